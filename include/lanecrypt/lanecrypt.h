@@ -522,9 +522,9 @@ LC_API lc_status lc_run(lc_context *context, const lc_cipher_job *job, lc_result
 /* How a caller hears that an asynchronous job is over. */
 typedef struct lc_completion {
   size_t struct_size;
-  /* Called once, from a thread of Lanecrypt's, with no lock held. It must be short. It must
-   * not wait for another job, nor for a thread that is in lc_ticket_wait() for this one. It
-   * must not close the context or call exit(). May be NULL. */
+  /* Called once, from a thread of Lanecrypt's (or as lc_ticket_notify() says), with no lock held.
+   * It must be short. It must not wait for another job, nor for a thread that is in
+   * lc_ticket_wait() for this one. It must not close the context or call exit(). May be NULL. */
   void (*callback)(void *argument, lc_status status);
   void *argument;
   /* An eventfd(2) to which 1 is added; -1 for none. The caller keeps it and closes it. */
@@ -552,6 +552,15 @@ LC_API lc_status lc_ticket_result(const lc_ticket *ticket, lc_result *result);
 /* Waits until the job is over and the completion's callback has returned. Returns how the
  * job ended; lc_last_error() says more. result may be NULL. */
 LC_API lc_status lc_ticket_wait(lc_ticket *ticket, lc_result *result);
+/* The same, but returns LC_PENDING if the job is not over after so many nanoseconds. */
+LC_API lc_status lc_ticket_wait_for(lc_ticket *ticket, uint64_t nanoseconds, lc_result *result);
+/* Adds a completion to a job of any kind, which may have had one at its start. Each that is added
+ * is told once. If the job is over, and all earlier ones have been told, the calling thread tells
+ * this one before it returns. After an error it is not told. A job in device memory with a stream
+ * takes less of its caller's time if it begins without a completion: his own thread then begins it,
+ * and ends it when he asks for its end or waits for it. With a completion Lanecrypt's thread ends
+ * it, which must be woken for that. */
+LC_API lc_status lc_ticket_notify(lc_ticket *ticket, const lc_completion *completion);
 /* Frees a ticket, at any time. A job under way goes on. NULL is allowed. */
 LC_API void lc_ticket_free(lc_ticket *ticket);
 

@@ -6,6 +6,8 @@
 #ifndef LANECRYPT_LANECRYPT_HPP
 #define LANECRYPT_LANECRYPT_HPP
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -115,6 +117,15 @@ class Ticket {
     result.struct_size = sizeof result;
     check(lc_ticket_wait(ticket_.get(), &result));
     return result;
+  }
+  // Whether the job was over in time. wait() then returns at once.
+  bool wait_for(std::chrono::nanoseconds time) {
+    const auto count =
+        static_cast<uint64_t>(std::max<std::chrono::nanoseconds::rep>(time.count(), 0));
+    return lc_ticket_wait_for(ticket_.get(), count, nullptr) != LC_PENDING;
+  }
+  void notify(const lc_completion &completion) {
+    check(lc_ticket_notify(ticket_.get(), &completion));
   }
   explicit operator bool() const { return ticket_ != nullptr; }
 

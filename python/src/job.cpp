@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <condition_variable>
 #include <mutex>
 #include <vector>
 
@@ -17,7 +16,6 @@ namespace lanecrypt::python {
 
 struct Job::State {
   std::mutex mutex;
-  std::condition_variable ended;
   bool is_done = false, is_abandoned = false;
   std::vector<int> descriptors;
 };
@@ -56,7 +54,7 @@ int reap_when_called(void *) {
   return 0;
 }
 
-// On a thread of the library's.
+// On a thread that may lack the GIL.
 void tell_end(void *argument, lc_status) {
   const std::unique_ptr<std::shared_ptr<Job::State>> held(
       static_cast<std::shared_ptr<Job::State> *>(argument));
@@ -64,37 +62,47 @@ void tell_end(void *argument, lc_status) {
   const std::lock_guard lock(state.mutex);
   state.is_done = true;
   for (const int descriptor : state.descriptors) (void)eventfd_write(descriptor, 1);
-  state.ended.notify_all();
   // Where the interpreter has no room for this, the next job looks through the list.
   if (state.is_abandoned) (void)Py_AddPendingCall(&reap_when_called, nullptr);
 }
 
 }  // namespace
 
-Job::Job(nb::object task)
-    : owner_(std::move(task)), task_(nb::cast<Task &>(owner_)), state_(std::make_shared<State>()) {
+Job::Job(nb::object task) : owner_(std::move(task)), task_(nb::cast<Task &>(owner_)) {
   reap();
   task_.begin();
-  auto held = std::make_unique<std::shared_ptr<State>>(state_);
+  check(task_.context().call([&](lc_context *context) { return task_.submit(context, &ticket_); }));
+}
+
+// From then on the library tells the end. With the GIL, which what it waits for never needs.
+lc_status Job::hear_of_end() {
+  if (state_ != nullptr) return LC_OK;
+  auto state = std::make_shared<State>();
+  auto held = std::make_unique<std::shared_ptr<State>>(state);
   lc_completion completion = {};
   completion.struct_size = sizeof completion;
   completion.callback = &tell_end;
   completion.argument = held.get();
   completion.eventfd = -1;
-  check(task_.context().call([&](lc_context *context) {
-    const lc_status status = task_.submit(context, &completion, &ticket_);
-    // From here on it is the library's.
-    if (status == LC_OK) (void)held.release();
-    return status;
-  }));
+  const lc_status status = lc_ticket_notify(ticket_, &completion);
+  if (status != LC_OK) return status;
+  (void)held.release();  // tell_end's
+  state_ = std::move(state);
+  return LC_OK;
 }
 
 Job::~Job() {
   // The parent's ticket is nothing that a child of fork may touch.
   if (ticket_ == nullptr || born_in_ != forks()) return;
+  bool is_under_way = !is_over_ && lc_ticket_status(ticket_) == LC_PENDING;
+  if (is_under_way && hear_of_end() != LC_OK) {
+    // There is no memory for that.
+    const nb::gil_scoped_release released;
+    (void)lc_ticket_wait(ticket_, nullptr);
+    is_under_way = false;
+  }
   lc_ticket_free(ticket_);
-  bool is_under_way = false;
-  {
+  if (is_under_way) {
     const std::lock_guard lock(state_->mutex);
     is_under_way = !state_->is_done;
     state_->is_abandoned = is_under_way;
@@ -107,10 +115,15 @@ void Job::check_process() const {
     raise(PyExc_RuntimeError, "the job belongs to the process that this one was forked from");
 }
 
-bool Job::is_done() const {
+bool Job::is_done() {
   check_process();
-  const std::lock_guard lock(state_->mutex);
-  return state_->is_done;
+  if (is_over_) return true;
+  bool is_over = false;
+  {
+    const nb::gil_scoped_release released;
+    is_over = lc_ticket_status(ticket_) != LC_PENDING;
+  }
+  return is_over_ = is_over;
 }
 
 bool Job::wait(std::optional<double> seconds) {
@@ -121,12 +134,14 @@ bool Job::wait(std::optional<double> seconds) {
                          std::clamp(seconds.value_or(3e9), 0.0, 3e9)));
   const Context::Inside inside(task_.context());
   for (;;) {
+    const auto left = std::max(Clock::duration(0), limit - Clock::now());
+    const auto turn = std::chrono::nanoseconds(std::min<Clock::duration>(left, kSignalsEvery));
+    bool is_over = false;
     {
       const nb::gil_scoped_release released;
-      std::unique_lock lock(state_->mutex);
-      const auto turn = std::min(limit, Clock::now() + kSignalsEvery);
-      if (state_->ended.wait_until(lock, turn, [&] { return state_->is_done; })) return true;
+      is_over = lc_ticket_wait_for(ticket_, turn.count(), nullptr) != LC_PENDING;
     }
+    if (is_over) return is_over_ = true;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     if (Clock::now() >= limit) return false;
   }
@@ -143,6 +158,7 @@ void Job::finish() {
 
 int Job::add_descriptor() {
   check_process();
+  if (const lc_status status = hear_of_end(); status != LC_OK) raise({status, lc_last_error()});
   const int descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (descriptor < 0) {
     PyErr_SetFromErrno(PyExc_OSError);

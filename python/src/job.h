@@ -14,12 +14,12 @@ namespace lanecrypt::python {
 // what the task keeps, to a list that is looked through when the task has ended.
 class Job {
  public:
-  // Starts the task.
+  // Starts the task, of whose end nobody is told yet.
   explicit Job(nb::object task);
   ~Job();
   Job(const Job &) = delete;
 
-  bool is_done() const;
+  bool is_done();
   // Waits for the end, for ever without a number of seconds. False where the time was over
   // before. Signals of Python's are handled meanwhile.
   bool wait(std::optional<double> seconds);
@@ -29,18 +29,19 @@ class Job {
   int add_descriptor();
   void remove_descriptor(int descriptor);
 
-  // What outlives the object: the library's thread tells the end here.
+  // What outlives the object: where the library tells the end.
   struct State;
 
  private:
   void check_process() const;
+  lc_status hear_of_end();
 
   nb::object owner_;
   Task &task_;
-  const std::shared_ptr<State> state_;
+  std::shared_ptr<State> state_;  // from hear_of_end() on
   const int born_in_ = forks();
   lc_ticket *ticket_ = nullptr;
-  bool is_finished_ = false;
+  bool is_over_ = false, is_finished_ = false;
 };
 
 void bind_job(nb::module_ &module);

@@ -48,9 +48,8 @@ class RsaTask : public Task {
 
   void prepare() override;
   lc_status run(lc_context *context) override { return lc_rsa_run(context, &job_, nullptr); }
-  lc_status submit(lc_context *context, const lc_completion *completion,
-                   lc_ticket **ticket) override {
-    return lc_rsa_submit(context, &job_, completion, ticket);
+  lc_status submit(lc_context *context, lc_ticket **ticket) override {
+    return lc_rsa_submit(context, &job_, nullptr, ticket);
   }
 
  private:

@@ -22,8 +22,7 @@ class Task {
   // Puts together what the library is given. Throws where it cannot.
   virtual void prepare() = 0;
   virtual lc_status run(lc_context *context) = 0;
-  virtual lc_status submit(lc_context *context, const lc_completion *completion,
-                           lc_ticket **ticket) = 0;
+  virtual lc_status submit(lc_context *context, lc_ticket **ticket) = 0;
   // The numbers of the messages whose tags were wrong.
   virtual std::vector<size_t> failed() const { return {}; }
 

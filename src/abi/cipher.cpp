@@ -70,7 +70,7 @@ Status start_and_end(lc_context *context, const lc_cipher_job *job, Ending::Call
                      EndingPointer *started) {
   LC_TRY(start(context, job, std::move(callback), started));
   if (const auto &request = static_cast<Request &>(**started); request.bring_about)
-    request.bring_about(true);
+    request.bring_about(lanecrypt::runtime::kWhenever);
   return Status();
 }
 

@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 
@@ -40,24 +41,31 @@ lc_status finish(Ending &request, lc_result *result) {
 }  // namespace lanecrypt::abi
 
 using lanecrypt::Status;
+using lanecrypt::abi::check_completion;
 using lanecrypt::abi::check_result;
 using lanecrypt::abi::finish;
 using lanecrypt::abi::give;
 using lanecrypt::abi::guarded;
+using lanecrypt::abi::make_callback;
 using lanecrypt::abi::tell;
+using lanecrypt::runtime::Deadline;
+using lanecrypt::runtime::kAtOnce;
+using lanecrypt::runtime::kWhenever;
 
 namespace {
 
 // Whether the caller is to see to it that the end is noticed, which he does here.
-bool bring_about(const lc_ticket &ticket, bool waits) {
-  if (ticket.in_stream == nullptr || !ticket.in_stream->bring_about) return false;
-  ticket.in_stream->bring_about(waits);
+bool bring_about(const lc_ticket &ticket, Deadline deadline) {
+  if (ticket.in_stream == nullptr || !ticket.in_stream->bring_about ||
+      ticket.request->tells_someone())
+    return false;
+  ticket.in_stream->bring_about(deadline);
   return true;
 }
 
 bool has_ended(const lc_ticket &ticket, Status *status) {
   if (ticket.request->ended(status)) return true;
-  return bring_about(ticket, false) && ticket.request->ended(status);
+  return bring_about(ticket, kAtOnce) && ticket.request->ended(status);
 }
 
 }  // namespace
@@ -85,8 +93,37 @@ lc_status lc_ticket_wait(lc_ticket *ticket, lc_result *result) {
   if (ticket == nullptr) return tell(LC_ERROR_ARGUMENT, "no ticket was given");
   return guarded([&]() -> lc_status {
     if (const Status status = check_result(result); !status.ok()) return tell(status);
-    if (Status status; !ticket->request->ended(&status)) (void)bring_about(*ticket, true);
+    if (Status status; !ticket->request->ended(&status)) (void)bring_about(*ticket, kWhenever);
     return finish(*ticket->request, result);
+  });
+}
+
+lc_status lc_ticket_wait_for(lc_ticket *ticket, uint64_t nanoseconds, lc_result *result) {
+  if (ticket == nullptr) return tell(LC_ERROR_ARGUMENT, "no ticket was given");
+  return guarded([&]() -> lc_status {
+    if (const Status status = check_result(result); !status.ok()) return tell(status);
+    // More than a century would not fit into every clock's numbers.
+    constexpr uint64_t kCentury = 100ULL * 365 * 24 * 3600 * 1'000'000'000;
+    const std::chrono::nanoseconds limit(static_cast<int64_t>(std::min(nanoseconds, kCentury)));
+    const Deadline deadline = limit.count() == 0 ? kAtOnce : Deadline::clock::now() + limit;
+    Status status;
+    if (!ticket->request->ended(&status)) (void)bring_about(*ticket, deadline);
+    if (!ticket->request->wait_until(deadline, &status)) return LC_PENDING;
+    if (result != nullptr) (void)give(ticket->request->result, result, "");
+    return tell(status);
+  });
+}
+
+lc_status lc_ticket_notify(lc_ticket *ticket, const lc_completion *completion) {
+  if (ticket == nullptr) return tell(LC_ERROR_ARGUMENT, "no ticket was given");
+  if (completion == nullptr) return tell(LC_ERROR_ARGUMENT, "no completion was given");
+  return guarded([&]() -> lc_status {
+    if (const Status status = check_completion(completion); !status.ok()) return tell(status);
+    const auto in_stream = ticket->in_stream;
+    ticket->request->tell_too(make_callback(completion));
+    // The device's thread takes over what the caller looked after.
+    if (in_stream != nullptr && in_stream->bring_about) in_stream->bring_about(kAtOnce);
+    return LC_OK;
   });
 }
 

@@ -285,9 +285,12 @@ void Batcher::retire_oldest(std::unique_lock<std::mutex> &lock) {
   if (const Status status = done->status; !status.ok() && status.code() != LC_ERROR_MEMORY)
     return give_up(lock, status, false, std::move(done));
   // Where nothing else is to be done, to wake a thread that wakes the caller would only take time.
-  if (order_.empty() && under_way_.empty() && Tellers::is_told_at_once(*done)) {
+  std::unique_lock<std::mutex> untold;
+  if (order_.empty() && under_way_.empty()) untold = Tellers::keep_lone_untold(*done);
+  if (untold.owns_lock()) {
     lock.unlock();
     tellers_.tell_at_once(*done);
+    untold.unlock();
     done.reset();
     lock.lock();
   } else {

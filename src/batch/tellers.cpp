@@ -54,10 +54,11 @@ void Tellers::pass_on(std::shared_ptr<const EndedBatch> batch) {
   }
 }
 
-bool Tellers::is_told_at_once(const EndedBatch &batch) {
-  if (batch.items.size() != 1 || !is_right(batch, 0)) return false;
-  const BatchRequest &request = *batch.items[0].request;
-  return request.operations() == 1 && !request.calls_back();
+std::unique_lock<std::mutex> Tellers::keep_lone_untold(const EndedBatch &batch) {
+  if (batch.items.size() != 1 || !is_right(batch, 0)) return {};
+  BatchRequest &request = *batch.items[0].request;
+  if (request.operations() != 1) return {};
+  return request.keep_untold();
 }
 
 // ---- Their threads ---------------------------------------------------------

@@ -43,8 +43,9 @@ class Tellers {
   void stop();
 
   void pass_on(std::shared_ptr<const EndedBatch> batch);
-  // Whether all there is to do is to wake one caller: one operation, right, whose end calls nobody.
-  static bool is_told_at_once(const EndedBatch &batch);
+  // Has the lock if all there is to do is to wake one caller: one operation, right, whose end calls
+  // nobody, and will not as long as the lock is held.
+  static std::unique_lock<std::mutex> keep_lone_untold(const EndedBatch &batch);
   // Wakes him, on this thread.
   void tell_at_once(const EndedBatch &batch) { end_right(batch.items, batch); }
 

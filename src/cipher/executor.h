@@ -132,8 +132,9 @@ class Executor {
   Status mark_thread_order(Request &request);
   void put_into_stream(const RequestPointer &request, Turn &turn, Alarm &alarm);
   void wake();
-  void bring_about(Request &request, bool waits);
-  void await_end(const Request &request, const std::function<bool()> &gives_up);
+  void bring_about(Request &request, Deadline deadline);
+  bool take_back_untold(Request &request);
+  bool await_end(const Request &request, Deadline deadline, const std::function<bool()> &gives_up);
 
   device::Found found_;
   const PipelineOptions options_;

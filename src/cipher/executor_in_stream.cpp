@@ -55,13 +55,12 @@ bool Executor::start_here(const RequestPointer &request) {
 void Executor::put_into_stream(const RequestPointer &request, Turn &turn, Alarm &alarm) {
   // Of a caller who looks after nothing, so that his jobs need few slots.
   if (const RequestPointer oldest = pipeline_->oldest_looked_after(); oldest != nullptr)
-    while (std::optional<Retired> retired = pipeline_->retire_in_stream(*oldest))
-      take_back(std::move(*retired));
+    take_back_untold(*oldest);
   std::list<RequestPointer> its_rest = {request};
-  request->bring_about = [use = use_, this, its = request.get()](bool waits) {
+  request->bring_about = [use = use_, this, its = request.get()](Deadline deadline) {
     try {
       const DeviceUse::Visit visit(*use);
-      if (visit) bring_about(*its, waits);
+      if (visit) bring_about(*its, deadline);
     } catch (const std::bad_alloc &) {  // the device's thread ends it before long
     }
   };
@@ -93,41 +92,55 @@ void Executor::wake() {
   bell_.ring();
 }
 
+// Takes back what has ended well of a request, for who has the use of the device on a caller's
+// thread, where no callback may find that taken. False if someone is to be told of the request.
+bool Executor::take_back_untold(Request &request) {
+  const std::unique_lock untold = request.keep_untold();
+  if (!untold) return false;
+  while (std::optional<Retired> retired = pipeline_->retire_in_stream(request))
+    take_back(std::move(*retired));
+  return true;
+}
+
 // The device stays open meanwhile.
-void Executor::bring_about(Request &request, bool waits) {
+void Executor::bring_about(Request &request, Deadline deadline) {
+  if (request.tells_someone()) return wake();
+  const bool waits = deadline != kAtOnce;
   bool has_failed = false;
   // The device's thread may have the use for as long as another caller's stream takes, but it ends
   // what is over before.
-  const auto gives_up = [&request] {
+  const auto gives_up = [&request, deadline] {
     Status status;
-    return request.ended(&status);
+    return request.ended(&status) || Deadline::clock::now() >= deadline;
   };
   device_->on_callers_thread([&] {
-    if (waits) await_end(request, gives_up);
+    if (waits && !await_end(request, deadline, gives_up)) return;
     const Turn turn(*use_, waits ? use_->take_unless(gives_up) : use_->take_if_free());
-    if (!turn) return;
-    while (std::optional<Retired> retired = pipeline_->retire_in_stream(request))
-      take_back(std::move(*retired));
+    if (!turn || !take_back_untold(request)) return;
     has_failed = state_ == LC_DEVICE_LOST || pipeline_->end_in_stream(request) != nullptr;
   });
   // What has not ended well is for the device's thread.
   if (waits && has_failed) wake();
 }
 
-// Returns sooner if the request ends otherwise.
-void Executor::await_end(const Request &request, const std::function<bool()> &gives_up) {
+// False if it gave up before.
+bool Executor::await_end(const Request &request, Deadline deadline,
+                         const std::function<bool()> &gives_up) {
   std::shared_ptr<device::Event> end;
   if (const Turn turn(*use_, use_->take_unless(gives_up)); turn)
     end = pipeline_->end_in_stream(request);
-  if (end == nullptr) return;
-  using Clock = std::chrono::steady_clock;
+  if (end == nullptr) return true;
+  using Clock = Deadline::clock;
   const Clock::time_point begin = Clock::now();
   while (!end->reached()) {
-    const auto waited = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
+    const Clock::time_point now = Clock::now();
+    if (now >= deadline) return false;
+    const auto waited = std::chrono::duration_cast<std::chrono::microseconds>(now - begin);
     if (waited < kWatch) continue;
-    if (gives_up() || use_->is_closed()) return;
+    if (gives_up() || use_->is_closed()) return false;
     std::this_thread::sleep_for(std::clamp(waited / kPartOfTime, kShortestSleep, kLongestSleep));
   }
+  return true;
 }
 
 Status Executor::await_stream(void *handle) {

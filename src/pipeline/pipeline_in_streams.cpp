@@ -10,7 +10,8 @@ namespace lanecrypt::runtime {
 
 // Whether the caller of a chunk in his stream sees to it that its end is noticed.
 bool Pipeline::looks_after(const Slot *slot) {
-  return slot->requests.front()->bring_about != nullptr;
+  const Request &request = *slot->requests.front();
+  return request.bring_about != nullptr && !request.tells_someone();
 }
 
 Slot &Pipeline::take_stream_slot() {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "thread/ending.h"
 
+#include <utility>
+
 namespace lanecrypt::runtime {
 
-Ending::Ending(Callback on_end) : on_end_(std::move(on_end)) { result.struct_size = sizeof result; }
+Ending::Ending(Callback on_end) : tells_someone_(on_end != nullptr) {
+  result.struct_size = sizeof result;
+  if (on_end != nullptr) on_end_.push_back(std::move(on_end));
+}
 
 void Ending::set_enqueued(const Status &status) {
   std::lock_guard lock(mutex_);
@@ -13,18 +18,19 @@ void Ending::set_enqueued(const Status &status) {
 }
 
 void Ending::tell() {
-  {
-    std::lock_guard lock(mutex_);
-    status_ = failure;
-    if (!enqueued_) enqueued_status_ = failure;
-    enqueued_ = ended_ = true;
-    told_ = !on_end_;
-    changed_.notify_all();
-    if (told_) return;
+  std::unique_lock lock(mutex_);
+  status_ = failure;
+  if (!enqueued_) enqueued_status_ = failure;
+  enqueued_ = ended_ = true;
+  if (!on_end_.empty()) changed_.notify_all();
+  // More may come while these are called.
+  while (!on_end_.empty()) {
+    const std::vector<Callback> callbacks = std::exchange(on_end_, {});
+    lock.unlock();
+    for (const Callback &callback : callbacks) callback(failure, result);
+    lock.lock();
   }
-  on_end_(failure, result);
-  // The waiters are woken last: once they wake, the caller may free what on_end_ used.
-  std::lock_guard lock(mutex_);
+  // The waiters are woken last: once they wake, the caller may free what the callbacks used.
   told_ = true;
   changed_.notify_all();
 }
@@ -39,6 +45,32 @@ Status Ending::wait() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return told_; });
   return status_;
+}
+
+bool Ending::wait_until(Deadline deadline, Status *status) {
+  std::unique_lock lock(mutex_);
+  const bool in_time = changed_.wait_until(lock, deadline, [&] { return told_; });
+  if (in_time) *status = status_;
+  return in_time;
+}
+
+void Ending::tell_too(Callback callback) {
+  {
+    const std::lock_guard untold(untold_);
+    const std::lock_guard lock(mutex_);
+    if (!told_) {
+      on_end_.push_back(std::move(callback));
+      tells_someone_ = true;
+      return;
+    }
+  }
+  callback(status_, result);
+}
+
+std::unique_lock<std::mutex> Ending::keep_untold() {
+  std::unique_lock lock(untold_);
+  if (tells_someone_) lock.unlock();
+  return lock;
 }
 
 bool Ending::ended(Status *status) {

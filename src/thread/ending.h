@@ -3,14 +3,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "job/status.h"
 
 namespace lanecrypt::runtime {
+
+// How long somebody waits.
+using Deadline = std::chrono::steady_clock::time_point;
+constexpr Deadline kAtOnce{}, kWhenever = Deadline::max();
 
 // The part of a request that its caller waits on. The caller shares it, and may release
 // it at any time.
@@ -18,7 +25,7 @@ class Ending {
  public:
   using Callback = std::function<void(const Status &, const lc_result &)>;
 
-  // The thread that ends the request calls on_end, once.
+  // The thread that ends the request calls on_end, once. It may be empty.
   explicit Ending(Callback on_end);
   virtual ~Ending() = default;
 
@@ -34,17 +41,26 @@ class Ending {
   // Any thread.
   Status wait_enqueued();
   Status wait();
+  // False where it has not ended by then, or someone is still being told.
+  bool wait_until(Deadline deadline, Status *status);
   bool ended(Status *status);
-  // Whether the end calls a function of the caller's.
-  bool calls_back() const { return bool(on_end_); }
+  // Has one more told, once: by the thread that ends the request or, where all others have been
+  // told, by this one before it returns.
+  void tell_too(Callback callback);
+  bool tells_someone() const { return tells_someone_; }
+  // For who ends the request where callbacks must not be called: while he has this lock, nobody is
+  // to be told. He has none where somebody is.
+  std::unique_lock<std::mutex> keep_untold();
 
  protected:
   // Ends the request, with `failure` if that is set.
   void tell();
 
  private:
-  Callback on_end_;
+  std::mutex untold_;  // taken before the other
+  std::atomic<bool> tells_someone_ = false;
   std::mutex mutex_;
+  std::vector<Callback> on_end_;
   std::condition_variable changed_;
   bool enqueued_ = false, ended_ = false, told_ = false;
   Status status_, enqueued_status_;

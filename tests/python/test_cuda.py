@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays on a CUDA card: where results lie, streams, and that the card did it."""
 
+import asyncio
+import contextlib
 import hashlib
 import importlib
 import os
+import threading
+import time
+import weakref
 
 import pytest
 
@@ -252,6 +257,78 @@ def test_jobs(ours, torch):
     jobs = [ours.submit_encrypt(NONCE, tensor) for tensor in tensors]
     for n, job in enumerate(jobs):
         assert raw(job.result(60)) == by_pyca(bytes([n]) * (1 << 20))
+
+
+def test_a_wrong_tag_wipes_though_nobody_waits(ours, torch):
+    sealed = ours.encrypt(NONCE, torch.ones(1000, dtype=torch.uint8, device="cuda"))
+    sealed[3] ^= 1
+    out = torch.ones(1000, dtype=torch.uint8, device="cuda")
+    ours.submit_decrypt_into(NONCE, sealed, None, out)
+    torch.cuda.synchronize()
+    assert not out.any()
+
+
+def test_more_jobs_than_slots(ours, torch):
+    """Of which some are asked for their end, some waited for, some awaited, and some let go of."""
+    data = torch.arange(100, dtype=torch.uint8, device="cuda")
+    gone, outs, jobs = [], [], [[] for _ in range(4)]
+    for n in range(1200):
+        own, out = data.clone(), torch.zeros(116, dtype=torch.uint8, device="cuda")
+        gone.append(weakref.ref(own))
+        outs.append(out)
+        jobs[n % 4].append(ours.submit_encrypt_into(NONCE, own, None, out))
+    del own
+    jobs[0].clear()
+
+    async def all_of(awaited):
+        async def one(job):
+            return await job
+
+        return await asyncio.gather(*[one(job) for job in awaited])
+
+    results = asyncio.run(all_of(jobs[1]))
+    threads = [threading.Thread(target=lambda: results.extend([job.result(60) for job in jobs[2]]))
+               for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for job in jobs[3]:
+        while not job.done():
+            pass
+        results.append(job.result(0))
+    for thread in threads:
+        thread.join()
+    assert results == [116] * 1500
+    jobs.clear()
+    del job
+    until = time.monotonic() + 60
+    while any(ref() is not None for ref in gone) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert all(ref() is None for ref in gone)
+    expected = by_pyca(raw(data))
+    assert all(raw(out) == expected for out in outs)
+
+
+def test_a_job_that_its_stream_holds_up(ours, torch):
+    data = torch.zeros(1000, dtype=torch.uint8, device="cuda")
+    out, stream = torch.zeros(1016, dtype=torch.uint8, device="cuda"), torch.cuda.Stream()
+    torch.cuda.synchronize()
+    for hears in ("result", "await", "nobody"):
+        with torch.cuda.stream(stream):
+            torch.cuda._sleep(200_000_000)
+            data.add_(1)
+            job = ours.submit_encrypt_into(NONCE, data, None, out)
+        if hears == "result":
+            with contextlib.suppress(TimeoutError):
+                job.result(0)
+            assert job.result(60) == 1016
+        elif hears == "await":
+            async def one():
+                return await job
+
+            assert asyncio.run(one()) == 1016
+        del job
+        stream.synchronize()
+        assert raw(out) == by_pyca(raw(data))
 
 
 def test_ciphers_and_keystream(gpu, torch):

@@ -81,6 +81,67 @@ def test_others_run_meanwhile(host):
         assert turns > 5
 
 
+def test_done_brings_no_surprise(context):
+    job = lanecrypt.AESGCM(KEY, context=context).submit_encrypt(NONCE, b"text")
+    while not job.done():
+        time.sleep(0.001)
+    assert job.result(0) == pyca.AESGCM(KEY).encrypt(NONCE, b"text", None)
+
+
+def test_thousands_at_once(context):
+    """Of which some are waited for, some awaited, and some let go of."""
+    ours, theirs = lanecrypt.AESGCM(KEY, context=context), pyca.AESGCM(KEY)
+    let_go, jobs, gone = [], [], []
+    for n in range(2000):
+        data, out = Input(b"%d" % n), bytearray(16 + len(b"%d" % n))
+        gone.append(weakref.ref(data))
+        job = ours.submit_encrypt_into(NONCE, data, None, out)
+        if n % 3 == 0:
+            let_go.append((n, out))
+        else:
+            jobs.append((n, out, job))
+    del data, job
+
+    async def rest():
+        async def one(job):
+            return await job
+
+        return await asyncio.gather(*[one(job) for n, _, job in jobs if n % 3 == 1])
+
+    assert asyncio.run(rest()) == [len(out) for n, out, _ in jobs if n % 3 == 1]
+    assert all(job.result() == len(out) for _, out, job in jobs)
+    expected = [(n, out) for n, out, _ in jobs]
+    del jobs
+    until = time.monotonic() + 60
+    while any(ref() is not None for ref in gone) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert all(ref() is None for ref in gone)
+    for n, out in expected + let_go:
+        assert out == theirs.encrypt(NONCE, b"%d" % n, None)
+
+
+def test_one_job_by_every_way(host):
+    job = lanecrypt.AESGCM(KEY, context=host).submit_encrypt(NONCE, bytes(LONG))
+    results = []
+
+    def ask():
+        while not job.done():
+            pass
+        results.append(job.result(0))
+
+    async def work():
+        return await job
+
+    threads = [threading.Thread(target=ask),
+               threading.Thread(target=lambda: results.append(job.result())),
+               threading.Thread(target=lambda: results.append(asyncio.run(work())))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 3 and all(result is results[0] for result in results)
+
+
 def test_many_threads(context):
     ours = lanecrypt.AESGCM(KEY, context=context)
     theirs = pyca.AESGCM(KEY)

@@ -178,6 +178,8 @@ TEST_F(Arguments, OfRunning) {
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_ticket_status(nullptr), "ticket");
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_ticket_result(nullptr, nullptr), "ticket");
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_ticket_wait(nullptr, nullptr), "ticket");
+  EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_ticket_wait_for(nullptr, 0, nullptr), "ticket");
+  EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_ticket_notify(nullptr, nullptr), "ticket");
   untouched();
 }
 

@@ -162,6 +162,24 @@ TEST_F(CallersThreadFaults, OfACallerWithoutMemory) {
   EXPECT_EQ(LC_DEVICE_READY, executor_->state());
 }
 
+// By the device's thread, and nobody waits or asks.
+TEST_F(CallersThreadFaults, TellsWhoIsToBeTold) {
+  HostCallersStream stream;
+  open("lost-after:0");
+  const RequestPointer lost = ctr(stream.handle());
+  start(lost);
+  std::atomic<int> told = 0;
+  lost->tell_too([&](const Status &status, const lc_result &) {
+    EXPECT_EQ(LC_ERROR_DEVICE, status.code());
+    EXPECT_NE(std::this_thread::get_id(), launches_.callers);
+    ++told;
+  });
+  lost->bring_about(runtime::kAtOnce);
+  EXPECT_EQ(LC_ERROR_DEVICE, lost->wait().code());
+  EXPECT_EQ(1, told);
+  EXPECT_EQ(0u, executor_->load_bytes());
+}
+
 // Then the device's thread ends the job.
 TEST_F(CallersThreadFaults, OfAWaitingCallerWithoutMemory) {
   HostCallersStream stream;
@@ -170,7 +188,7 @@ TEST_F(CallersThreadFaults, OfAWaitingCallerWithoutMemory) {
     start(job);
     {
       const WantOfMemory want(n);
-      job->bring_about(true);
+      job->bring_about(runtime::kWhenever);
     }
     EXPECT_TRUE(job->wait().ok());
   }

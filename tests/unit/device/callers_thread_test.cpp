@@ -24,7 +24,7 @@ TEST_F(CallersThread, LaunchesInTheStreamsOrder) {
   EXPECT_EQ(launches_.threads, (std::set{std::this_thread::get_id()}));
   Bytes after;
   stream.run([&] { after = data(); });
-  job->bring_about(false);
+  job->bring_about(runtime::kAtOnce);
   Status status;
   EXPECT_FALSE(job->ended(&status)) << "before its turn";
   EXPECT_EQ(data(), Bytes(kBytes));
@@ -108,7 +108,7 @@ TEST_F(CallersThread, ClosesWhenTheStreamIsThere) {
   waiter.join();
   Status status;
   EXPECT_TRUE(forgotten->ended(&status) && status.ok());
-  forgotten->bring_about(true);
+  forgotten->bring_about(runtime::kWhenever);
 }
 
 // The device's thread waits for one stream before another cipher proves itself. Who waits for what
@@ -144,7 +144,7 @@ TEST_F(CallersThread, AsksWithoutWaiting) {
   };
   std::thread other([&] { start(others); });
   launches.wait();
-  job->bring_about(false);
+  job->bring_about(runtime::kAtOnce);
   gate.open();
   other.join();
   EXPECT_TRUE(end_of(others).ok());

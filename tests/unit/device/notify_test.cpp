@@ -1,0 +1,299 @@
+// Who is told that a job is over, where that is asked for after the job has begun, and waits with
+// a limit. On the emulator, whose streams a test can hold up.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstring>
+#include <future>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "device/host/host_device.h"
+#include "unit/support/random_bytes.h"
+#include "unit/support/reference.h"
+
+namespace lanecrypt::test {
+namespace {
+
+using device::HostCallersStream;
+
+constexpr uint64_t kMillisecond = 1'000'000;
+
+// How often the end was told, and by whom.
+class Told {
+ public:
+  lc_completion completion() {
+    lc_completion completion = {};
+    completion.struct_size = sizeof completion;
+    completion.argument = this;
+    completion.eventfd = -1;
+    completion.callback = [](void *argument, lc_status status) {
+      static_cast<Told *>(argument)->add(status);
+    };
+    return completion;
+  }
+  void wait_for(size_t times) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return statuses_.size() >= times; });
+  }
+  std::vector<lc_status> statuses() {
+    std::lock_guard lock(mutex_);
+    return statuses_;
+  }
+  std::set<std::thread::id> threads() {
+    std::lock_guard lock(mutex_);
+    return threads_;
+  }
+
+ private:
+  void add(lc_status status) {
+    std::lock_guard lock(mutex_);
+    statuses_.push_back(status);
+    threads_.insert(std::this_thread::get_id());
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<lc_status> statuses_;
+  std::set<std::thread::id> threads_;
+};
+
+const std::vector<lc_status> kOnce = {LC_OK};
+
+class Notify : public testing::Test {
+ protected:
+  void SetUp() override {
+    lc_options options = {};
+    options.struct_size = sizeof options;
+    options.devices = "host";
+    options.fallback = LC_FALLBACK_NONE;
+    ASSERT_EQ(LC_OK, lc_open(&options, &context_)) << lc_last_error();
+    Random random(29);
+    random.fill(key_.data(), key_.size());
+    random.fill(plain_.data(), plain_.size());
+    void *memory = nullptr;
+    ASSERT_EQ(LC_OK, lc_alloc_device(context_, 0, plain_.size(), &memory)) << lc_last_error();
+    data_ = static_cast<uint8_t *>(memory);
+    std::memcpy(data_, plain_.data(), plain_.size());
+  }
+  void TearDown() override {
+    if (context_ == nullptr) return;
+    lc_free_device(context_, 0, data_);
+    lc_close(context_);
+  }
+
+  // AES-CTR in place, of data_ where a stream is given.
+  lc_ticket *submit(void *stream, uint32_t device = LC_ANY_DEVICE,
+                    const lc_completion *completion = nullptr) {
+    lc_message message = {};
+    message.key = key_.data();
+    message.iv = iv_.data();
+    message.in = message.out = stream != nullptr ? data_ : text_.data();
+    message.length = plain_.size();
+    lc_cipher_job job = {};
+    job.struct_size = sizeof job;
+    job.cipher = LC_AES_CTR;
+    job.key_bytes = 32;
+    job.memory = stream != nullptr ? LC_MEMORY_DEVICE : LC_MEMORY_HOST;
+    job.device = device;
+    job.stream = stream;
+    job.messages = &message;
+    job.message_count = 1;
+    job.message_size = sizeof message;
+    lc_ticket *ticket = nullptr;
+    EXPECT_EQ(LC_OK, lc_submit(context_, &job, completion, &ticket)) << lc_last_error();
+    return ticket;
+  }
+
+  void notify(lc_ticket *ticket, Told &told) {
+    const lc_completion completion = told.completion();
+    EXPECT_EQ(LC_OK, lc_ticket_notify(ticket, &completion)) << lc_last_error();
+  }
+
+  Bytes data() const { return Bytes(data_, data_ + plain_.size()); }
+
+  lc_context *context_ = nullptr;
+  Bytes key_ = Bytes(32), iv_ = Bytes(16, 0xff), plain_ = Bytes(1003), text_ = Bytes(1003);
+  uint8_t *data_ = nullptr;
+};
+
+// Nobody asks for the end of a job that waits for its stream, or waits for it.
+TEST_F(Notify, OfAJobInAStream) {
+  HostCallersStream stream;
+  std::promise<void> gate;
+  stream.run([&] { gate.get_future().wait(); });
+  lc_ticket *const ticket = submit(stream.handle());
+  Told told;
+  lc_result result = {};
+  result.struct_size = sizeof result;
+  lc_completion completion = told.completion();
+  completion.result = &result;
+  completion.eventfd = eventfd(0, EFD_CLOEXEC);
+  EXPECT_EQ(LC_OK, lc_ticket_notify(ticket, &completion)) << lc_last_error();
+  EXPECT_TRUE(told.statuses().empty());
+  EXPECT_EQ(LC_PENDING, lc_ticket_status(ticket));
+  gate.set_value();
+  eventfd_t count = 0;
+  EXPECT_EQ(0, eventfd_read(completion.eventfd, &count));
+  close(completion.eventfd);
+  EXPECT_EQ(1u, count);
+  EXPECT_EQ(kOnce, told.statuses());
+  EXPECT_FALSE(told.threads().contains(std::this_thread::get_id()));
+  EXPECT_EQ(plain_.size(), result.device_bytes);
+  EXPECT_EQ(LC_OK, lc_ticket_wait(ticket, nullptr)) << lc_last_error();
+  EXPECT_EQ(LC_OK, lc_ticket_status(ticket));
+  lc_ticket_free(ticket);
+  EXPECT_EQ(kOnce, told.statuses());
+}
+
+TEST_F(Notify, EachOnceAndWhoComesLateAtOnce) {
+  HostCallersStream stream;
+  std::promise<void> gate;
+  stream.run([&] { gate.get_future().wait(); });
+  lc_ticket *const ticket = submit(stream.handle());
+  Told early[3], late;
+  for (Told &told : early) notify(ticket, told);
+  gate.set_value();
+  EXPECT_EQ(LC_OK, lc_ticket_wait(ticket, nullptr)) << lc_last_error();
+  for (Told &told : early) EXPECT_EQ(kOnce, told.statuses());
+  notify(ticket, late);
+  EXPECT_EQ(kOnce, late.statuses());
+  EXPECT_EQ(late.threads(), std::set{std::this_thread::get_id()});
+  lc_ticket_free(ticket);
+  for (Told &told : early) EXPECT_EQ(kOnce, told.statuses());
+}
+
+TEST_F(Notify, OfJobsInHostMemory) {
+  for (const uint32_t device : {uint32_t{0}, LC_CPU}) {
+    Told first, second;
+    const lc_completion completion = first.completion();
+    lc_ticket *const ticket = submit(nullptr, device, &completion);
+    notify(ticket, second);
+    EXPECT_EQ(LC_OK, lc_ticket_wait(ticket, nullptr)) << lc_last_error();
+    lc_ticket_free(ticket);
+    EXPECT_EQ(kOnce, first.statuses());
+    EXPECT_EQ(kOnce, second.statuses());
+  }
+}
+
+// Threads that ask for the end, and wait for it, while another wants to be told of it. None of
+// them, who may have the use of the device when the job ends, is made to tell it.
+TEST_F(Notify, WhileOthersAskAndWait) {
+  HostCallersStream stream;
+  constexpr int kJobs = 60;
+  for (int n = 0; n < kJobs; ++n) {
+    lc_ticket *const ticket = submit(stream.handle());
+    Told told;
+    std::atomic<int> begun = 0;
+    std::vector<std::thread> others;
+    const auto begin = [&](auto work) {
+      others.emplace_back([&begun, work] {
+        ++begun;
+        work();
+      });
+    };
+    begin([ticket] {
+      while (lc_ticket_status(ticket) == LC_PENDING) std::this_thread::yield();
+    });
+    begin([ticket] { EXPECT_EQ(LC_OK, lc_ticket_wait(ticket, nullptr)); });
+    begin([ticket] {
+      while (lc_ticket_wait_for(ticket, kMillisecond / 10, nullptr) == LC_PENDING) continue;
+    });
+    while (n % 3 != 0 && begun < n % 4) std::this_thread::yield();
+    notify(ticket, told);
+    told.wait_for(1);
+    std::set<std::thread::id> asking;
+    for (std::thread &other : others) asking.insert(other.get_id());
+    for (std::thread &other : others) other.join();
+    EXPECT_EQ(LC_OK, lc_ticket_wait(ticket, nullptr));
+    lc_ticket_free(ticket);
+    EXPECT_EQ(kOnce, told.statuses());
+    for (const std::thread::id &teller : told.threads()) EXPECT_FALSE(asking.contains(teller));
+  }
+  EXPECT_EQ(data(), plain_) << "an even number of times the same keystream";
+}
+
+// More jobs than there are slots, whose tickets go at once.
+TEST_F(Notify, ThousandsThatNobodyKeeps) {
+  HostCallersStream stream;
+  constexpr size_t kJobs = 2000;
+  Told told;
+  for (size_t n = 0; n < kJobs; ++n) {
+    lc_ticket *const ticket = submit(stream.handle());
+    if (n % 2 == 0) notify(ticket, told);
+    lc_ticket_free(ticket);
+  }
+  told.wait_for(kJobs / 2);
+  stream.finish();
+  EXPECT_EQ(std::vector(kJobs / 2, LC_OK), told.statuses());
+  EXPECT_EQ(data(), plain_) << "an even number of times the same keystream";
+}
+
+TEST_F(Notify, WhenTheContextIsClosed) {
+  HostCallersStream stream;
+  std::promise<void> gate;
+  stream.run([&] { gate.get_future().wait(); });
+  lc_ticket *const kept = submit(stream.handle()), *const freed = submit(stream.handle());
+  Told told[2], late;
+  notify(kept, told[0]);
+  notify(freed, told[1]);
+  lc_ticket_free(freed);
+  std::thread closer([this] { lc_close(context_); });
+  gate.set_value();
+  closer.join();
+  context_ = nullptr;
+  for (Told &one : told) EXPECT_EQ(kOnce, one.statuses());
+  notify(kept, late);
+  EXPECT_EQ(kOnce, late.statuses());
+  EXPECT_EQ(LC_OK, lc_ticket_wait_for(kept, 0, nullptr));
+  lc_ticket_free(kept);
+}
+
+TEST_F(Notify, AWaitWithALimit) {
+  HostCallersStream stream;
+  std::promise<void> gate;
+  stream.run([&] { gate.get_future().wait(); });
+  lc_result result = {};
+  result.struct_size = sizeof result;
+  for (const bool tells_someone : {false, true}) {
+    lc_ticket *const ticket = submit(stream.handle());
+    Told told;
+    if (tells_someone) notify(ticket, told);
+    if (!tells_someone) {
+      EXPECT_EQ(LC_PENDING, lc_ticket_wait_for(ticket, 0, &result));
+      EXPECT_EQ(LC_PENDING, lc_ticket_wait_for(ticket, kMillisecond / 2, &result));
+      EXPECT_EQ(LC_PENDING, lc_ticket_wait_for(ticket, 3 * kMillisecond, &result));
+      EXPECT_EQ(0u, result.device_bytes);
+      gate.set_value();
+    }
+    EXPECT_EQ(LC_OK, lc_ticket_wait_for(ticket, UINT64_MAX, &result)) << lc_last_error();
+    EXPECT_EQ(plain_.size(), result.device_bytes);
+    EXPECT_EQ(LC_OK, lc_ticket_wait_for(ticket, 0, nullptr));
+    EXPECT_EQ(tells_someone ? kOnce : std::vector<lc_status>(), told.statuses());
+    lc_ticket_free(ticket);
+  }
+}
+
+TEST_F(Notify, RefusesWhatIsNoCompletion) {
+  lc_ticket *const ticket = submit(nullptr, LC_CPU);
+  EXPECT_EQ(LC_ERROR_ARGUMENT, lc_ticket_notify(ticket, nullptr));
+  Told told;
+  lc_completion small = told.completion();
+  small.struct_size = sizeof(size_t);
+  EXPECT_EQ(LC_ERROR_ARGUMENT, lc_ticket_notify(ticket, &small));
+  EXPECT_EQ(LC_OK, lc_ticket_wait(ticket, nullptr)) << lc_last_error();
+  lc_ticket_free(ticket);
+  EXPECT_TRUE(told.statuses().empty());
+}
+
+}  // namespace
+}  // namespace lanecrypt::test
