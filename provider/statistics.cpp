@@ -45,6 +45,15 @@ std::string json_text(const char *text) {
   return quoted + '"';
 }
 
+// Takes back what was written of a line, where a full disk or a limit kept the rest out, so that
+// the next line does not begin in the middle of it.
+void take_back(int file, size_t bytes) {
+  const off_t end = lseek(file, 0, SEEK_CUR);
+  struct stat entry;
+  if (end < off_t(bytes) || fstat(file, &entry) != 0 || entry.st_size != end) return;
+  [[maybe_unused]] const int done = ftruncate(file, end - off_t(bytes));
+}
+
 void append_line(Provider &provider) {
   const Totals totals = provider.counters.totals();
   if (provider.settings.stats_file.empty() || provider.is_sandboxed()) return;
@@ -71,7 +80,8 @@ void append_line(Provider &provider) {
   // One write for the line, so that lines of processes that end together do not mix.
   if (fstat(file, &entry) == 0 && S_ISREG(entry.st_mode) && entry.st_nlink == 1) {
     const process::FileSizeSignalBlocked blocked;
-    [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());
+    const ssize_t written = write(file, line.data(), line.size());
+    if (written > 0 && size_t(written) < line.size()) take_back(file, size_t(written));
   }
   close(file);
 }

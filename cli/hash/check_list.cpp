@@ -11,7 +11,7 @@
 
 #include "cli/console.h"
 #include "cli/hash/checksum_line.h"
-#include "cli/hash/message.h"
+#include "cli/io/message.h"
 
 namespace lanecrypt::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cli/crypt/device_engine.h"
-#include "cli/hash/message.h"
+#include "cli/io/message.h"
 
 namespace lanecrypt::cli {
 namespace {

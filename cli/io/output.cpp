@@ -37,6 +37,21 @@ std::string folder_of(const std::string &path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+// Whether another user may have put this file or pipe there, in a folder like /tmp, to read what
+// is written into it, or to own what replaces it. Linux refuses to open such a one for whoever
+// would also make it (fs.protected_regular, fs.protected_fifos), but not to rename over it.
+bool is_of_a_stranger(const std::string &path, const struct stat &entry) {
+  if ((!S_ISREG(entry.st_mode) && !S_ISFIFO(entry.st_mode)) || entry.st_uid == geteuid())
+    return false;
+  const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  struct stat folder {};
+  // A pipe without a name is in no folder.
+  if (!real || stat(folder_of(real.get()).c_str(), &folder) != 0) return false;
+  return (folder.st_mode & S_ISVTX) != 0 && (folder.st_mode & (S_IWGRP | S_IWOTH)) != 0 &&
+         entry.st_uid != folder.st_uid;
+}
+
 std::string temporary_name(const std::string &folder) {
   uint8_t random[8];
   if (RAND_bytes(random, sizeof random) != 1)
@@ -90,6 +105,11 @@ Output::Output(const std::string &path, const struct stat &input, Readers reader
     if (readers == Readers::kOwner && S_ISFIFO(replaced_.st_mode) &&
         replaced_.st_uid != geteuid() && !reaches_stdout_)
       throw Failure(ExitCode::kFailed, fmt::format("{} is another user's pipe", name_));
+    if (readers == Readers::kByUmask && is_of_a_stranger(path, replaced_))
+      throw Failure(ExitCode::kFailed,
+                    fmt::format("{} belongs to another user, in a folder where everyone may make "
+                                "files",
+                                name_));
     if (!S_ISREG(replaced_.st_mode)) return;
     // A rename needs no permission to write the file itself. If its owner has forbidden
     // that, respect it.

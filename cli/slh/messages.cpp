@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 
 #include "cli/failure.h"
 #include "cli/io/input.h"
@@ -15,23 +14,8 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr size_t kMostContextBytes = 255;
-constexpr size_t kFirstBytes = 64 << 10;
 // So many bytes of messages and signatures are in memory at once, beside those of one file.
 constexpr uint64_t kBytesAtOnce = 256 << 20;
-
-// All that an input has.
-std::vector<uint8_t> read_whole(Input &input) {
-  // One byte more than there should be shows the end at once.
-  std::vector<uint8_t> bytes(input.size().value_or(kFirstBytes) + 1);
-  size_t have = 0;
-  while (true) {
-    have += input.read(std::span(bytes).subspan(have));
-    if (have < bytes.size()) break;
-    bytes.resize(2 * bytes.size());
-  }
-  bytes.resize(have);
-  return bytes;
-}
 
 }  // namespace
 
@@ -160,11 +144,9 @@ lc_result SlhMessages::run_all(const Context &context, lc_slh_dsa_job job,
     std::vector<SignedFile> files;
     for (uint64_t bytes = 0; name != names_.end() && bytes < kBytesAtOnce; ++name) {
       SignedFile &file = files.emplace_back(file_of(*name));
-      Input input(file.name);
-      file.status = input.status();
-      file.message = read_whole(input);
+      file.message.emplace(file.name);
       read_signature(file);
-      bytes += file.message.size() + file.signature.size();
+      bytes += file.message->size() + file.signature.size();
     }
     const lc_result some = run_some(context, job, files);
     all.service_operations += some.service_operations;
@@ -180,8 +162,8 @@ lc_result SlhMessages::run_some(const Context &context, lc_slh_dsa_job job,
   for (SignedFile &file : files) {
     lc_slh_dsa_message message{};
     message.key = key_.get();
-    message.message = file.message.data();
-    message.message_bytes = file.message.size();
+    message.message = file.message->data();
+    message.message_bytes = file.message->size();
     message.context = context_.data();
     message.context_bytes = context_.size();
     message.signature = file.signature.data();

@@ -4,8 +4,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/stat.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "cli/arguments.h"
+#include "cli/io/message.h"
 #include "cli/keys/slh_key_file.h"
 #include "cli/keys/slh_signer_state.h"
 #include "lanecrypt/lanecrypt.hpp"
@@ -24,8 +23,8 @@ namespace lanecrypt::cli {
 struct SignedFile {
   std::string name;            // "-" is standard input
   std::string signature_name;  // to sign, "-" is standard output
-  struct stat status {};       // of the file, once it is read
-  std::vector<uint8_t> message, signature;
+  std::optional<Message> message;
+  std::vector<uint8_t> signature;
   bool is_right = false;  // once it is verified
 };
 

@@ -43,7 +43,7 @@ class CurrentOutput {
   void write(const SignedFile &file) {
     {
       const std::lock_guard lock(mutex_);
-      output_.emplace(file.signature_name, file.status);
+      output_.emplace(file.signature_name, file.message->status());
     }
     output_->create();
     output_->write(file.signature);

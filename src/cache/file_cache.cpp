@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -97,6 +98,20 @@ std::string file_name(const std::string &key) {
   return name;
 }
 
+// A new file, to be renamed once it is whole, or -1. A process that was killed may have left one
+// of that name: in a container each new process may have the same number.
+int open_temporary(int folder, const std::string &name, std::string *temporary) {
+  constexpr int kAttempts = 100;
+  static std::atomic<unsigned> number{0};
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    *temporary = name + "." + std::to_string(getpid()) + "." + std::to_string(number++) + ".tmp";
+    const int file = openat(folder, temporary->c_str(),
+                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file >= 0 || errno != EEXIST) return file;
+  }
+  return -1;
+}
+
 bool read_all(int descriptor, void *to, size_t bytes) {
   auto *at = static_cast<char *>(to);
   while (bytes > 0) {
@@ -150,18 +165,15 @@ void store(const char *folder_name, const std::string &key, const std::string &c
   if (content.size() > kMostBytes) return;
   const File folder(open_folder(folder_name, true));
   if (!folder.open()) return;
-  static std::atomic<unsigned> number{0};
   const std::string name = file_name(key);
-  const std::string temporary =
-      name + "." + std::to_string(getpid()) + "." + std::to_string(number++) + ".tmp";
+  std::string temporary;
+  File file(open_temporary(folder.get(), name, &temporary));
+  if (!file.open()) return;
   Header header = {};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.key_bytes = key.size();
   header.content_bytes = content.size();
   header.content_hash = hash(content);
-  File file(openat(folder.get(), temporary.c_str(),
-                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file.open()) return;
   const process::FileSizeSignalBlocked blocked;
   const bool written = write_all(file.get(), &header, sizeof header) &&
                        write_all(file.get(), key.data(), key.size()) &&

@@ -2,13 +2,14 @@
 """`lanecrypt enc` and `dec` against the machine's own `openssl enc`."""
 
 import os
+import pathlib
 import re
 import stat
 import subprocess
 
 import pytest
 
-from cli_fixtures import CIPHERS, LANECRYPT, data, ok, openssl, report
+from cli_fixtures import CIPHERS, FAILED, LANECRYPT, data, fails, ok, openssl, report
 from conftest import EVERY_CASE
 
 KEY = {128: "00112233445566778899aabbccddeeff", 192: "00112233445566778899aabbccddeeff0123456789abcdef",
@@ -287,6 +288,29 @@ def test_a_link_stays_and_its_target_is_replaced(tmp_path):
     link.symlink_to(target)
     ok("enc", "-aes-256-ctr", "-pbkdf2", "-k", "x", "-out", link, stdin=b"x")
     assert link.is_symlink() and target.read_bytes().startswith(b"Salted__")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize("place", [pathlib.Path.touch, os.mkfifo])
+def test_what_another_user_put_into_a_folder_of_all_is_not_written(tmp_path, place):
+    """He could read what replaces it, since a file that is replaced keeps its owner and its mode."""
+    out, link = tmp_path / "folder" / "out", tmp_path / "link"
+    out.parent.mkdir()
+    place(out)
+    out.chmod(0o666)
+    os.chown(out, 65534, -1)
+    link.symlink_to(out)
+    words = ["enc", "-aes-256-ctr", "-pbkdf2", "-k", "x"]
+    for mode in (0o1777, 0o1770):
+        out.parent.chmod(mode)
+        for name in (out, link):
+            fails(FAILED, "belongs to another user, in a folder where everyone may make files",
+                  *words, "-out", name, stdin=b"x", timeout=60)
+    assert out.stat().st_uid == 65534 and out.stat().st_size == 0
+    if place == pathlib.Path.touch:
+        out.parent.chmod(0o755)
+        ok(*words, "-out", out, stdin=b"x")
+        assert out.stat().st_uid == 65534 and out.read_bytes().startswith(b"Salted__")
 
 
 def test_redirected_files(tmp_path):

@@ -4,6 +4,7 @@ errors."""
 
 import json
 import os
+import resource
 import stat
 import time
 
@@ -171,6 +172,22 @@ def test_wrong_signatures_of_a_service_are_not_written(tmp_path, keys):
         slh(*by_service)
         assert wrong.signed == 2
     slh("verify", "--key", key, "--quiet", path)
+
+
+def test_a_file_takes_no_memory_of_its_length(tmp_path, keys):
+    path, most = tmp_path / "file", 64 << 20
+    with path.open("wb") as file:
+        file.write(b"text")
+        file.truncate(2 * most)
+
+    def limit():
+        # The stacks of threads count too: of one core there are few.
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+    words = ("--key", keys / "SHA2-128f.pem", path)
+    slh("sign", *words, preexec_fn=limit)
+    slh("verify", *words)
 
 
 def test_standard_input_and_output(tmp_path, keys):

@@ -2,6 +2,7 @@
 """What gpu.so and liblanecrypt.so bring into a process, and what they must not."""
 
 import os
+import resource
 import subprocess
 
 import pytest
@@ -67,3 +68,14 @@ def test_counters_go_to_the_file_that_an_operator_made(tmp_path, build):
     assert len(configuration.stats.read_text().splitlines()) == 2
     configuration.counters()
     assert configuration.stats.stat().st_mode & 0o777 == 0o666
+
+
+def test_no_part_of_a_line_stays(tmp_path, build):
+    """Where a line does not fit, as on a full disk, the next one that does is whole."""
+    configuration = Configuration(tmp_path, build)
+    configuration.run(OPENSSL, "rand", "1")
+    line = configuration.stats.read_bytes()
+    limit = len(line) + 100
+    configuration.run(OPENSSL, "rand", "1",
+                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    assert configuration.stats.read_bytes() == line

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "temporary_folder.h"
@@ -78,6 +79,21 @@ TEST_F(Kept, IsNotReadThroughALink) {
   fs::rename(folder(), moved);
   fs::create_directory_symlink(moved, folder());
   EXPECT_FALSE(is_read());
+}
+
+// Half of the names that a store may take are taken, as by processes of this number that were
+// killed before.
+TEST_F(Kept, ThoughKilledProcessesLeftFiles) {
+  constexpr int kNames = 1000, kInTurn = 10;
+  for (int number = 0; number < kNames; ++number)
+    if (number / kInTurn % 2 == 0)
+      std::ofstream(file_.string() + "." + std::to_string(getpid()) + "." + std::to_string(number) +
+                    ".tmp");
+  for (int time = 0; time < 2 * kInTurn; ++time) {
+    const std::string content = "content " + std::to_string(time);
+    cache::store("kept", "key", content);
+    EXPECT_EQ(content, cache::load("kept", "key"));
+  }
 }
 
 // Of users such as nobody, whose home is /nonexistent. A home that is there gets what it lacks.

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <string>
 
@@ -23,6 +25,8 @@ class Message {
 
   const uint8_t *data() const { return data_; }
   uint64_t size() const { return bytes_; }
+  // Of the file, as it was opened.
+  const struct stat &status() const { return status_; }
   // Bytes of memory that it takes for itself.
   uint64_t held_bytes() const { return mapped_bytes_ == 0 ? bytes_ : 0; }
 
@@ -34,6 +38,7 @@ class Message {
   uint64_t mapped_bytes_ = 0;  // 0: of malloc()
   const uint8_t *data_ = nullptr;
   uint64_t bytes_ = 0;
+  struct stat status_ {};
 };
 
 }  // namespace lanecrypt::cli

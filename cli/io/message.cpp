@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/hash/message.h"
+#include "cli/io/message.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -29,6 +29,7 @@ uint64_t most_of_a_stream() {
 
 Message::Message(const std::string &path) {
   Input input(path);
+  status_ = input.status();
   if (!input.positioned() || *input.size() < kLeastMapped || !map(input)) {
     try {
       read(input);
@@ -44,7 +45,8 @@ Message::Message(Message &&other) noexcept
     : memory_(std::exchange(other.memory_, nullptr)),
       mapped_bytes_(other.mapped_bytes_),
       data_(other.data_),
-      bytes_(other.bytes_) {}
+      bytes_(other.bytes_),
+      status_(other.status_) {}
 
 Message::~Message() {
   if (memory_ == nullptr) return;
