@@ -20,7 +20,7 @@
 namespace lanecrypt::cli {
 namespace {
 
-constexpr char kHelp[] = R"(Lists the devices that were found, in order of preference.
+constexpr char kDevicesHelp[] = R"(Lists the devices that were found, in order of preference.
 
 Examples:
   lanecrypt devices
@@ -128,7 +128,7 @@ class Devices : public Subcommand {
   }
 
   void declare(CLI::App &app) override {
-    app.description(kHelp);
+    app.description(kDevicesHelp);
     app.add_flag("--json", json_, "print JSON");
     app.add_flag("--test", test_, "run each device's self-test now");
     app.add_option("--devices,--device", devices_,

@@ -28,7 +28,7 @@
 namespace lanecrypt::cli {
 namespace {
 
-constexpr char kHelp[] =
+constexpr char kGenrsaHelp[] =
     R"(Makes RSA keys (FIPS 186-5, A.1.3), as PKCS#8 and PEM: one, on standard output or in
 a file, or with --count many, each in a file of its own, key-00000001.pem and so on. Only
 their owner can read the files. Keys that are in the folder already are kept: a run that
@@ -187,7 +187,7 @@ class Genrsa : public Subcommand {
   }
 
   void declare(CLI::App &app) override {
-    app.description(kHelp);
+    app.description(kGenrsaHelp);
     CLI::Option *const plain_bits = app.add_option(
         "numbits", bits_,
         fmt::format("bits of the modulus: even, 1024 to 16384; otherwise {}", kDefaultBits));

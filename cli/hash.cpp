@@ -24,7 +24,7 @@
 namespace lanecrypt::cli {
 namespace {
 
-constexpr char kHelp[] =
+constexpr char kHashHelp[] =
     R"(Prints the digest of each file, or of standard input, in the form of sha256sum and
 b3sum. Many files are hashed at once, and large ones in parts where the hash is a tree:
 BLAKE3, Merkle trees and ParallelHash.
@@ -66,7 +66,7 @@ class Hash : public Subcommand {
   }
 
   void declare(CLI::App &app) override {
-    app.description(kHelp);
+    app.description(kHashHelp);
     app.add_option("FILE", paths_, "what to hash, or with --check the lists; - is standard input")
         ->option_text(" ");
     for (const HashAlgorithm &algorithm : hash_algorithms())

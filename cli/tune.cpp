@@ -20,7 +20,7 @@
 namespace lanecrypt::cli {
 namespace {
 
-constexpr char kHelp[] =
+constexpr char kTuneHelp[] =
     R"(Measures what devices and the CPU take for requests of all kinds and sizes, and
 keeps it for programs that ask where a request belongs. Nothing else should run
 on the machine meanwhile.
@@ -126,7 +126,7 @@ class Tune : public Subcommand {
   }
 
   void declare(CLI::App &app) override {
-    app.description(kHelp);
+    app.description(kTuneHelp);
     app.add_flag("--json", json_, "print JSON, with every point");
     CLI::Option *show = app.add_flag("--show", show_, "measure nothing: show what is known");
     app.add_flag("--quick", quick_, "measure only what is asked for most")->excludes(show);

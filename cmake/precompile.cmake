@@ -1,6 +1,7 @@
-# Compiles the foreign headers that most files read once for each target. A C++ file then takes
-# a quarter to a third less time. It hides that a file does not include a standard header that it
-# needs, which dev/check_includes.py finds.
+# Compiles the foreign headers that most files read once for the targets that share them. A C++ file
+# then takes a quarter to a third less time. It hides that a file does not include a standard header
+# that it needs, which dev/check_includes.py finds. Only targets whose files are compiled with the
+# same options can share them: libraries not with programs, and tests with tests.
 option(LANECRYPT_PRECOMPILE "compile the headers of the standard library and of tests once" OFF)
 # A file with its own definitions, such as LANECRYPT_DIAGNOSTICS, reads the headers itself.
 set(CMAKE_PCH_WARN_INVALID OFF)
@@ -22,7 +23,8 @@ function(lanecrypt_precompile target)
   endif()
 endfunction()
 
-# lanecrypt_precompiled_by(OTHER TARGET...): each target uses what OTHER has compiled.
+# lanecrypt_precompiled_by(OTHER TARGET...): each target uses what OTHER has compiled. gcc reads the
+# headers again where its options differ, but for definitions that they do not know.
 function(lanecrypt_precompiled_by other)
   if(LANECRYPT_PRECOMPILE)
     foreach(target ${ARGN})

@@ -1,7 +1,7 @@
-# Compiles the C++ files of a folder together, a few at a time. All of them read the same headers
-# and make the same templates, so this takes less time. It is so in every build, so that a user's
-# compiler gets what the tests' build has tried. It hides that a file does not include a header of
-# ours that it needs, which dev/check_includes.py finds.
+# Compiles the C++ files of a folder together, a few at a time, and those that are the only ones of
+# their folders. All of them read the same headers and make the same templates, so this takes less
+# time. It is so in every build, so that a user's compiler gets what the tests' build has tried. It
+# hides that a file does not include a header of ours that it needs, which dev/check_includes.py finds.
 #
 # SPDX-License-Identifier: Apache-2.0
 option(LANECRYPT_UNITE "compile the C++ files of a folder together" ON)
@@ -52,6 +52,13 @@ function(lanecrypt_unite_target target alone)
   foreach(folder IN LISTS folders)
     list(LENGTH files_${folder} count)
     if(count EQUAL 1)
+      list(APPEND files_single ${files_${folder}})
+    endif()
+  endforeach()
+  list(APPEND folders single)
+  foreach(folder IN LISTS folders)
+    list(LENGTH files_${folder} count)
+    if(count LESS 2)
       continue()
     endif()
     # Groups of equal size.

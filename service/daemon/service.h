@@ -6,8 +6,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 
+#include "lanecrypt/lanecrypt.h"
 #include "service/daemon/client/channel_threads.h"
 #include "service/daemon/client/user.h"
 #include "service/daemon/report/counters.h"

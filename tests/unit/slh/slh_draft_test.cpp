@@ -180,7 +180,7 @@ class SlhDraft : public testing::TestWithParam<DeviceCase> {
   uint64_t launches_ = 0;
 };
 
-std::string sha256_of(const SlhBytes &bytes) {
+std::string hex_digest(const SlhBytes &bytes) {
   uint8_t digest[32];
   EXPECT_TRUE(cpu::digest(cpu::Digest::kSha256, {bytes}, digest).ok());
   return verify::to_hex(digest);
@@ -200,7 +200,7 @@ TEST_P(SlhDraft, KnownAnswersOfSmallTrees) {
 
     const auto key = key_of(set, bytes);
     EXPECT_TRUE(sign(key, &signature));
-    EXPECT_EQ(small.signature_sha256, sha256_of(signature));
+    EXPECT_EQ(small.signature_sha256, hex_digest(signature));
     expect_launches(is_tall ? 6 : 5);
     EXPECT_EQ((std::vector<bool>{true, true}), verdicts(key, signature));
     // A bit of each part: of R, of FORS, of a chain, of the path.
@@ -228,7 +228,7 @@ TEST_P(SlhDraft, AKeptTree) {
     const auto key = key_of(set, bytes, nodes);
     launches_ = launch_->launches();
     EXPECT_TRUE(sign(key, &signature));
-    EXPECT_EQ(small.signature_sha256, sha256_of(signature));
+    EXPECT_EQ(small.signature_sha256, hex_digest(signature));
     expect_launches(6);
     // The CPU makes the same nodes, and the same root of them.
     SlhBytes made(set.n);
