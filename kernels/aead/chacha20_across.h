@@ -8,22 +8,26 @@
 
 #ifdef LC_BIT_MATRICES
 
-// The 64 bytes of each lane.
-FN void chacha20_load_across(Block *data, GLOBAL const u8 *in, SHARED u32 *scratch) {
-  const u32 lane = lane_id() % 32, skew = across_skew(in);
+// The blocks of memory in which each lane's 64 bytes begin, and in the last lane one more, in which
+// they end.
+FN void chacha20_fetch_across(Block *data, GLOBAL const u8 *in) {
+  const u32 skew = across_skew(in);
+  UNROLL for (u32 i = 0; i < 4; ++i) data[i] = load_block(in - skew + 16 * i);
+  data[4] = data[3];
+  if (lane_id() % 32 == 31 && skew != 0) data[4] = load_block(in - skew + 64);
+}
+
+// Makes of these the 64 bytes. Who asks for it long after he has fetched them does not wait.
+FN void chacha20_take_across(Block *data, GLOBAL const u8 *in, SHARED u32 *scratch) {
+  const u32 lane = lane_id() % 32;
   u32 words[21], moved[16];
-  UNROLL for (u32 i = 0; i < 4; ++i) {
-    const Block part = load_block(in - skew + 16 * i);
-    UNROLL for (u32 w = 0; w < 4; ++w) words[4 * i + w] = part.w[w];
-  }
-  UNROLL for (u32 w = 0; w < 4; ++w) words[16 + w] =
-      word_of_lane(words[w], (lane + 1) % 32, scratch);
-  if (lane == 31 && skew != 0) {
-    const Block part = load_block(in - skew + 64);
-    UNROLL for (u32 w = 0; w < 4; ++w) words[16 + w] = part.w[w];
+  UNROLL for (u32 i = 0; i < 16; ++i) words[i] = data[i / 4].w[i % 4];
+  UNROLL for (u32 w = 0; w < 4; ++w) {
+    const u32 beside = word_of_lane(words[w], (lane + 1) % 32, scratch);
+    words[16 + w] = lane == 31 ? data[4].w[w] : beside;
   }
   words[20] = 0;
-  ACROSS_SHIFT(moved, words, 16, skew);
+  across_move(moved, words, 16, across_skew(in));
   UNROLL for (u32 i = 0; i < 16; ++i) data[i / 4].w[i % 4] = moved[i];
 }
 
@@ -50,7 +54,7 @@ FN void chacha20_store_across(GLOBAL u8 *out, const Block *data, AcrossStore *be
   }
   UNROLL for (u32 i = 0; i < 16; ++i) words[4 + i] = data[i / 4].w[i % 4];
   words[20] = 0;
-  ACROSS_SHIFT(moved, words, 16, 16 - skew);
+  across_move(moved, words, 16, 16 - skew);
   Block parts[4];
   UNROLL for (u32 i = 0; i < 16; ++i) parts[i / 4].w[i % 4] = moved[i];
   // The first bytes of the first block belong to whoever has what lies before.

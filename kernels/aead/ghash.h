@@ -42,6 +42,8 @@ FN Gf128 ghash_weigh_one(Gf128 a, GLOBAL const u32 *powers, u64 exponent) {
 // number n.
 KERNEL(ghash_powers, HASH_KEY_LANES)
 (GLOBAL const u32 *blocks, GLOBAL u32 *powers, u32 keys, u32 levels) {
+  LET_NEXT_BEGIN();
+  AWAIT_BEFORE();
   const u64 entries = (u64)keys * levels * 32;
   for (u64 n = group_id() * group_lanes() + lane_id(); n < entries;
        n += group_count() * group_lanes()) {

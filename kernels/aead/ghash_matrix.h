@@ -33,6 +33,8 @@ FN u32 ghash_matrix_place(u32 j, u32 g, u32 t, u32 d, u32 w) {
 // depth d and lane t, or for the step to the next tile.
 KERNEL(ghash_matrices, HASH_KEY_LANES)
 (GLOBAL const u32 *numbers, u32 count, GLOBAL const u32 *powers, u32 levels, GLOBAL u32 *matrices) {
+  LET_NEXT_BEGIN();
+  AWAIT_BEFORE();
   const u32 all = count * GHASH_MATRIX_ENTRIES;
   for (u32 n = group_id() * group_lanes() + lane_id(); n < all;
        n += group_count() * group_lanes()) {

@@ -155,12 +155,14 @@ FN Poly poly_next_tile(Poly hash, const u32 *sums, SHARED const u32 *words, SHAR
 // Does what chacha20_poly1305_runs does, for runs of whole tiles. They come in batches of one
 // message's runs, and a warp takes a run. Here all addresses are multiples of 16.
 #define POLY1305_MATRIX_RUNS chacha20_poly1305_matrix_runs
-#define CHACHA20_TAKE(data, from) chacha20_load(data, from, CHACHA20_BLOCK_BYTES, 1)
+#define CHACHA20_FETCH(data, from) chacha20_load(data, from, CHACHA20_BLOCK_BYTES, 1)
+#define CHACHA20_TAKE(data, from)
 #define CHACHA20_PUT(to, data) chacha20_store(to, data, CHACHA20_BLOCK_BYTES, 1)
 #define CHACHA20_BEGIN
 #define CHACHA20_END(to)
 #include "poly1305_matrix_runs.h"
 #undef POLY1305_MATRIX_RUNS
+#undef CHACHA20_FETCH
 #undef CHACHA20_TAKE
 #undef CHACHA20_PUT
 #undef CHACHA20_BEGIN
@@ -168,12 +170,14 @@ FN Poly poly_next_tile(Poly hash, const u32 *sums, SHARED const u32 *words, SHAR
 
 // The same at any address.
 #define POLY1305_MATRIX_RUNS chacha20_poly1305_matrix_runs_across
-#define CHACHA20_TAKE(data, from) chacha20_load_across(data, from, scratch)
+#define CHACHA20_FETCH(data, from) chacha20_fetch_across(data, from)
+#define CHACHA20_TAKE(data, from) chacha20_take_across(data, from, scratch)
 #define CHACHA20_PUT(to, data) chacha20_store_across(to, data, &before, scratch)
 #define CHACHA20_BEGIN AcrossStore before = across_begin()
 #define CHACHA20_END(to) across_end(to, &before)
 #include "poly1305_matrix_runs.h"
 #undef POLY1305_MATRIX_RUNS
+#undef CHACHA20_FETCH
 #undef CHACHA20_TAKE
 #undef CHACHA20_PUT
 #undef CHACHA20_BEGIN

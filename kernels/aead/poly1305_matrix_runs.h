@@ -1,7 +1,10 @@
 // The kernel of poly1305_matrix.h, which is included once for each way in which texts come and go:
 //   POLY1305_MATRIX_RUNS       its name
-//   CHACHA20_TAKE CHACHA20_PUT 64 bytes of each lane of a warp, which lie side by side
-//   CHACHA20_BEGIN CHACHA20_END  before the first of a run and after the last
+//   CHACHA20_BEGIN  before the first of a run
+//   CHACHA20_FETCH  begins to read 64 bytes of each lane of a warp, which lie side by side
+//   CHACHA20_TAKE   has them
+//   CHACHA20_PUT    writes them
+//   CHACHA20_END    after the last
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -38,11 +41,12 @@ KERNEL(POLY1305_MATRIX_RUNS, POLY1305_MATRIX_LANES)
           u32 text[2][16];
           UNROLL for (u32 h = 0; h < 2; ++h) {
             const u32 number = (u32)(at / CHACHA20_BLOCK_BYTES) + 64 * d + 32 * h + lane;
-            Block data[4];
+            Block data[5];
             u32 x[16];
             const u64 place = (u64)number * CHACHA20_BLOCK_BYTES;
-            CHACHA20_TAKE(data, in + place);
+            CHACHA20_FETCH(data, in + place);
             chacha20_shared_block(x, shared, first + number);
+            CHACHA20_TAKE(data, in + place);
             // Picks the ciphertext by a multiplication: the ALU has enough to do.
             UNROLL for (u32 i = 0; i < 16; ++i) text[h][i] = opens * data[i / 4].w[i % 4];
             chacha20_xor(data, x);

@@ -12,32 +12,31 @@
 // How many bytes behind a multiple of 16 an address lies. It is the same for all lanes.
 FN u32 across_skew(GLOBAL const u8 *at) { return (u32)(u64)at & 15; }
 
-// `count` words of those from `words` on, from the byte `from` on, at most 16; one word more than
-// these must be there. All lanes shift alike, so they branch alike, and a register is named instead
-// of chosen.
-#define ACROSS_SHIFT_WORDS(to, words, first, count, bits) \
-  UNROLL for (u32 i = 0; i < (count); ++i)(to)[i] =       \
-      JOIN_SHIFTED((words)[(first) + i], (words)[(first) + i + 1], bits)
-#define ACROSS_SHIFT(to, words, count, from)           \
-  do {                                                 \
-    const u32 bits = 8 * ((from) % 4);                 \
-    switch ((from) / 4) {                              \
-      case 0:                                          \
-        ACROSS_SHIFT_WORDS(to, words, 0, count, bits); \
-        break;                                         \
-      case 1:                                          \
-        ACROSS_SHIFT_WORDS(to, words, 1, count, bits); \
-        break;                                         \
-      case 2:                                          \
-        ACROSS_SHIFT_WORDS(to, words, 2, count, bits); \
-        break;                                         \
-      case 3:                                          \
-        ACROSS_SHIFT_WORDS(to, words, 3, count, bits); \
-        break;                                         \
-      default:                                         \
-        ACROSS_SHIFT_WORDS(to, words, 4, count, bits); \
-    }                                                  \
-  } while (0)
+FN void across_shift(u32 *to, const u32 *words, u32 count, u32 bits) {
+  UNROLL for (u32 i = 0; i < count; ++i) to[i] = JOIN_SHIFTED(words[i], words[i + 1], bits);
+}
+
+// `count` words from the byte `from` of `words` on, at most 16; one word more than these must be
+// there. All lanes shift alike, so they branch alike, and a register is named instead of chosen.
+FN void across_move(u32 *to, const u32 *words, u32 count, u32 from) {
+  const u32 bits = 8 * (from % 4);
+  switch (from / 4) {
+    case 0:
+      across_shift(to, words, count, bits);
+      break;
+    case 1:
+      across_shift(to, words + 1, count, bits);
+      break;
+    case 2:
+      across_shift(to, words + 2, count, bits);
+      break;
+    case 3:
+      across_shift(to, words + 3, count, bits);
+      break;
+    default:
+      across_shift(to, words + 4, count, bits);
+  }
+}
 
 // The block that begins `from` bytes behind the first one's beginning, 16 at most.
 FN Block across_join(Block first, Block second, u32 from) {
@@ -48,7 +47,7 @@ FN Block across_join(Block first, Block second, u32 from) {
     words[4 + w] = second.w[w];
   }
   words[8] = 0;
-  ACROSS_SHIFT(joined.w, words, 4, from);
+  across_move(joined.w, words, 4, from);
   return joined;
 }
 
@@ -75,65 +74,97 @@ FN void across_load(Block *x, u32 count, GLOBAL const u8 *from, SHARED u32 *scra
   }
 }
 
-// The 16 bytes at any address, in memory that has some of them and all between these.
-FN Block across_load_at(GLOBAL const u8 *from) {
-  const u32 skew = across_skew(from);
-  const Block first = load_block(from - skew);
-  Block second = first;
-  if (skew != 0) second = load_block(from - skew + 16);
-  return across_join(first, second, skew);
-}
-
-// Bytes `from` to `end` of a block, which lies at a multiple of 16.
-FN void across_store_bytes(GLOBAL u8 *to, Block b, u32 from, u32 end) {
-  UNROLL for (u32 w = 0; w < 4; ++w) {
-    if (from <= 4 * w && end >= 4 * w + 4) {
-      *(GLOBAL u32 *)(to + 4 * w) = b.w[w];
-    } else {
-      UNROLL for (u32 i = 4 * w; i < 4 * w + 4; ++i) {
-        if (i >= from && i < end) to[i] = (u8)(b.w[w] >> (8 * (i % 4)));
-      }
-    }
+// Bytes `first` up to `end` of a block of the text's memory, which lies at `at`, XORed with one of
+// the keystream.
+FN void across_xor_bytes(GLOBAL u8 *out, GLOBAL const u8 *in, Block key, u64 at, u32 first,
+                         u32 end) {
+  ROLLED for (u32 i = first; i < end; ++i) {
+    const u32 word = i < 8 ? (i < 4 ? key.w[0] : key.w[1]) : (i < 12 ? key.w[2] : key.w[3]);
+    out[at + i] = (u8)(in[at + i] ^ word >> (8 * (i % 4)));
   }
 }
 
-// XORs `count` blocks of each lane with a text of `length` bytes: a lane's block n begins at byte
-// 16 * (number + 32 * n) of the text, if it lies there at all. The keystream moves between the
-// lanes, and so a lane writes the blocks of memory in which its own begin; lane 0 also the one in
-// which the last lane's block ends. What two warps have bytes of is not written as a whole. All
-// lanes move it, also where there is no text: behind a branch that some might not take, a compiler
-// would give each look-up of the cipher an address of its own.
-FN void across_xor(GLOBAL u8 *out, GLOBAL const u8 *in, const Block *blocks, u32 count, u64 number,
+// Byte `lane` of lane 0's block, in its lowest bits.
+FN u32 across_byte_of_first(Block block, SHARED u32 *scratch) {
+  const u32 lane = lane_id() % 32;
+  const Block all = across_block_of(0, block, scratch);
+  const u32 low = lane % 8 < 4 ? all.w[0] : all.w[1], high = lane % 8 < 4 ? all.w[2] : all.w[3];
+  return (lane % 16 < 8 ? low : high) >> (8 * (lane % 4));
+}
+
+// The keystream of the blocks of memory in which a lane's own begin: `from` is how far behind the
+// beginning of the block before. The one before lane 0's first is the last of all, for
+// across_xor().
+FN void across_move_keystream(Block *blocks, u32 count, u32 from, SHARED u32 *scratch) {
+  const u32 lane = lane_id() % 32;
+  const Block end = across_block_of(lane + 31, blocks[count - 1], scratch);
+  Block beside = end;
+  UNROLL for (u32 i = 0; i < count; ++i) {
+    const u32 n = count - 1 - i;
+    Block above = end, before = beside;
+    if (n != 0) above = across_block_of(lane + 31, blocks[n - 1], scratch);
+    if (lane == 0) before = above;
+    blocks[n] = across_join(before, blocks[n], from);
+    beside = above;
+  }
+}
+
+#define ACROSS_MOST_BLOCKS 4u
+
+// XORs `count` blocks of each lane, which this changes, with a text of `length` bytes: a lane's
+// block n begins at byte 16 * (number + 32 * n) of the text, if it lies there at all. The keystream
+// moves between the lanes, and so a lane writes the blocks of memory in which its own begin. Of the
+// first and behind the last the warp has a part, 16 bytes in all, whose keystream is lane 0's first
+// block then, and as many lanes write a byte each. All that is read comes before what is written,
+// or every block would wait for memory by itself. All lanes move the keystream, also where there is
+// no text: behind a branch that some might not take, a compiler would give each look-up of the
+// cipher an address of its own.
+FN void across_xor(GLOBAL u8 *out, GLOBAL const u8 *in, Block *blocks, u32 count, u64 number,
                    u64 length, SHARED u32 *scratch) {
-  const u32 lane = lane_id() % 32, skew = across_skew(out);
-  Block before = {{0, 0, 0, 0}};
-  UNROLL for (u32 n = 0; n <= count; ++n) {
-    Block last = before, own = before;
-    if (n < count) {
-      own = blocks[n];
-      before = across_block_of(lane + 31, own, scratch);
-      if (lane != 0) last = before;
-    }
-    const Block moved = across_join(last, own, 16 - skew);
-    // Before the text begins, and in other rows' tiles, this wraps around.
-    const u64 at = 16 * (number + 32 * n) - skew;
-    const u32 from = n == 0 && lane == 0 ? skew : 0;
-    const u32 end = n < count ? 16 : lane == 0 ? skew : 0;
-    if (at < length && length - at >= 16) {
-      if (end != 0) {
-        const Block x = block_xor(moved, across_load_at(in + at));
-        if (end - from == 16)
-          store_block(out + at, x);
-        else
-          across_store_bytes(out + at, x, from, end);
-      }
-    } else {
-      UNROLL for (u32 i = 0; i < 16; ++i) {
-        if (i >= from && i < end && at + i < length)
-          out[at + i] = (u8)(in[at + i] ^ moved.w[i / 4] >> (8 * (i % 4)));
-      }
+  const u32 lane = lane_id() % 32, skew = across_skew(out), most = 1u << 16;
+  across_move_keystream(blocks, count, 16 - skew, scratch);
+  const u32 edge_key = across_byte_of_first(blocks[0], scratch);
+
+  // Of the memory from `base` on, the bytes from `begin` up to `end` are the warp's and the text's.
+  // Before the text begins the base wraps around.
+  const u64 base = 16 * (number - lane) - skew, before = base < length ? 0 : 0 - base;
+  const u64 left = length - base;
+  const u32 begin = before < skew ? skew : before < most ? (u32)before : most;
+  const u32 end = left < most ? (u32)left : most;
+#define ACROSS_PLACE(n) (16 * lane + 512 * (n))
+#define ACROSS_IS_WHOLE(n) (ACROSS_PLACE(n) >= begin && ACROSS_PLACE(n) + 16 <= end)
+  GLOBAL const u8 *from = in + (base + 16 * lane);
+  GLOBAL u8 *to = out + (base + 16 * lane);
+  const u32 in_skew = across_skew(from);
+  Block text[ACROSS_MOST_BLOCKS];
+  UNROLL for (u32 n = 0; n < count; ++n) {
+    const Block zero = {{0, 0, 0, 0}};
+    text[n] = zero;
+    if (ACROSS_IS_WHOLE(n)) text[n] = load_block(from - in_skew + 512 * n);
+  }
+  const u32 edge = lane + (lane < skew ? 512 * count : 0);
+  const u32 has_edge = skew != 0 && lane < 16 && edge >= begin && edge < end;
+  u32 edge_text = 0;
+  if (has_edge) edge_text = in[base + edge];
+  if (in_skew != 0) {
+    UNROLL for (u32 n = 0; n < count; ++n) {
+      if (ACROSS_IS_WHOLE(n))
+        text[n] = across_join(text[n], load_block(from - in_skew + 512 * n + 16), in_skew);
     }
   }
+  UNROLL for (u32 n = 0; n < count; ++n) {
+    if (ACROSS_IS_WHOLE(n)) store_block(to + 512 * n, block_xor(text[n], blocks[n]));
+  }
+  if (has_edge) out[base + edge] = (u8)(edge_text ^ edge_key);
+  // The text begins or ends in a block of memory.
+  UNROLL for (u32 n = 0; n < count; ++n) {
+    const u32 place = ACROSS_PLACE(n), is_edge = n == 0 && lane == 0 && skew != 0;
+    if (!is_edge && !ACROSS_IS_WHOLE(n) && place + 16 > begin && place < end)
+      across_xor_bytes(out, in, blocks[n], base + place, begin > place ? begin - place : 0,
+                       end - place < 16 ? end - place : 16);
+  }
+#undef ACROSS_PLACE
+#undef ACROSS_IS_WHOLE
 }
 
 #endif

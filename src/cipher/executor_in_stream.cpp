@@ -11,9 +11,9 @@
 namespace lanecrypt::runtime {
 namespace {
 
-// A short job is over before a sleep would end, which takes 50 us more than it is asked to. A long
-// one must not keep a core busy: each sleep is this part of the time so far.
-constexpr std::chrono::microseconds kWatch{1000}, kShortestSleep{20}, kLongestSleep{1000};
+// A short job is over before a sleep would end, which takes 50 us more than it is asked to: 2 % of
+// kWatch. A long one must not keep a core busy: each sleep is this part of the time so far.
+constexpr std::chrono::microseconds kWatch{2500}, kShortestSleep{20}, kLongestSleep{1000};
 constexpr int kPartOfTime = 64;
 
 }  // namespace

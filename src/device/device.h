@@ -113,7 +113,8 @@ struct Launch {
   std::span<const Argument> arguments;
   // Where the device pairs launches: this one may begin when all groups of the
   // last in this stream have come to LET_NEXT_BEGIN(), and so runs beside it
-  // in what it leaves of each multiprocessor. Its kernel ends by AWAIT_BEFORE().
+  // in what it leaves of each multiprocessor. Its kernel ends by AWAIT_BEFORE(), or begins by it
+  // where it needs what the last has made.
   bool beside_last = false;
   // Of a kernel whose lanes walk chains, the longest, for devices that must not
   // run one launch for long; 0 for others.

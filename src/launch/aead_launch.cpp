@@ -71,11 +71,15 @@ uint32_t AeadLaunch::max_pieces(const CipherKind &kind) const {
 }
 
 Status AeadLaunch::start(device::Stream &stream, const char *kernel, uint64_t groups,
-                         uint32_t lanes, uint32_t local_words,
-                         std::span<const Argument> arguments) {
+                         uint32_t lanes, uint32_t local_words, std::span<const Argument> arguments,
+                         bool beside_last) {
   ++launches_;
-  return stream.launch({kernel, static_cast<uint32_t>(std::max<uint64_t>(groups, 1)),
-                        blocks_.lanes_of(lanes), local_words * 4, arguments});
+  return stream.launch({.kernel = kernel,
+                        .groups = static_cast<uint32_t>(std::max<uint64_t>(groups, 1)),
+                        .group_lanes = blocks_.lanes_of(lanes),
+                        .local_bytes = local_words * 4,
+                        .arguments = arguments,
+                        .beside_last = beside_last});
 }
 
 // Of very many parts with few runs each, more lanes than runs would only be in the way.
@@ -85,9 +89,21 @@ uint32_t AeadLaunch::sum_lanes(const AeadWork &aead) const {
   return are_few && !properties.fixed_group_lanes ? properties.team_lanes : HASH_SUM_LANES;
 }
 
+// The text of an encryption needs nothing of what prepares the hash just before it.
+CipherWork AeadLaunch::gcm_text(const CipherWork &work) const {
+  CipherWork text = inner_work(work, Way::kCtr);
+  text.begins_beside = work.kind.direction == LC_ENCRYPT && pairs(work);
+  return text;
+}
+
+// Old drivers do not take such launches into a graph.
+bool AeadLaunch::pairs(const CipherWork &work) const {
+  return device_.properties().pairs_launches && !work.is_captured;
+}
+
 // GCM counts 32 bits, CTR 128: a piece is cut where the former wraps.
 void AeadLaunch::plan_counters(const CipherWork &work, AeadWork &aead) const {
-  aead.text = inner_work(work, Way::kCtr);
+  aead.text = gcm_text(work);
   // That of a long IV is a polynomial in H.
   aead.text.secret_starts = true;
   for (CipherPiece piece : work.pieces) {
@@ -423,15 +439,16 @@ Status AeadLaunch::launch_gcm(device::Stream &stream, AeadRoom &room, const Ciph
   LC_TRY(blocks_.expand_keys(stream, room.starts, aead.starts));
   LC_TRY(blocks_.run(stream, room.starts, aead.starts));
   const uint32_t key_lanes = blocks_.lanes_of(HASH_KEY_LANES);
+  // Each of these lets the next begin and waits for the last, so that the text begins with them.
   const Argument powers[] = {room.blocks.get(), room.powers.get(), keys, aead.levels};
   LC_TRY(start(stream, "ghash_powers", divide_up(uint64_t{keys} * aead.levels * 32, key_lanes),
-               HASH_KEY_LANES, 0, powers));
+               HASH_KEY_LANES, 0, powers, pairs(work)));
   if (const uint32_t sets = count(aead.matrix_keys.size()); sets != 0) {
     const Argument matrices[] = {room.matrix_keys.get(), sets, room.powers.get(), aead.levels,
                                  room.matrices.get()};
     LC_TRY(start(stream, "ghash_matrices",
                  divide_up(uint64_t{sets} * GHASH_MATRIX_ENTRIES, key_lanes), HASH_KEY_LANES, 0,
-                 matrices));
+                 matrices, pairs(work)));
   }
   // The ciphertext is hashed: before it is overwritten, or once it is there.
   const bool opens = work.kind.direction == LC_DECRYPT;

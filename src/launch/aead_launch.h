@@ -67,6 +67,8 @@ class AeadLaunch : public ChunkLaunch {
   uint32_t runs_of_batch(const CipherKind &kind, uint32_t matrix_runs) const;
   // Lanes of a group that adds up the runs of one part.
   uint32_t sum_lanes(const AeadWork &aead) const;
+  CipherWork gcm_text(const CipherWork &work) const;
+  bool pairs(const CipherWork &work) const;
   void plan_counters(const CipherWork &work, AeadWork &aead) const;
   void plan_runs(const CipherWork &work, AeadWork &aead) const;
   void plan_batches(const CipherWork &work, AeadWork &aead) const;
@@ -106,7 +108,8 @@ class AeadLaunch : public ChunkLaunch {
   Status zero_secrets(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                       const AeadWork &aead);
   Status start(device::Stream &stream, const char *kernel, uint64_t items, uint32_t lanes,
-               uint32_t local_words, std::span<const device::Argument> arguments);
+               uint32_t local_words, std::span<const device::Argument> arguments,
+               bool beside_last = false);
 
   device::Device &device_;
   BlockLaunch &blocks_;

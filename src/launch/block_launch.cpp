@@ -456,7 +456,7 @@ Status BlockLaunch::launch_part(device::Stream &stream, BlockRoom &room, const C
                         .group_lanes = grid.lanes,
                         .local_bytes = shape(part.form).local_bytes,
                         .arguments = arguments,
-                        .beside_last = beside});
+                        .beside_last = beside || work.begins_beside});
 }
 
 // Few tiles are dealt out over all groups first; of tables, which all lanes of a group make

@@ -33,7 +33,10 @@ uint64_t count_tiles(const CipherKind &kind, BlockForm form, uint32_t rows, uint
   const uint64_t columns = sliced ? team : BLOCK_TABLE_BLOCKS * team;
   const uint64_t skew = skew_of(piece, uint64_t{256} * rows);
   if (rows == 1) return (skew + blocks - 1) / columns - skew / columns + 1;
-  return divide_up(skew + blocks, uint64_t{256} * rows) * (256 / columns);
+  if (blocks == 0) return 0;
+  // Of the last window, those that have a block in its first row.
+  const uint64_t last = skew + blocks - 1, size = uint64_t{256} * rows;
+  return last / size * (256 / columns) + std::min<uint64_t>(last % size, 255) / columns + 1;
 }
 
 // As many as leave every team so many tiles that the last of them, which not
@@ -98,30 +101,49 @@ struct Beside {
   uint32_t rows = 0;
 };
 
-Beside choose_beside(const CipherKind &kind, const BlockTeams &teams, uint64_t blocks,
-                     const AlikePieces &between) {
+Beside choose_beside(const CipherKind &kind, const BlockTeams &teams, const AlikePieces &between,
+                     uint32_t table_rows) {
   // Without windows all rounds are done for each block.
   constexpr double kWithoutWindows = 7.0 / 6;
   constexpr uint64_t kLeastTrips = 2;
   const BlockCipher &block = *kind.mode().block;
   Beside beside;
-  double least = 0;
-  uint64_t tiles = 0, trips = 0;
+  double least = 0, tile = 0;
+  uint64_t tiles = 0;
   for (const uint32_t rows : {0u, BLOCK_BITSLICE_FEW_ROWS}) {
     if (rows != 0 && !(has_windows(kind) && block.has_sliced_windows)) continue;
     const uint64_t its_tiles =
         count_tiles(kind, BlockForm::kBitslice, rows, teams.lanes, between.piece);
-    const double tile = (rows != 0 ? rows : kWithoutWindows * BLOCK_BITSLICE_BLOCKS) * teams.lanes;
-    const double cost = static_cast<double>(its_tiles) * tile;
+    const double its_tile =
+        (rows != 0 ? rows : kWithoutWindows * BLOCK_BITSLICE_BLOCKS) * teams.lanes;
+    const double cost = static_cast<double>(its_tiles) * its_tile;
     if (tiles != 0 && cost >= least) continue;
     least = cost;
+    tile = its_tile;
     tiles = its_tiles;
     beside.rows = rows;
-    trips = static_cast<uint64_t>(block.share_beside * static_cast<double>(blocks) /
-                                  (tile * static_cast<double>(teams.beside)));
   }
-  if (teams.beside == 0 || tiles == 0 || trips < kLeastTrips) return {};
-  beside.pieces = std::min(trips * teams.beside / tiles, between.count);
+  if (teams.beside == 0 || tiles == 0 || block.share_beside == 0) return {};
+  const uint64_t of_tables =
+      count_tiles(kind, BlockForm::kTable4, table_rows, teams.lanes, between.piece);
+  const double table_tile = std::max(table_rows, 1u) * BLOCK_TABLE_BLOCKS * teams.lanes;
+  // In what a team of each form does meanwhile of its share.
+  const double trip = tile * static_cast<double>(teams.beside) / block.share_beside;
+  const double table_trip =
+      table_tile * static_cast<double>(teams.count) / (1 - block.share_beside);
+  const auto end_of_tables = [&](uint64_t pieces) {
+    return table_trip *
+           static_cast<double>(divide_up((between.count + 2 - pieces) * of_tables, teams.count));
+  };
+  // Whole trips of bitsliced teams, so many that they and the tables end soonest.
+  least = end_of_tables(0);
+  for (uint64_t trips = kLeastTrips; static_cast<double>(trips) * trip < least; ++trips) {
+    const uint64_t pieces = std::min(trips * teams.beside / tiles, between.count);
+    const double end = std::max(static_cast<double>(trips) * trip, end_of_tables(pieces));
+    if (end >= least) continue;
+    least = end;
+    beside.pieces = pieces;
+  }
   return beside.pieces < 2 ? Beside() : beside;
 }
 
@@ -182,7 +204,7 @@ std::vector<BlockPart> parts_of_alike(const CipherKind &kind, BlockForm form,
   const uint32_t rows = choose_rows(kind, form, teams, blocks, pieces);
   const Beside beside =
       form == BlockForm::kTable4 && can_be_cut(kind) && alike[1].count > 1 && alike[2].count == 1
-          ? choose_beside(kind, teams, blocks, alike[1])
+          ? choose_beside(kind, teams, alike[1], rows)
           : Beside();
   std::vector<BlockPart> parts;
   parts.push_back({form, 0, static_cast<uint32_t>(pieces - beside.pieces), rows, 0});

@@ -33,6 +33,8 @@ struct CipherWork {
   bool is_captured = false;            // a graph does it again: what it uses is its own, and stays
   bool is_sorted = false;              // chains: the longest piece comes first already
   std::vector<device::Argument> more;  // of a chain's kernel, after those of all
+  // CTR: the launch before it in the stream makes nothing for it, and need not have ended.
+  bool begins_beside = false;
   // Pieces lie at any address, and the kernel is the one for that.
   bool is_across = false;
   bool in_slot = false;    // the key schedule is in the device's key slot

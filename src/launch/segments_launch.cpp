@@ -106,7 +106,7 @@ void AeadLaunch::stage_segment_texts(Staging &staging, AeadRoom &room, const Cip
   start.length = rule.count * kBlockBytes;
   aead.starts.pieces.push_back(start);
   blocks_.stage(staging, room.starts, aead.starts);
-  aead.text = inner_work(work, Way::kCtr);
+  aead.text = gcm_text(work);
   aead.text.keys_of = &room.starts;
   std::array<AlikePieces, 3> alike;
   for (size_t n = 0; n < alike.size(); ++n) {

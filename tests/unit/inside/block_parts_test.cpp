@@ -85,5 +85,22 @@ TEST(BlockParts, TheLastOfAlikePiecesAreBitsliced) {
   }
 }
 
+// GCM counts from 2, so the last two blocks of a mebibyte begin a window, of which a tile has them.
+// Both forms end their last trips at about one time.
+TEST(BlockParts, AWindowThatIsHardlyBegunHasFewTiles) {
+  std::array<AlikePieces, 3> alike;
+  const std::vector<BlockPart> parts = list(kMebibyte, 1024, alike);
+  ASSERT_EQ(2u, parts.size());
+  EXPECT_EQ(8u, parts[0].rows);
+  EXPECT_EQ(65536 / (8 * 128) + 1, alike[1].tiles);
+  EXPECT_EQ(65536 / (32 * 32) + 1, alike[1].beside_tiles);
+  EXPECT_EQ(28u, divide_up(parts[0].tiles, kTeams.count));
+  EXPECT_EQ(15u, divide_up(parts[1].tiles, kTeams.beside));
+  // A whole row of the window has all its columns.
+  list(kMebibyte + 254 * kBlockBytes, 1024, alike);
+  EXPECT_EQ(65536 / (8 * 128) + 2, alike[1].tiles);
+  EXPECT_EQ(65536 / (32 * 32) + 8, alike[1].beside_tiles);
+}
+
 }  // namespace
 }  // namespace lanecrypt::runtime

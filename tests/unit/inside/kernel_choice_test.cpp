@@ -22,9 +22,11 @@ struct Record {
   std::mutex mutex;
   std::vector<std::string> kernels;
   std::map<std::string, uint32_t> group_lanes;  // of each, when it ran last
+  std::vector<std::string> beside_last;         // those that might begin before the last had ended
 
   std::vector<std::string> take() {
     std::lock_guard lock(mutex);
+    beside_last.clear();
     return std::move(kernels);
   }
 };
@@ -39,6 +41,7 @@ class RecordingStream : public test::ForwardingStream {
       std::lock_guard lock(record_.mutex);
       record_.kernels.push_back(launch.kernel);
       record_.group_lanes[launch.kernel] = launch.group_lanes;
+      if (launch.beside_last) record_.beside_last.push_back(launch.kernel);
     }
     // The emulator has few lanes, whatever a test says. Kernels take any number.
     device::Launch fewer = launch;
@@ -259,6 +262,48 @@ TEST_F(KernelChoice, PairsTablesWithGatesForALargePiece) {
     EXPECT_TRUE(expected == out);
     // That does not gain for a small piece, or one of several.
     EXPECT_EQ(2u, kernels_of(run.cipher, run.direction).size());
+  }
+}
+
+// What prepares GHASH is nothing to the text of an encryption, which begins meanwhile. A decryption
+// hashes first, and needs it.
+TEST_F(KernelChoice, EncryptsWhileGhashIsPrepared) {
+  for (const bool pairs : {false, true}) {
+    open("table4", true, 160 * kKiB,
+         [pairs](device::Properties &properties) { properties.pairs_launches = pairs; });
+    ASSERT_TRUE(status_.ok()) << status_.text();
+    const test::Bytes key(32, 1), iv(16, 2), in(100000, 3);
+    for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
+      SCOPED_TRACE(direction);
+      lc_message message = {};
+      uint8_t tag[16] = {};
+      test::Bytes out(in.size());
+      message.key = key.data();
+      message.iv = iv.data();
+      message.in = in.data();
+      message.out = out.data();
+      message.length = in.size();
+      message.tag = tag;
+      lc_cipher_job job = {};
+      job.struct_size = sizeof job;
+      job.cipher = LC_AES_GCM;
+      job.direction = direction;
+      job.key_bytes = 32;
+      job.device = LC_ANY_DEVICE;
+      job.messages = &message;
+      job.message_count = 1;
+      job.message_size = sizeof message;
+      Result<CipherJob> made = make_cipher_job(&job);
+      ASSERT_TRUE(made.ok()) << made.status().text();
+      const RequestPointer request = std::make_shared<Request>(std::move(*made), nullptr);
+      ASSERT_TRUE(executor_->submit(request));
+      EXPECT_EQ(direction == LC_ENCRYPT ? LC_OK : LC_ERROR_TAG, request->wait().code());
+      std::vector<std::string> expected;
+      if (pairs) expected = {"ghash_powers"};
+      if (pairs && direction == LC_ENCRYPT) expected.push_back("aes_table4_ctr");
+      EXPECT_EQ(expected, record_.beside_last);
+      EXPECT_FALSE(record_.take().empty());
+    }
   }
 }
 
