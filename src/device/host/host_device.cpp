@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <barrier>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -33,8 +32,8 @@
 #include "device/device.h"
 #include "device/host/host_device.h"
 #include "device/host/host_fault.h"
+#include "device/host/host_groups.h"
 #include "device/host/host_kernels.h"
-#include "kernels/host_lane.h"
 #include "process/diagnostics.h"
 
 namespace lanecrypt::device {
@@ -152,32 +151,6 @@ class HostEvent : public Event {
   const std::shared_ptr<HostPoint> point_ = std::make_shared<HostPoint>();
 };
 
-// One group after another of a launch, each with its lanes.
-void run_groups(const HostKernelEntry &kernel, std::vector<uint64_t> arguments, uint32_t first,
-                uint32_t step, uint32_t groups, uint32_t lanes, uint32_t local_bytes) {
-  void *local = nullptr;
-  if (local_bytes != 0) {
-    local = aligned_alloc(64, (local_bytes + 63) / 64 * 64);
-    arguments.push_back(reinterpret_cast<uint64_t>(local));
-  }
-  std::barrier<> barrier(lanes);
-  const auto run_lane = [&](uint32_t group, uint32_t lane) {
-    host_lane = {.lane = lane, .lanes = lanes, .group = group, .groups = groups};
-    if (lanes > 1) {
-      host_lane.barrier = [](void *b) { static_cast<std::barrier<> *>(b)->arrive_and_wait(); };
-      host_lane.barrier_argument = &barrier;
-    }
-    kernel.run(arguments);
-  };
-  for (uint32_t group = first; group < groups; group += step) {
-    std::vector<std::thread> others;
-    for (uint32_t lane = 1; lane < lanes; ++lane) others.emplace_back(run_lane, group, lane);
-    run_lane(group, 0);
-    for (std::thread &other : others) other.join();
-  }
-  free(local);
-}
-
 }  // namespace
 
 // Does one thing after the other, on a thread of its own.
@@ -201,6 +174,8 @@ class HostQueue {
     queue_.push_back(std::move(work));
     changed_.notify_all();
   }
+  // Of the queue's thread alone.
+  HostGroups &groups() { return groups_; }
 
  private:
   void run() {
@@ -224,6 +199,7 @@ class HostQueue {
   std::condition_variable changed_;
   std::deque<std::function<void()>> queue_;
   bool stopping_ = false;
+  HostGroups groups_;
   std::thread thread_;
 };
 
@@ -276,24 +252,11 @@ class HostStream : public Stream {
     // As GPUs refuse it.
     if (launch.groups == 0 || launch.group_lanes == 0)
       return Status(LC_ERROR_INTERNAL, std::string("an empty launch of ") + launch.kernel);
-    return push([=, this, groups = launch.groups, lanes = launch.group_lanes,
-                 local_bytes = launch.local_bytes] {
+    const HostGrid grid = {launch.groups, launch.group_lanes, launch.local_bytes};
+    return push([=, this] {
       LC_TRY(fault_.on_run());
       if (fault_.drops_kernel()) return Status();
-      const uint32_t threads = std::min(threads_, groups);
-      const auto run_part = [&](uint32_t part) {
-        run_groups(*kernel, arguments, part, threads, groups, lanes, local_bytes);
-      };
-      std::vector<std::thread> others;
-      uint32_t begun = 1;
-      try {
-        for (; begun < threads; ++begun) others.emplace_back(run_part, begun);
-      } catch (const std::system_error &) {
-        // This thread does what there is no thread for.
-        for (uint32_t part = begun; part < threads; ++part) run_part(part);
-      }
-      run_part(0);
-      for (std::thread &other : others) other.join();
+      queue_->groups().run(*kernel, arguments, grid, threads_);
       for (const auto &[written, bytes] : pinned) LC_TRY(fault_.after_kernel(written, bytes));
       return Status();
     });

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/host/host_groups.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <barrier>
+#include <memory>
+#include <system_error>
+
+#include "kernels/host_lane.h"
+
+namespace lanecrypt::device {
+namespace {
+
+// A thread keeps what its last group had, since to get such memory anew takes longer than many a
+// launch. It is no longer than asked for, but for alignment, so that sanitizers see where it ends.
+void *local_memory(uint32_t bytes) {
+  thread_local std::unique_ptr<void, decltype(&free)> memory(nullptr, &free);
+  thread_local uint32_t size = 0;
+  if (size != bytes) {
+    memory.reset();
+    memory.reset(aligned_alloc(64, (bytes + 63) / 64 * 64));
+    size = bytes;
+  }
+  return memory.get();
+}
+
+// One group after another, each with its lanes.
+void run_groups(const HostKernelEntry &kernel, std::span<const uint64_t> given,
+                const HostGrid &grid, uint32_t first, uint32_t step) {
+  std::vector<uint64_t> arguments(given.begin(), given.end());
+  if (grid.local_bytes != 0)
+    arguments.push_back(reinterpret_cast<uint64_t>(local_memory(grid.local_bytes)));
+  std::barrier<> barrier(grid.lanes);
+  const auto run_lane = [&](uint32_t group, uint32_t lane) {
+    host_lane = {.lane = lane, .lanes = grid.lanes, .group = group, .groups = grid.groups};
+    if (grid.lanes > 1) {
+      host_lane.barrier = [](void *b) { static_cast<std::barrier<> *>(b)->arrive_and_wait(); };
+      host_lane.barrier_argument = &barrier;
+    }
+    kernel.run(arguments);
+  };
+  for (uint32_t group = first; group < grid.groups; group += step) {
+    std::vector<std::thread> others;
+    for (uint32_t lane = 1; lane < grid.lanes; ++lane) others.emplace_back(run_lane, group, lane);
+    run_lane(group, 0);
+    for (std::thread &other : others) other.join();
+  }
+}
+
+}  // namespace
+
+HostGroups::~HostGroups() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    begun_.notify_all();
+  }
+  for (std::thread &thread : threads_) thread.join();
+}
+
+void HostGroups::run(const HostKernelEntry &kernel, std::span<const uint64_t> arguments,
+                     const HostGrid &grid, uint32_t threads) {
+  const uint32_t parts = std::min(threads, grid.groups);
+  share(parts, [&](uint32_t part) { run_groups(kernel, arguments, grid, part, parts); });
+}
+
+// Calls `part` for each number once. This thread does not wait for one that has not begun.
+void HostGroups::share(uint32_t parts, const Part &part) {
+  if (parts == 1) return part(0);
+  start_threads(parts - 1);
+  std::unique_lock lock(mutex_);
+  part_ = &part;
+  next_ = 0;
+  parts_ = parts;
+  begun_.notify_all();
+  take(lock);
+  over_.wait(lock, [&] { return under_way_ == 0; });
+}
+
+// As many as there can be: this thread does what there is no thread for.
+void HostGroups::start_threads(uint32_t count) {
+  try {
+    while (threads_.size() < count) threads_.emplace_back([this] { help(); });
+  } catch (const std::system_error &) {
+  }
+}
+
+void HostGroups::help() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    begun_.wait(lock, [&] { return stopping_ || next_ < parts_; });
+    if (stopping_) return;
+    take(lock);
+    if (under_way_ == 0) over_.notify_one();
+  }
+}
+
+void HostGroups::take(std::unique_lock<std::mutex> &lock) {
+  while (next_ < parts_) {
+    const uint32_t number = next_++;
+    ++under_way_;
+    lock.unlock();
+    (*part_)(number);
+    lock.lock();
+    --under_way_;
+  }
+}
+
+}  // namespace lanecrypt::device
