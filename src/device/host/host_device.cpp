@@ -113,10 +113,12 @@ class HostPoint {
     return ++marked_;
   }
   void end_mark(uint64_t mark, const Status &status) {
-    std::lock_guard lock(mutex_);
-    done_ = mark;
-    status_ = status;
-    time_ = Clock::now();
+    {
+      std::lock_guard lock(mutex_);
+      done_ = mark;
+      status_ = status;
+      time_ = Clock::now();
+    }
     changed_.notify_all();
   }
   uint64_t last_mark() {
@@ -170,8 +172,10 @@ class HostQueue {
   HostQueue(const HostQueue &) = delete;
 
   void push(std::function<void()> work) {
-    std::lock_guard lock(mutex_);
-    queue_.push_back(std::move(work));
+    {
+      std::lock_guard lock(mutex_);
+      queue_.push_back(std::move(work));
+    }
     changed_.notify_all();
   }
   // Of the queue's thread alone.
