@@ -14,6 +14,8 @@ import pytest
 
 # Whether everything runs, as with dev/test --full.
 EVERY_CASE = os.environ.get("LANECRYPT_TEST_EVERY_FORM") == "1"
+# Also what takes hours, or tells of a card alone (dev/test --every-answer).
+EVERY_ANSWER = os.environ.get("LANECRYPT_TEST_EVERY_ANSWER") == "1"
 # What takes longest, or must run one after the other, begins first, so that no core is idle while
 # the last of it runs.
 FIRST = ("test_clients", "test_cli_devices", "test_processes", "test_service_provider",

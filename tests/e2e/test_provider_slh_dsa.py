@@ -13,7 +13,7 @@ import subprocess
 
 import pytest
 
-from conftest import EVERY_CASE
+from conftest import EVERY_ANSWER, EVERY_CASE
 from provider_fixtures import OPENSSL, Configuration, plain
 from slh_files import slh
 
@@ -87,7 +87,7 @@ def test_names_are_those_of_openssl(configuration, of):
 
 OPTIONS = {"hedged": [], "deterministic": ["deterministic:1"], "context": ["context-string:where"],
            "raw": ["message-encoding:0"], "entropy": ["hextest-entropy:"]}
-EVERY_WAY = DEVICES != "host" or os.environ.get("LANECRYPT_TEST_EVERY_ANSWER") == "1"
+EVERY_WAY = DEVICES != "host" or EVERY_ANSWER
 
 
 def ways_to_sign():
