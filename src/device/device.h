@@ -133,6 +133,8 @@ class Event {
   // the core is given up at once.
   virtual Status wait_long() { return wait(); }
   virtual bool reached() = 0;
+  // Whether it is reached and wait()'s status is that of success.
+  virtual bool ended_well() { return reached() && wait().ok(); }
   // Nanoseconds of device time from `earlier` to this, both reached; 0 where
   // the device tells no time.
   virtual uint64_t nanoseconds_since(Event &earlier) = 0;

@@ -80,8 +80,7 @@ std::shared_ptr<device::Event> Pipeline::end_in_stream(const Request &request) c
 
 std::optional<Retired> Pipeline::retire_in_stream(const Request &request) {
   const auto has_ended_well = [](const Slot &slot) {
-    return slot.stage == Stage::kReturning && slot.is_alone && slot.download_end->reached() &&
-           slot.download_end->wait().ok();
+    return slot.stage == Stage::kReturning && slot.is_alone && slot.download_end->ended_well();
   };
   for (Slot *slot : in_streams_)
     if (slot->requests.front().get() == &request && has_ended_well(*slot)) return take_back(*slot);

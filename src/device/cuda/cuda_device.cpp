@@ -132,6 +132,7 @@ class CudaEvent : public Event {
     return check(driver_, driver_.event_synchronize(event_), "cuEventSynchronize");
   }
   bool reached() override { return driver_.event_query(event_) != kErrorNotReady; }
+  bool ended_well() override { return driver_.event_query(event_) == kSuccess; }
   uint64_t nanoseconds_since(Event &earlier) override {
     float milliseconds = 0;
     const CUresult result =
