@@ -2,8 +2,11 @@
 #include "cli/slh/messages.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "cli/failure.h"
 #include "cli/io/input.h"
@@ -87,7 +90,34 @@ void SlhMessages::prepare_to_sign(const std::optional<std::string> &state) {
     throw Failure(ExitCode::kUsage,
                   fmt::format("a key of {} has no --state", lc_slh_dsa_name(file.set)));
   if (is_draft) state_.emplace(*state, file);
+  keep_what_is_read(state);
   take_key(file);
+}
+
+// No signature may take the place of a file that the run reads: of the key, which would be lost, of
+// what counts its signatures, or of another message, also one whose name ends in .sig.
+void SlhMessages::keep_what_is_read(const std::optional<std::string> &state) const {
+  using Place = std::pair<dev_t, ino_t>;
+  const auto place_of = [](const std::string &path) -> std::optional<Place> {
+    struct stat entry {};
+    if (stat(path.c_str(), &entry) != 0 || !S_ISREG(entry.st_mode)) return std::nullopt;
+    return Place(entry.st_dev, entry.st_ino);
+  };
+  std::vector<std::string> read = names_;
+  read.push_back(key_file_);
+  if (state) {
+    read.push_back(*state);
+    for (const char *beside : {".count", ".lock"}) read.push_back(*state + beside);
+  }
+  std::set<Place> places;
+  for (const std::string &path : read)
+    if (const std::optional<Place> place = place_of(path)) places.insert(*place);
+  for (const std::string &name : names_) {
+    const std::string to = file_of(name).signature_name;
+    const std::optional<Place> place = to == "-" ? std::nullopt : place_of(to);
+    if (place && places.count(*place) != 0)
+      throw Failure(ExitCode::kUsage, fmt::format("{} is an input too: it would be destroyed", to));
+  }
 }
 
 void SlhMessages::take_key(const SlhKeyFile &file) {

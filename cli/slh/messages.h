@@ -52,6 +52,7 @@ class SlhMessages {
   using Read = std::function<void(SignedFile &)>;
   using Done = std::function<void(const SignedFile &)>;
   void look_at_options();
+  void keep_what_is_read(const std::optional<std::string> &state) const;
   void take_key(const SlhKeyFile &file);
   SignedFile file_of(const std::string &name) const;
   lc_result run_all(const Context &context, lc_slh_dsa_job job, const Read &read_signature,

@@ -277,6 +277,21 @@ def test_a_key_whose_root_is_wrong_signs_nothing(tmp_path, keys):
     assert not path.with_name("message.sig").exists()
 
 
+@pytest.mark.parametrize("key_name, words, names", [
+    ("key.pem", ["--out", "key.pem"], ["message"]), ("message.sig", [], ["message"]),
+    ("key.pem", [], ["message", "message.sig"]), ("key.pem", ["--out", "link"], ["message"])])
+def test_no_signature_replaces_what_is_read(tmp_path, keys, key_name, words, names):
+    key = (keys / "SHA2-128f.pem").read_bytes()
+    for name in ("message", "message.sig", key_name):
+        (tmp_path / name).write_bytes(key if name == key_name else name.encode())
+    (tmp_path / "link").symlink_to("key.pem")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.exists()}
+    words = [tmp_path / word if word in ("key.pem", "link") else word for word in words]
+    slh_fails(USAGE, "it would be destroyed", "sign", "--key", tmp_path / key_name, *words,
+              *(tmp_path / name for name in names))
+    assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.exists()}
+
+
 def test_files_that_cannot_be_read_or_written(tmp_path, keys):
     key, path = keys / "SHA2-128f.pem", tmp_path / "message"
     path.write_bytes(b"message")
