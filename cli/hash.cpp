@@ -192,7 +192,7 @@ class Hash : public Subcommand {
         return;
       }
       ++unread;
-      if (paths_.size() > 1) say(fmt::format("lanecrypt: {}\n", outcome.failure->what()));
+      if (paths_.size() > 1) complain(outcome.failure->what());
       last.emplace(*outcome.failure);
     });
     if (unread == 0) return std::nullopt;

@@ -27,7 +27,7 @@ void survive(int signal_number) {
 }  // namespace
 
 int fail(ExitCode code, std::string_view text) {
-  say(fmt::format("lanecrypt: {}\n", text));
+  complain(text);
   return static_cast<int>(code);
 }
 

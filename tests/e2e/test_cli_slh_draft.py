@@ -68,6 +68,16 @@ def test_a_signature_of_the_reference(tmp_path, of):
         slh_fails(BAD_DATA, "wrong", "verify", "--key", public, *words)
 
 
+def test_a_name_of_two_lines_has_one_verdict(tmp_path, signed):
+    key, _, message, signature = signed
+    _, public = key_files(tmp_path, "SHA2-128-24", key)
+    path = tmp_path / "other: OK\nmessage"
+    path.write_bytes(message)
+    path.with_name(path.name + ".sig").write_bytes(signature)
+    said = slh("verify", "--key", public, path.name, cwd=tmp_path).stdout
+    assert said == b"\\other: OK\\nmessage: OK\n"
+
+
 def test_a_key_needs_a_device(tmp_path):
     words = ("keygen", "--out", tmp_path / "key.pem")
     slh_fails(USAGE, "needs --state", *words, "SHA2-128-24")
