@@ -120,7 +120,7 @@ MAY_INCLUDE = {
     "cli/slh": ["cli/io", "cli/keys", "cli/crypt/device_engine.h", "cli/hash/checksum_line.h", "cli/arguments.h", "cli/console.h",
                 "cli/failure.h", "cli/interrupt.h", "cli/program.h", "cli/subcommand.h"],
     "cli": ["cli/io", "cli/keys", "cli/crypt", "cli/hash", "cli/service", "cli/run",
-            "cli/slh", PRINTABLE] + JOB_DATA,
+            "cli/slh", PRINTABLE, "src/process/new_thread.h"] + JOB_DATA,
     "bench/load": ["bench/report/results.h", "src/cpu/core_count.h"] + COMMAND_BASE,
     "bench/report": ["bench/load", "src/cpu/core_count.h"] + COMMAND_BASE,
     "bench/aes": MEASURING + ["src/process/diagnostics.h"],

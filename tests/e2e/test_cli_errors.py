@@ -518,3 +518,38 @@ def test_a_device_lost_in_the_middle_the_cpu_takes_over(tmp_path, cipher):
 def test_a_device_lost_in_the_middle_and_the_cpu_not_allowed(folder):
     done = fails(NO_DEVICE, "host:0", "enc", "-aes-256-ctr", *PW, "-require-gpu", *chunked(folder), env=LOST)
     assert b"lost" in done.stderr
+
+
+# ---- Threads -----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def few_threads(tmp_path_factory):
+    """A library that lets a program start as many threads as THREADS says, as a limit would."""
+    folder = tmp_path_factory.mktemp("threads")
+    (folder / "few.c").write_text("""
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <errno.h>
+        #include <pthread.h>
+        #include <stdlib.h>
+        static int count;
+        int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *with) {
+          int (*start)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+          if (__sync_fetch_and_add(&count, 1) >= atoi(getenv("THREADS"))) return EAGAIN;
+          *(void **)&start = dlsym(RTLD_NEXT, "pthread_create");
+          return start(thread, how, run, with);
+        }""")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", folder / "few.so", folder / "few.c", "-ldl"], check=True)
+    return lambda threads: {"LD_PRELOAD": str(folder / "few.so"), "THREADS": str(threads)}
+
+
+def test_where_no_thread_can_be_started(folder, few_threads):
+    text = "cannot start a thread: end other processes, or raise the limits on processes (ulimit -u, pids.max)"
+    fails(FAILED, text, "enc", *RAW, *files(folder), devices="none", env=few_threads(0))
+    fails(FAILED, text, "genrsa", "1024", devices="none", env=few_threads(0))
+    # The first waits for signals, and the others make the key.
+    fails(NO_DEVICE, text, "genrsa", "1024", devices="none", env=few_threads(1))
+    told = subprocess.run([LANECRYPT.parent / "lanecryptd", "--socket", folder / "socket"], capture_output=True,
+                          env=environment("none", **few_threads(0)), timeout=60)
+    assert told.returncode == FAILED and text in told.stderr.decode()
