@@ -65,6 +65,8 @@ class Hash : public Subcommand {
     return names;
   }
 
+  const char *also_options() const override { return "hash"; }
+
   void declare(CLI::App &app) override {
     app.description(kHashHelp);
     app.add_option("FILE", paths_, "what to hash, or with --check the lists; - is standard input")

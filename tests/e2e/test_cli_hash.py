@@ -299,7 +299,8 @@ def test_a_file_that_becomes_shorter(tmp_path):
     (("-blake3", "-derive-key", "x", "-key-source", "env:KEY"), "excludes"),
     (("-blake3", "-key-source", "env:KEY"), "64"),
     (("-sha256", "--strict"), "requires"),
-    (("-md5",), "not expected"),
+    (("-md5",), "no option and no hash 'md5'; the help lists them (see lanecrypt hash --help)"),
+    (("--sha257", "x"), "no option and no hash 'sha257'"),
 ])
 def test_wrong_words(words, why):
     fails(USAGE, why, "hash", *words, env={"KEY": "00" * 31})
