@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <cstring>
 #include <functional>
 #include <mutex>
@@ -17,6 +16,7 @@
 
 #include "cipher/executor.h"
 #include "device/host/host_device.h"
+#include "unit/support/emulator.h"
 #include "unit/support/forwarding_device.h"
 #include "unit/support/random_bytes.h"
 #include "unit/support/reference.h"
@@ -94,25 +94,6 @@ class LaunchWatcher : public ForwardingDevice {
 
  private:
   Launches &launches_;
-};
-
-// Whoever waits goes on when it is open.
-class CallersGate {
- public:
-  void wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return is_open_; });
-  }
-  void open() {
-    std::lock_guard lock(mutex_);
-    is_open_ = true;
-    changed_.notify_all();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool is_open_ = false;
 };
 
 class CallersThread : public testing::Test {
