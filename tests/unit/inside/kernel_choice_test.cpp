@@ -12,6 +12,7 @@
 
 #include "cipher/executor.h"
 #include "unit/support/forwarding_device.h"
+#include "unit/support/one_executor.h"
 #include "unit/support/one_message.h"
 #include "unit/support/random_bytes.h"
 #include "unit/support/reference.h"
@@ -98,11 +99,7 @@ class KernelChoice : public testing::Test {
     executor_.reset();
     PipelineOptions options;
     options.pinned_bytes = 1 << 20;
-    executor_ = std::make_unique<Executor>(std::move(found), options, pinned_, movers_,
-                                           [](const RequestPointer &request, const Status &why) {
-                                             request->failure = why;
-                                             request->end();
-                                           });
+    executor_ = test::executor_of(std::move(found), options, pinned_, movers_);
     status_ = executor_->make_ready();
     self_test_ = record_.take();
   }

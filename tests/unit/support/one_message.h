@@ -1,9 +1,10 @@
-// A message and its job, as the C ABI has them.
+// Messages and their jobs, as the C ABI has them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "lanecrypt/lanecrypt.h"
 
@@ -20,8 +21,8 @@ inline lc_message plain_message(const void *key, const void *iv, const void *in,
   return message;
 }
 
-// Of this message alone, which must stay, in host memory and for any device.
-inline lc_cipher_job job_of(const lc_message &message, lc_cipher cipher,
+// Of these messages, which must stay, in host memory and for any device.
+inline lc_cipher_job job_of(std::span<const lc_message> messages, lc_cipher cipher,
                             lc_direction direction = LC_ENCRYPT, uint32_t key_bytes = 32) {
   lc_cipher_job job = {};
   job.struct_size = sizeof job;
@@ -29,10 +30,14 @@ inline lc_cipher_job job_of(const lc_message &message, lc_cipher cipher,
   job.direction = direction;
   job.key_bytes = key_bytes;
   job.device = LC_ANY_DEVICE;
-  job.messages = &message;
-  job.message_count = 1;
-  job.message_size = sizeof message;
+  job.messages = messages.data();
+  job.message_count = messages.size();
+  job.message_size = sizeof messages[0];
   return job;
+}
+inline lc_cipher_job job_of(const lc_message &message, lc_cipher cipher,
+                            lc_direction direction = LC_ENCRYPT, uint32_t key_bytes = 32) {
+  return job_of(std::span(&message, 1), cipher, direction, key_bytes);
 }
 
 }  // namespace lanecrypt::test
