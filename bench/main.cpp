@@ -227,9 +227,8 @@ class Bench : public cli::Subcommand {
                          fmt::format("bench {} measures nothing here that has {} in its name",
                                      what_, fmt::join(only_, " or ")));
     if (machine.gpu.empty())
-      cli::say(
-          "lanecrypt: no device is selected and usable: OpenSSL alone was measured (see "
-          "lanecrypt devices)\n");
+      cli::complain(
+          "no device is selected and usable: OpenSSL alone was measured (see lanecrypt devices)");
     const std::string json = json_of(machine, results);
     write(json);
     const std::string table =

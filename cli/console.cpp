@@ -2,12 +2,14 @@
 #include "cli/console.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 
 #include "cli/failure.h"
+#include "process/printable.h"
 
 namespace lanecrypt::cli {
 
@@ -23,6 +25,10 @@ void hold_standard_descriptors() {
 void say(std::string_view text) {
   (void)std::fwrite(text.data(), 1, text.size(), stderr);
   (void)std::fflush(stderr);
+}
+
+void complain(std::string_view text) {
+  say(fmt::format("lanecrypt: {}\n", process::printable(text)));
 }
 
 void finish_standard_output() {

@@ -17,6 +17,10 @@ void hold_standard_descriptors();
 // error: nobody can be told.
 void say(std::string_view text);
 
+// Writes a line to standard error that begins with "lanecrypt: ". The text may hold what others
+// chose, such as the names of files: it is written as process::printable() shows it.
+void complain(std::string_view text);
+
 // Ensures that what was printed has arrived at standard output; otherwise throws Failure.
 void finish_standard_output();
 

@@ -34,7 +34,8 @@ Examples:
 )";
 
 constexpr char kFooter[] = R"(
-Long options may have one dash or two. Ciphers: aes-{128,192,256}-{ecb,cbc,ctr}.
+Long options may have one dash or two.
+Ciphers:{}
 Exit codes: 0 done; 1 failed; 2 wrong use; 3 wrong password or damaged input;
 4 no usable device. The man page lanecrypt(1) says more.
 )";
@@ -59,6 +60,20 @@ constexpr Refused kRefused[] = {
     {"rand", true, "the random generator seeds itself"},
     {"writerand", true, "the random generator seeds itself"},
 };
+
+// The names of all ciphers, each line of which begins with a newline.
+std::string cipher_lines() {
+  constexpr size_t kMostColumns = 80;
+  std::string lines, line;
+  for (const std::string &name : cipher_names()) {
+    if (line.empty() || line.size() + 1 + name.size() > kMostColumns) {
+      lines += line;
+      line = "\n ";
+    }
+    line += " " + name;
+  }
+  return lines + line;
+}
 
 class Enc : public Subcommand {
  public:
@@ -104,9 +119,11 @@ class Enc : public Subcommand {
     return names;
   }
 
+  const char *also_options() const override { return "cipher"; }
+
   void declare(CLI::App &app) override {
     app.description(request_.encrypt ? kEncHelp : kDecHelp);
-    app.footer(kFooter);
+    app.footer(fmt::format(kFooter, cipher_lines()));
     app.add_flag("-e,--encrypt", encrypt_, "encrypt (what enc does anyway)");
     app.add_flag("-d,--decrypt", decrypt_, "decrypt (what dec does anyway)");
     app.add_option("--in", request_.in, "input file; standard input otherwise")

@@ -65,6 +65,8 @@ class Hash : public Subcommand {
     return names;
   }
 
+  const char *also_options() const override { return "hash"; }
+
   void declare(CLI::App &app) override {
     app.description(kHashHelp);
     app.add_option("FILE", paths_, "what to hash, or with --check the lists; - is standard input")
@@ -192,7 +194,7 @@ class Hash : public Subcommand {
         return;
       }
       ++unread;
-      if (paths_.size() > 1) say(fmt::format("lanecrypt: {}\n", outcome.failure->what()));
+      if (paths_.size() > 1) complain(outcome.failure->what());
       last.emplace(*outcome.failure);
     });
     if (unread == 0) return std::nullopt;

@@ -10,8 +10,10 @@
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "cli/console.h"
 
@@ -24,10 +26,20 @@ void survive(int signal_number) {
   if (std::signal(signal_number, [](int) {}) == SIG_IGN) std::signal(signal_number, SIG_IGN);
 }
 
+// What to say of words that the parser did not expect.
+std::string unexpected(const CLI::ExtrasError &error, const CLI::App &app, const char *also) {
+  const std::vector<std::string> words = app.remaining();
+  if (also == nullptr || words.empty() || !words[0].starts_with("--")) return error.what();
+  // Without its value, which may be a secret.
+  const std::string_view word = words[0];
+  return fmt::format("there is no option and no {} '{}'; the help lists them", also,
+                     word.substr(2, word.find('=') - 2));
+}
+
 }  // namespace
 
 int fail(ExitCode code, std::string_view text) {
-  say(fmt::format("lanecrypt: {}\n", text));
+  complain(text);
   return static_cast<int>(code);
 }
 
@@ -46,7 +58,10 @@ int run_subcommand(std::string_view name, Subcommand &subcommand, int argc, char
     fmt::print("{}", app.help());
     return 0;
   } catch (const CLI::ParseError &error) {
-    return fail(ExitCode::kUsage, fmt::format("{} (see lanecrypt {} --help)", error.what(), name));
+    const auto *extras = dynamic_cast<const CLI::ExtrasError *>(&error);
+    const std::string text =
+        extras == nullptr ? error.what() : unexpected(*extras, app, subcommand.also_options());
+    return fail(ExitCode::kUsage, fmt::format("{} (see lanecrypt {} --help)", text, name));
   }
   subcommand.run(std::move(arguments.secrets));
   return 0;

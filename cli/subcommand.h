@@ -17,6 +17,8 @@ class Subcommand {
   virtual ~Subcommand() = default;
   // Its options, as the command line may name them.
   virtual std::vector<OptionName> option_names() const = 0;
+  // What an option's name may be beside: "cipher" where it may be that of a cipher; or nullptr.
+  virtual const char *also_options() const { return nullptr; }
   // Declares them to the parser.
   virtual void declare(CLI::App &app) = 0;
   // Runs after the parser has read `words`. Throws Failure.

@@ -3,12 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "cli/failure.h"
+#include "process/new_thread.h"
 
 namespace lanecrypt::cli {
 
@@ -16,9 +16,9 @@ namespace lanecrypt::cli {
 template <typename Work>
 std::thread start_thread(Work &&work) {
   try {
-    return std::thread(std::forward<Work>(work));
-  } catch (const std::system_error &error) {
-    throw_errno("cannot start a thread", error.code().value());
+    return process::new_thread(std::forward<Work>(work));
+  } catch (const process::NoThread &error) {
+    throw Failure(ExitCode::kFailed, error.what());
   }
 }
 

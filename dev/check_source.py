@@ -19,6 +19,8 @@ PUBLIC = "include/lanecrypt"
 # The headers of the library's form of a job that are only data.
 JOB_DATA = ["src/job/cipher/block_cipher.h", "src/job/cipher/counter.h",
             "src/job/cipher/mode.h"]
+# What all programs write of text that is not theirs.
+PRINTABLE = "src/process/printable.h"
 # What lanecrypt-bench uses of the command: headers of lanecrypt_command_base (cli/CMakeLists.txt).
 COMMAND_BASE = ["cli/console.h", "cli/failure.h", "cli/interrupt.h", "cli/program.h", "cli/provider_module.h", "cli/subcommand.h",
                 "cli/crypt/block_cipher_mode.h", "cli/crypt/device_engine.h",
@@ -112,13 +114,13 @@ MAY_INCLUDE = {
     "cli/hash": ["cli/crypt/device_engine.h", "cli/crypt/report.h", "cli/io", "cli/keys", "cli/console.h",
                  "cli/failure.h"],
     "cli/service": ["service/wire", "cli/console.h", "cli/failure.h", "cli/program.h", "cli/subcommand.h",
-                    "cli/io/file_descriptor.h"],
+                    "cli/io/file_descriptor.h", PRINTABLE],
     "cli/run": ["cli/service", "cli/console.h", "cli/failure.h", "cli/program.h", "cli/provider_module.h",
-                "cli/subcommand.h", "cli/io/file_descriptor.h"],
-    "cli/slh": ["cli/io", "cli/keys", "cli/crypt/device_engine.h", "cli/arguments.h", "cli/console.h",
+                "cli/subcommand.h", "cli/io/file_descriptor.h", PRINTABLE],
+    "cli/slh": ["cli/io", "cli/keys", "cli/crypt/device_engine.h", "cli/hash/checksum_line.h", "cli/arguments.h", "cli/console.h",
                 "cli/failure.h", "cli/interrupt.h", "cli/program.h", "cli/subcommand.h"],
     "cli": ["cli/io", "cli/keys", "cli/crypt", "cli/hash", "cli/service", "cli/run",
-            "cli/slh"] + JOB_DATA,
+            "cli/slh", PRINTABLE, "src/process/new_thread.h"] + JOB_DATA,
     "bench/load": ["bench/report/results.h", "src/cpu/core_count.h"] + COMMAND_BASE,
     "bench/report": ["bench/load", "src/cpu/core_count.h"] + COMMAND_BASE,
     "bench/aes": MEASURING + ["src/process/diagnostics.h"],

@@ -39,7 +39,7 @@ void BenchLog::tell(const std::string &next) {
 
 void BenchLog::note(const std::string &text) const {
   show("");
-  cli::say(fmt::format("lanecrypt: {}\n", text));
+  cli::complain(text);
 }
 
 bool BenchLog::unless_unsupported(const std::function<void()> &measure) {

@@ -65,7 +65,7 @@ KeyAndIv make_key(EncryptRequest &request, Input &input) {
   if (request.salt) parse_hex(*request.salt, given_salt, "salt (-S)");
   if (request.iv) {
     if (iv.empty())
-      say("lanecrypt: warning: iv not used by this cipher\n");
+      complain("warning: iv not used by this cipher");
     else
       parse_hex(*request.iv, iv, "IV (-iv)");
   }
@@ -240,9 +240,9 @@ void encrypt_file(EncryptRequest &request) {
   }
   input.finish();
   if (input.has_grown())
-    say(
-        fmt::format("lanecrypt: warning: {} became longer while it was being read; what came after "
-                    "its first {} bytes is not in the output\n",
+    complain(
+        fmt::format("warning: {} became longer while it was being read; what came after its first "
+                    "{} bytes is not in the output",
                     input.name(), progress.done_bytes()));
 
   report.seconds = seconds_since_start();

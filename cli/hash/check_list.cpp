@@ -36,8 +36,7 @@ List read_list(const std::string &path, uint64_t digest_bytes) {
     std::optional<ChecksumLine> read = parse_line(line, digest_bytes);
     if (!read) {
       ++list.malformed;
-      say(fmt::format("lanecrypt: {}: line {} is no digest of this hash and a name\n", name,
-                      number));
+      complain(fmt::format("{}: line {} is no digest of this hash and a name", name, number));
       continue;
     }
     list.names.push_back(std::move(read->name));
@@ -57,14 +56,12 @@ CheckCounts check_list(const std::string &path, const HashSettings &settings, Ha
   CheckCounts counts;
   counts.malformed = list.malformed;
   files.run(list.names, [&](const HashFiles::Outcome &outcome) {
-    // Only a newline would make two lines of one.
-    std::string begins, shown = list.names[outcome.number];
-    if (shown.find('\n') != std::string::npos) shown = escaped_name(shown, &begins);
+    const std::string &file = list.names[outcome.number];
     if (outcome.failure != nullptr) {
       if (outcome.is_missing && options.ignores_missing) return;
       ++counts.unread;
-      say(fmt::format("lanecrypt: {}\n", outcome.failure->what()));
-      fmt::print("{}{}: FAILED open or read\n", begins, shown);
+      complain(outcome.failure->what());
+      fmt::print("{}", verdict_line(file, "FAILED open or read"));
       return;
     }
     // What is compared may be the authentication code of a secret key.
@@ -72,7 +69,7 @@ CheckCounts check_list(const std::string &path, const HashSettings &settings, Ha
                                         outcome.digest.size()) == 0;
     ++(is_right ? counts.right : counts.wrong);
     if (!is_right || !options.quiet)
-      fmt::print("{}{}: {}\n", begins, shown, is_right ? "OK" : "FAILED");
+      fmt::print("{}", verdict_line(file, is_right ? "OK" : "FAILED"));
   });
   if (options.ignores_missing && counts.right + counts.wrong + counts.unread == 0)
     throw Failure(ExitCode::kFailed, fmt::format("{}: none of its files is there", name));

@@ -40,8 +40,8 @@ std::optional<std::string> unescaped(std::string_view text) {
   return name;
 }
 
-}  // namespace
-
+// As a line has it. If a byte of it is escaped, the line begins with a backslash, which `begins`
+// becomes.
 std::string escaped_name(std::string_view name, std::string *begins) {
   begins->clear();
   std::string text;
@@ -60,6 +60,8 @@ std::string escaped_name(std::string_view name, std::string *begins) {
   return text;
 }
 
+}  // namespace
+
 std::string to_line(std::span<const uint8_t> digest, std::string_view name) {
   std::string line;
   const std::string text = escaped_name(name, &line);
@@ -68,6 +70,12 @@ std::string to_line(std::span<const uint8_t> digest, std::string_view name) {
     line += kDigits[byte & 15];
   }
   return line + "  " + text + "\n";
+}
+
+std::string verdict_line(std::string_view name, std::string_view verdict) {
+  std::string begins, shown(name);
+  if (name.find('\n') != std::string_view::npos) shown = escaped_name(name, &begins);
+  return begins + shown + ": " + std::string(verdict) + "\n";
 }
 
 std::optional<ChecksumLine> parse_line(std::string_view line, size_t digest_bytes) {

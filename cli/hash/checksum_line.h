@@ -18,12 +18,13 @@ struct ChecksumLine {
   std::string name;
 };
 
-// The name as a line has it. If it holds a backslash, a newline or a carriage return, these
-// are written as \\, \n and \r, and the line begins with a backslash: `begins` becomes "\".
-std::string escaped_name(std::string_view name, std::string *begins);
-
-// With its newline.
+// With its newline. If the name holds a backslash, a newline or a carriage return, these are
+// written as \\, \n and \r, and the line begins with a backslash.
 std::string to_line(std::span<const uint8_t> digest, std::string_view name);
+
+// The line that says what came of a file, such as "NAME: OK", with its newline. As sha256sum
+// --check does, it escapes the name only where a newline in it would make two lines of one.
+std::string verdict_line(std::string_view name, std::string_view verdict);
 
 // Reads a line without its newline: digits in either case, a space, a space or an asterisk,
 // and the name. Nothing if it has another form, or a digest of another length.

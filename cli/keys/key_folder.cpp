@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "cli/failure.h"
+#include "cli/keys/file_owner.h"
 
 namespace lanecrypt::cli {
 namespace {
@@ -31,18 +32,6 @@ bool is_part(std::string_view name) {
   name.remove_suffix(std::min(name.size(), kPartTail.size()));
   return !name.empty() && std::all_of(name.begin(), name.end(),
                                       [](char digit) { return digit >= '0' && digit <= '9'; });
-}
-
-constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
-constexpr mode_t kOthersMayRead = S_IRGRP | S_IROTH;
-
-// Why keys may not lie in an entry like this, or "". An access list with more than the
-// three classes shows in the group's bits too.
-std::string fault_of(const struct stat &entry, mode_t forbidden) {
-  if (entry.st_uid != geteuid()) return "it belongs to another user";
-  if ((entry.st_mode & forbidden & kOthersMayWrite) != 0) return "others can write to it";
-  if ((entry.st_mode & forbidden & kOthersMayRead) != 0) return "others can read it";
-  return "";
 }
 
 // The path without the slashes at its end, behind which a link would be followed.

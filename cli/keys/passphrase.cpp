@@ -68,9 +68,8 @@ Line read_line(int descriptor, size_t max_bytes, const Wanted &wanted, const std
       if (!wanted.may_cut)
         throw Failure(ExitCode::kUsage, fmt::format("the {} in {} is longer than {} bytes",
                                                     wanted.noun, what, max_bytes));
-      say(
-          fmt::format("lanecrypt: warning: only the first {} bytes of the {} in {} are used, as "
-                      "OpenSSL does\n",
+      complain(
+          fmt::format("warning: only the first {} bytes of the {} in {} are used, as OpenSSL does",
                       max_bytes, wanted.noun, what));
       break;
     }
@@ -142,7 +141,7 @@ SecretBytes ask(const std::string &prompt, bool verify, const Wanted &wanted) {
   // differs. After the latter it has printed "Verify failure".
   if (wrong == -2) {
     const char *const text = "interrupted; nothing was written";
-    say(fmt::format("lanecrypt: {}\n", text));
+    complain(text);
     std::raise(SIGINT);  // as anywhere else; but where it is ignored
     throw Failure(ExitCode::kFailed, text);
   }

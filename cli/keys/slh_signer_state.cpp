@@ -13,12 +13,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "cli/failure.h"
 #include "cli/io/output.h"
+#include "cli/keys/file_owner.h"
 
 namespace lanecrypt::cli {
 namespace {
@@ -63,8 +65,8 @@ std::optional<Octets> read_file(const std::string &path, size_t most) {
   struct stat entry {};
   if (fstat(file.get(), &entry) != 0) throw_errno(fmt::format("cannot read '{}'", path), errno);
   if (!S_ISREG(entry.st_mode)) refuse(path, "it is no file");
-  if (entry.st_uid != geteuid()) refuse(path, "it belongs to another user");
-  if ((entry.st_mode & (S_IWGRP | S_IWOTH)) != 0) refuse(path, "others can write to it");
+  if (const std::string fault = fault_of(entry, kOthersMayWrite); !fault.empty())
+    refuse(path, fault);
   Octets bytes(most + 1);
   size_t have = 0;
   while (have < bytes.size()) {
@@ -85,6 +87,22 @@ void write_file(const std::string &path, const Octets &bytes) {
   output.commit(true);
 }
 
+// Whoever can take files away from its folder can put an older state back, with its count. In one
+// with the sticky bit, such as /tmp, only the owners of a file and of the folder can.
+void check_folder(const std::string &path) {
+  std::string folder = std::filesystem::path(path).parent_path();
+  if (folder.empty()) folder = ".";
+  struct stat entry {};
+  if (stat(folder.c_str(), &entry) != 0)
+    throw_errno(fmt::format("cannot look at '{}'", folder), errno);
+  const bool is_sticky = (entry.st_mode & S_ISVTX) != 0;
+  if (is_sticky && entry.st_uid == 0) return;
+  const std::string fault = fault_of(entry, is_sticky ? 0 : kOthersMayWrite);
+  if (fault.empty()) return;
+  throw Failure(ExitCode::kFailed,
+                fmt::format("'{}' is no folder for a signer's state: {}", folder, fault));
+}
+
 std::string count_path(const std::string &path) { return path + ".count"; }
 
 }  // namespace
@@ -92,6 +110,7 @@ std::string count_path(const std::string &path) { return path + ".count"; }
 SignerState::SignerState(std::string path, const SlhKeyFile &key, std::span<const uint8_t> tree)
     : path_(std::move(path)), set_(key.set), tree_(tree.begin(), tree.end()) {
   // First, since nothing wipes what is here if it throws.
+  check_folder(path_);
   lock();
   const std::span<const uint8_t> whole(key.private_key.data(), key.private_key.size());
   const size_t half = whole.size() / 2;
@@ -109,15 +128,21 @@ SignerState::~SignerState() { OPENSSL_cleanse(mac_key_.data(), mac_key_.size());
 
 void SignerState::make(const std::string &path, const SlhKeyFile &key,
                        std::span<const uint8_t> tree) {
-  if (path == "-") throw Failure(ExitCode::kUsage, "a signer's state cannot be a stream (-)");
+  check_place(path);
   const SignerState state(path, key, tree);
+  check_place(path);  // another run may have made one before the lock
+  state.write();
+}
+
+void SignerState::check_place(const std::string &path) {
+  if (path == "-") throw Failure(ExitCode::kUsage, "a signer's state cannot be a stream (-)");
+  check_folder(path);
   for (const std::string &name : {path, count_path(path)})
     if (struct stat entry{}; lstat(name.c_str(), &entry) == 0 || errno != ENOENT)
       throw Failure(ExitCode::kFailed,
                     fmt::format("'{}' is there already: it may count the signatures of another "
                                 "key, and is not written over",
                                 name));
-  state.write();
 }
 
 // FILE is replaced by another file when it is written, which a lock on it would not outlive.

@@ -21,14 +21,19 @@ inline constexpr uint64_t kMostDraftSignatures = uint64_t{1} << 24;
 // It lies in FILE, and the count in FILE.count too, each with an HMAC under a key that the private
 // key gives: nobody else can make one, and no other key takes it. FILE.lock keeps other runs out
 // while this one lives. So an older FILE is refused where FILE.count is newer; that both are
-// older, or that the key signed elsewhere, cannot be told.
+// older, or that the key signed elsewhere, cannot be told; so others may not take files away from
+// the folder.
 class SignerState {
  public:
-  // Writes that of a new key. Throws Failure, also if there is one of any key. tree: as
+  // Throws Failure if no new one may lie there: if there is one of any key, or if others can take
+  // files away from the folder.
+  static void check_place(const std::string &path);
+  // Writes that of a new key. Throws Failure, also where check_place() does. tree: as
   // lc_slh_dsa_generation.trees has it.
   static void make(const std::string &path, const SlhKeyFile &key, std::span<const uint8_t> tree);
-  // Reads it, for its only user until this goes. Throws Failure. Whether the tree is the key's is
-  // not tested, but that who has the key wrote it.
+  // Reads it, for its only user until this goes. Throws Failure, also if others can take files away
+  // from the folder. Whether the tree is the key's is not tested, but that who has the key wrote
+  // it.
   SignerState(std::string path, const SlhKeyFile &key);
   SignerState(const SignerState &) = delete;
   ~SignerState();

@@ -12,13 +12,14 @@
 #include <cerrno>
 #include <chrono>
 #include <fstream>
-#include <sstream>
+#include <string>
 #include <string_view>
 
 #include "cli/console.h"
 #include "cli/failure.h"
 #include "cli/run/keeper.h"
 #include "cli/run/private_folder.h"
+#include "process/printable.h"
 
 namespace lanecrypt::cli {
 namespace {
@@ -106,9 +107,8 @@ PrivateService start_private_service(const std::string &program,
 
 void wait_until_ready(const PrivateService &service) {
   if (reads_ready(service.ready.get())) return;
-  std::stringstream said;
-  said << std::ifstream(service.folder + "/log").rdbuf();
-  say(said.str());
+  std::ifstream log(service.folder + "/log");
+  for (std::string line; std::getline(log, line);) say(process::printable(line) + "\n");
   throw Failure(ExitCode::kFailed, "the service, lanecryptd, did not start");
 }
 

@@ -109,11 +109,10 @@ void tell_of_devices(const std::string &socket) {
     if (state.has_usable_device()) return;
     const std::string reason = state.devices.empty() || state.devices[0].reason.empty()
                                    ? ""
-                                   : fmt::format(" ({})", printable(state.devices[0].reason));
-    say(fmt::format("lanecrypt: there is no usable device{}, so the program runs on the CPU\n",
-                    reason));
+                                   : fmt::format(" ({})", state.devices[0].reason);
+    complain(fmt::format("there is no usable device{}, so the program runs on the CPU", reason));
   } catch (const Failure &failure) {
-    say(fmt::format("lanecrypt: {}\n", failure.what()));
+    complain(failure.what());
   }
 }
 
@@ -127,7 +126,7 @@ void set_environment(const PrivateService &service) {
       make_configuration(usual_configuration(), {module, service.socket()});
   const std::string path = service.folder + "/openssl.cnf";
   write_file(path, configuration.text);
-  if (!configuration.note.empty()) say(fmt::format("lanecrypt: {}\n", configuration.note));
+  if (!configuration.note.empty()) complain(configuration.note);
   if (setenv("OPENSSL_CONF", path.c_str(), 1) != 0) throw_errno("cannot set OPENSSL_CONF", errno);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/service/report.h"
+#include "process/printable.h"
 
 namespace lanecrypt::cli {
 namespace {
@@ -15,7 +16,7 @@ using Labels = std::vector<std::pair<std::string_view, std::string>>;
 // In quotes, by OpenMetrics' rules. Control characters have no place in a label.
 std::string escaped(const std::string &value) {
   std::string out;
-  for (const char c : printable(value)) {
+  for (const char c : process::printable(value)) {
     if (c == '"' || c == '\\') out += '\\';
     out += c;
   }

@@ -121,7 +121,7 @@ class Metrics : public Question {
     } catch (const Failure &failure) {
       if (failure.code() != ExitCode::kNoService) throw;
       // That is an answer too: whoever collects it wants to know.
-      say(fmt::format("lanecrypt: {}\n", failure.what()));
+      complain(failure.what());
       fmt::print("{}", metrics_text(nullptr));
     }
   }

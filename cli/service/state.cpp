@@ -209,20 +209,4 @@ ServiceState parse_state(std::string_view text) {
   return state;
 }
 
-std::string printable(std::string_view text) {
-  std::string out;
-  for (size_t n = 0; n < text.size(); ++n) {
-    const auto byte = uint8_t(text[n]);
-    // ASCII's control characters, and those of Unicode, which are C2 80 to C2 9F in UTF-8.
-    const bool is_wide_control = byte == 0xc2 && n + 1 < text.size() && uint8_t(text[n + 1]) < 0xa0;
-    if (byte < 0x20 || byte == 0x7f || is_wide_control) {
-      out += '?';
-      n += is_wide_control;
-    } else {
-      out += char(byte);
-    }
-  }
-  return out;
-}
-
 }  // namespace lanecrypt::cli

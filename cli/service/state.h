@@ -74,7 +74,4 @@ struct ServiceState {
 // of another form.
 ServiceState parse_state(std::string_view text);
 
-// The text without what a terminal would take for a command.
-std::string printable(std::string_view text);
-
 }  // namespace lanecrypt::cli

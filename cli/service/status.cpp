@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "cli/service/report.h"
+#include "process/printable.h"
 
 namespace lanecrypt::cli {
 namespace {
@@ -28,15 +29,17 @@ std::string since(const ServiceState &state, int64_t now) {
 }
 
 std::string device_text(const DeviceState &device) {
-  std::string text = fmt::format("device:     {}, {}: {}", printable(device.id),
-                                 printable(device.name), printable(device.service_state()));
+  std::string text =
+      fmt::format("device:     {}, {}: {}", process::printable(device.id),
+                  process::printable(device.name), process::printable(device.service_state()));
   if (device.memory_used_bytes)
     text += fmt::format("; {} of {} GiB used", gib(*device.memory_used_bytes),
                         gib(device.memory_bytes));
   if (device.temperature_celsius) text += fmt::format("; {:.0f} °C", *device.temperature_celsius);
   text += fmt::format("; {} operations in {} launches, {} failures\n", device.operations,
                       device.launches, device.failures);
-  if (!device.reason.empty()) text += fmt::format("            {}\n", printable(device.reason));
+  if (!device.reason.empty())
+    text += fmt::format("            {}\n", process::printable(device.reason));
   return text;
 }
 
@@ -53,7 +56,7 @@ std::string status_text(const ServiceState &state, const std::string &socket, in
       "since:      {}\n"
       "clients:    {} now, {} in all, {} refused; {} keys, {} channels\n"
       "operations: {} done, {} left to clients' CPUs; {} waiting, {} under way\n",
-      printable(state.version), state.pid, socket, since(state, now), state.clients,
+      process::printable(state.version), state.pid, socket, since(state, now), state.clients,
       state.clients_total, state.clients_refused_total, state.keys, state.channels, done, not_done,
       state.operations_waiting, state.operations_under_way);
   for (const DeviceState &device : state.devices) text += device_text(device);

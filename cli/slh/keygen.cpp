@@ -149,6 +149,8 @@ class Keygen : public Subcommand {
 
   // A key of a draft's set. Its state is there before it: without one it could sign nothing.
   void make_with_state() const {
+    // Before the work of making the key.
+    SignerState::check_place(*state_);
     Output output(file_, Output::Readers::kOwner);
     // Made before any thread is started.
     const InterruptWatch watch([&] { output.discard(); });

@@ -8,6 +8,7 @@
 
 #include "cli/crypt/device_engine.h"
 #include "cli/failure.h"
+#include "cli/hash/checksum_line.h"
 #include "cli/slh/devices.h"
 #include "cli/slh/messages.h"
 #include "cli/slh/slh_dsa.h"
@@ -48,7 +49,7 @@ class Verify : public Subcommand {
       messages_.verify(context, [&](const SignedFile &file) {
         if (!file.is_right) wrong++;
         if (!file.is_right || !quiet_)
-          fmt::print("{}: {}\n", file.name, file.is_right ? "OK" : "FAILED");
+          fmt::print("{}", verdict_line(file.name, file.is_right ? "OK" : "FAILED"));
       });
     } catch (const Error &error) {
       throw failure_of(error);

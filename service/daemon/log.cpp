@@ -7,11 +7,13 @@
 
 #include <string>
 
+#include "process/printable.h"
+
 namespace lanecrypt::service::daemon {
 
 void say(std::string_view text) {
   // In one piece, so that lines of several threads do not mix.
-  const std::string line = fmt::format("lanecryptd: {}\n", text);
+  const std::string line = fmt::format("lanecryptd: {}\n", process::printable(text));
   // If nobody reads it, nobody can be told. Where that is a pipe that is full, the service goes
   // on without it.
   pollfd reader{STDERR_FILENO, POLLOUT, 0};

@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "process/new_thread.h"
+
 namespace lanecrypt::process {
 
 // Thrown as where the system gives no more threads.
@@ -21,11 +23,11 @@ class Sandboxed : public std::system_error {
 // Whether a sandbox has come since this was loaded.
 bool is_sandboxed();
 
-// Throws Sandboxed, or what std::thread throws.
+// Throws Sandboxed or NoThread.
 template <typename Body>
 std::thread start_thread(Body body) {
   if (is_sandboxed()) throw Sandboxed();
-  return std::thread(std::move(body));
+  return new_thread(std::move(body));
 }
 
 }  // namespace lanecrypt::process

@@ -13,6 +13,11 @@ TEST(ChecksumLine, IsThatOfSha256sum) {
   EXPECT_EQ(to_line(kDigest, "a\\b\nc\rd"), "\\01abff  a\\\\b\\nc\\rd\n");
 }
 
+TEST(ChecksumLine, VerdictsAreThoseOfSha256sum) {
+  EXPECT_EQ(verdict_line("a\\b\r", "OK"), "a\\b\r: OK\n");
+  EXPECT_EQ(verdict_line("a\\b: OK\nc\r", "FAILED"), "\\a\\\\b: OK\\nc\\r: FAILED\n");
+}
+
 TEST(ChecksumLine, EveryNameComesBack) {
   for (const std::string name : {"a", " a", "*a", "a\\", "\\n", "\n", "\r\n", "\\", "#"}) {
     std::string line = to_line(kDigest, name);

@@ -22,13 +22,5 @@ TEST(ServiceState, QuantilesOfAHistogram) {
   EXPECT_FALSE(histogram.quantile(0.99));
 }
 
-TEST(ServiceState, WhatIsPrintable) {
-  EXPECT_EQ(printable("a \x1b[2J\n\x7f"), "a ?[2J??");
-  // Unicode's control characters too, but nothing beside them.
-  EXPECT_EQ(printable("\xc2\x9b"
-                      "2J \xc2\xb0 \xc3\x9b"),
-            "?2J \xc2\xb0 \xc3\x9b");
-}
-
 }  // namespace
 }  // namespace lanecrypt::cli

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -184,6 +185,26 @@ TEST_F(SlhSignerState, ThatOthersCanWriteIsRefused) {
   std::filesystem::remove(path_);
   std::filesystem::create_directory(path_);
   EXPECT_TRUE(says(refusal(), "no file"));
+}
+
+TEST_F(SlhSignerState, InAFolderOfOthersIsRefused) {
+  make();
+  for (const mode_t mode : {0720, 0702, 0777}) {
+    ASSERT_EQ(0, chmod(folder_.path().c_str(), mode));
+    EXPECT_TRUE(says(refusal(), "is no folder for a signer's state: others can write to it"));
+    EXPECT_THROW(SignerState::make(path_ + "2", key_, tree_), Failure);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path_ + "2.lock"));
+  // Nobody else can take the files away from one like /tmp.
+  ASSERT_EQ(0, chmod(folder_.path().c_str(), 01777));
+  EXPECT_EQ("", refusal());
+  if (geteuid() != 0) return;  // only root gives a folder away
+  for (const mode_t mode : {0700, 01777}) {
+    ASSERT_EQ(0, chown(folder_.path().c_str(), 4711, gid_t(-1)));
+    ASSERT_EQ(0, chmod(folder_.path().c_str(), mode));
+    EXPECT_TRUE(says(refusal(), "it belongs to another user"));
+  }
+  ASSERT_EQ(0, chown(folder_.path().c_str(), 0, gid_t(-1)));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@ which the `openssl` program does not call with pieces of a message.
 
     libcrypto_messages.py LIBCRYPTO KEY ALGORITHM
 
-KEY is a file with a private key, ALGORITHM the signature's name. Reads a list of calls as JSON,
+KEY is a file with a private key, or with a public one if its name has "public", ALGORITHM the signature's name. Reads a list of calls as JSON,
 each [function, context, argument ...], and prints what they returned as a JSON list. Bytes are
 in hex, a context is a name. It loads no module that brings another libcrypto.
 """
@@ -19,7 +19,8 @@ class Messages:
         self.library = ctypes.CDLL(libcrypto)
         self.contexts = {}
         file = self.pointer("BIO_new_file", key.encode(), b"r")
-        self.key = self.pointer("PEM_read_bio_PrivateKey", file, None, None, None)
+        read = "PEM_read_bio_PUBKEY" if "public" in key else "PEM_read_bio_PrivateKey"
+        self.key = self.pointer(read, file, None, None, None)
         self.algorithm = self.pointer("EVP_SIGNATURE_fetch", None, algorithm.encode(), None)
 
     def pointer(self, function, *arguments):

@@ -49,13 +49,17 @@ def test_no_command():
 
 
 def test_unknown_option(folder):
-    fails(USAGE, "--nonsense", "enc", *RAW, "--nonsense", *files(folder))
+    fails(USAGE, "no cipher 'nonsense';", "enc", *RAW, "--nonsense=secret", *files(folder))
 
 
 def test_unknown_cipher(folder):
     fails(USAGE, "unknown cipher 'aes-512-ctr': there are aes-128-ecb", "enc", "--cipher", "aes-512-ctr",
           *PW, *files(folder))
-    fails(USAGE, "-aes-256-gcm", "enc", "-aes-256-gcm", *PW, *files(folder))
+    for subcommand in ("enc", "dec"):
+        fails(USAGE, f"there is no option and no cipher 'aes-999-ctr'; the help lists them (see lanecrypt {subcommand} "
+              "--help)", subcommand, "-aes-999-ctr", *PW, *files(folder))
+    said = ok("enc", "--help").stdout.decode().split()
+    assert {"aes-128-ecb", "sm4-ctr", "camellia-256-cbc"} <= set(said)
 
 
 def test_no_cipher(folder):
@@ -94,7 +98,7 @@ def test_contradictions(folder):
 def test_a_value_without_a_space(folder, word):
     """It is refused. Above all it must not be taken for the index of another secret in the
     same line."""
-    fails(USAGE, "not expected", "enc", "-aes-128-ctr", *PW, word, *files(folder))
+    fails(USAGE, "no option and no cipher", "enc", "-aes-128-ctr", *PW, word, *files(folder))
 
 
 def test_bad_chunk(folder):
@@ -518,3 +522,38 @@ def test_a_device_lost_in_the_middle_the_cpu_takes_over(tmp_path, cipher):
 def test_a_device_lost_in_the_middle_and_the_cpu_not_allowed(folder):
     done = fails(NO_DEVICE, "host:0", "enc", "-aes-256-ctr", *PW, "-require-gpu", *chunked(folder), env=LOST)
     assert b"lost" in done.stderr
+
+
+# ---- Threads -----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def few_threads(tmp_path_factory):
+    """A library that lets a program start as many threads as THREADS says, as a limit would."""
+    folder = tmp_path_factory.mktemp("threads")
+    (folder / "few.c").write_text("""
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <errno.h>
+        #include <pthread.h>
+        #include <stdlib.h>
+        static int count;
+        int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *with) {
+          int (*start)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+          if (__sync_fetch_and_add(&count, 1) >= atoi(getenv("THREADS"))) return EAGAIN;
+          *(void **)&start = dlsym(RTLD_NEXT, "pthread_create");
+          return start(thread, how, run, with);
+        }""")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", folder / "few.so", folder / "few.c", "-ldl"], check=True)
+    return lambda threads: {"LD_PRELOAD": str(folder / "few.so"), "THREADS": str(threads)}
+
+
+def test_where_no_thread_can_be_started(folder, few_threads):
+    text = "cannot start a thread: end other processes, or raise the limits on processes (ulimit -u, pids.max)"
+    fails(FAILED, text, "enc", *RAW, *files(folder), devices="none", env=few_threads(0))
+    fails(FAILED, text, "genrsa", "1024", devices="none", env=few_threads(0))
+    # The first waits for signals, and the others make the key.
+    fails(NO_DEVICE, text, "genrsa", "1024", devices="none", env=few_threads(1))
+    told = subprocess.run([LANECRYPT.parent / "lanecryptd", "--socket", folder / "socket"], capture_output=True,
+                          env=environment("none", **few_threads(0)), timeout=60)
+    assert told.returncode == FAILED and text in told.stderr.decode()

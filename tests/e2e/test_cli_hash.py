@@ -125,6 +125,26 @@ def test_strange_names_are_written_and_checked_as_sha256sum_does(tmp_path, name)
                                      cwd=tmp_path, env=environment()).stdout
 
 
+def test_names_send_no_command_to_the_terminal(tmp_path):
+    names = ["\033[2Jx", "new\nline", "carriage\rreturn", "\u009b2J", "caf\u00e9", "back\\slash"]
+    lists = []
+    for name in names:
+        (tmp_path / name).write_bytes(b"x")
+        lists.append(ok("hash", "-sha256", name, cwd=tmp_path).stdout)
+        (tmp_path / name).unlink()
+    done = fails(FAILED, "files that could not be read: 6", "hash", "-sha256", "--check",
+                 stdin=b"".join(lists), cwd=tmp_path)
+    assert done.stderr.decode().splitlines()[:-1] == [
+        f"lanecrypt: cannot open '{shown}' for reading: No such file or directory"
+        for shown in (r"\033[2Jx", r"new\nline", r"carriage\rreturn", r"\302\2332J", "caf\u00e9",
+                      r"back\slash")]
+    # Programs read standard output, which has the names themselves.
+    theirs = subprocess.run(["sha256sum", "--check"], input=b"".join(lists), capture_output=True,
+                            cwd=tmp_path, env=environment())
+    assert done.stdout == theirs.stdout
+    fails(FAILED, r"'\033\377'", "hash", "-sha256", "--check", b"\033\377".decode(errors="surrogateescape"))
+
+
 def test_names_that_look_like_options(tmp_path):
     (tmp_path / "-sha256").write_bytes(b"x")
     said = ok("hash", "-sha256", "--", "-sha256", cwd=tmp_path).stdout.decode()
@@ -279,7 +299,8 @@ def test_a_file_that_becomes_shorter(tmp_path):
     (("-blake3", "-derive-key", "x", "-key-source", "env:KEY"), "excludes"),
     (("-blake3", "-key-source", "env:KEY"), "64"),
     (("-sha256", "--strict"), "requires"),
-    (("-md5",), "not expected"),
+    (("-md5",), "no option and no hash 'md5'; the help lists them (see lanecrypt hash --help)"),
+    (("--sha257", "x"), "no option and no hash 'sha257'"),
 ])
 def test_wrong_words(words, why):
     fails(USAGE, why, "hash", *words, env={"KEY": "00" * 31})

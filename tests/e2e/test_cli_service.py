@@ -130,7 +130,7 @@ def test_metrics_of_what_is_not_known(path):
     whole = state(devices=[device])
     del whole["users"]
     families = open_metrics.parse(says(path, "metrics", whole=whole))
-    assert families["lanecrypt_device_ready"].value(device="cuda:0", name='a "b" \\ c??[2J') == 0
+    assert families["lanecrypt_device_ready"].value(device="cuda:0", name='a "b" \\ c\\n\\033[2J') == 0
     assert families["lanecrypt_device_memory_used_bytes"].samples == {}
     assert families["lanecrypt_user_clients"].samples == {}
 
@@ -263,7 +263,7 @@ def test_a_text_that_is_wrong(path, what):
 def test_what_would_command_a_terminal_is_not_printed(path):
     device = {**state()["devices"][0], "name": "\x1b]0;x\x07", "reason": "\x9b2J\r\n\x7f"}
     told = says(path, "status", devices=[device])
-    assert "cuda:0, ?]0;x?: ready" in told and "            ?2J???\n" in told
+    assert r"cuda:0, \033]0;x\007: ready" in told and "            \\302\\2332J\\r\\n\\177\n" in told
 
 
 SILENT = {

@@ -68,6 +68,16 @@ def test_a_signature_of_the_reference(tmp_path, of):
         slh_fails(BAD_DATA, "wrong", "verify", "--key", public, *words)
 
 
+def test_a_name_of_two_lines_has_one_verdict(tmp_path, signed):
+    key, _, message, signature = signed
+    _, public = key_files(tmp_path, "SHA2-128-24", key)
+    path = tmp_path / "other: OK\nmessage"
+    path.write_bytes(message)
+    path.with_name(path.name + ".sig").write_bytes(signature)
+    said = slh("verify", "--key", public, path.name, cwd=tmp_path).stdout
+    assert said == b"\\other: OK\\nmessage: OK\n"
+
+
 def test_a_key_needs_a_device(tmp_path):
     words = ("keygen", "--out", tmp_path / "key.pem")
     slh_fails(USAGE, "needs --state", *words, "SHA2-128-24")
@@ -77,6 +87,14 @@ def test_a_key_needs_a_device(tmp_path):
     slh_fails(USAGE, "--state", "keygen", "--out-dir", tmp_path / "keys", "--count", 2, "--state",
               tmp_path / "state", "SHA2-128-24")
     assert not list(tmp_path.iterdir())
+    # What is wrong with the state's place is said before a device is looked for.
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    slh_fails(FAILED, "open' is no folder for a signer's state: others can write to it", *words,
+              "--state", tmp_path / "open" / "state", "SHA2-128-24")
+    (tmp_path / "state").write_bytes(b"")
+    slh_fails(FAILED, "is there already", *words, "--state", tmp_path / "state", "SHA2-128-24")
+    assert not list((tmp_path / "open").iterdir())
 
 
 def test_signatures_are_counted_before_they_are_made(tmp_path, signed):

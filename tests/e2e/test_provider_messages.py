@@ -38,20 +38,22 @@ def configuration(tmp_path, build):
 
 @pytest.fixture(scope="module")
 def keys(tmp_path_factory):
-    """A key of each set, made without the provider."""
+    """A key of each set and its public half, made without the provider."""
     folder = tmp_path_factory.mktemp("keys")
     for of in (*ML_DSA, *SLH_DSA):
         plain(OPENSSL, "genpkey", "-algorithm", of, "-out", folder / f"{of}.pem")
+        plain(OPENSSL, "pkey", "-in", folder / f"{of}.pem", "-pubout", "-out",
+              folder / f"{of}.public.pem")
     return folder
 
 
 class Calls:
     """Calls of libcrypto in the order in which a program of its own makes them."""
 
-    def __init__(self, keys, of):
+    def __init__(self, keys, of, kind=""):
         listed = plain("ldd", shutil.which(OPENSSL)).stdout.decode()
         libcrypto = re.search(r"libcrypto\S* => (\S+)", listed)[1]
-        self.command = [sys.executable, PROGRAM, libcrypto, keys / f"{of}.pem", of]
+        self.command = [sys.executable, PROGRAM, libcrypto, keys / f"{of}{kind}.pem", of]
         self.calls = []
 
     def add(self, call, context, *arguments):
@@ -71,6 +73,19 @@ class Calls:
         for (call, context, *_), result in zip(self.calls, done):
             results.setdefault((call, context), []).append(result)
         return results
+
+
+@pytest.mark.parametrize("of", ["ML-DSA-44", "SLH-DSA-SHA2-128f"])
+def test_public_keys_sign_nothing(configuration, keys, of):
+    """Nor do they tell how long a signature is, where OpenSSL's own do not."""
+    size = {**ML_DSA, **SLH_DSA}[of]
+    calls = Calls(keys, of, ".public")
+    calls.add("sign_message_init", "one", {})
+    for room in (None, size, size - 1):
+        calls.add("sign", "one", room, MESSAGE)
+    theirs = calls.run(plain)
+    assert theirs["sign", "one"][1] == [0, None]
+    assert calls.run(configuration.run) == theirs
 
 
 def default_signatures(keys, of, options):

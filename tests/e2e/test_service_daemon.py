@@ -127,9 +127,10 @@ def test_a_malformed_list_of_devices(folder, devices):
 
 
 def test_paths_that_cannot_be(folder):
-    for path in (folder / "none" / "socket", folder / ("x" * 120), ""):
+    for path in (folder / "none" / "socket", folder / "\033[2J" / "socket", folder / ("x" * 120), ""):
         told = run("--socket", path, "--devices", "none")
         assert told.returncode == FAILED and told.stderr.startswith("lanecryptd: ")
+        assert "\033" not in told.stderr
     (folder / "file").write_text("mine")
     told = run("--socket", folder / "file", "--devices", "none")
     assert told.returncode == FAILED and "no socket" in told.stderr

@@ -7,6 +7,7 @@
 
 #include <new>
 
+#include "process/new_thread.h"
 #include "service/daemon/client/requests.h"
 #include "service/daemon/client/session.h"
 #include "service/daemon/failure.h"
@@ -39,7 +40,7 @@ void ChannelThreads::start(size_t count) {
     if (!thread->buffer.ok(kMostPacketBytes)) throw std::bad_alloc();
     threads_.push_back(std::move(thread));
     Thread &its = *threads_.back();
-    its.thread = std::thread([this, &its] { run(its); });
+    its.thread = process::new_thread([this, &its] { run(its); });
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 
+#include "process/new_thread.h"
 #include "secure/key_memory.h"
 #include "service/daemon/failure.h"
 #include "service/daemon/log.h"
@@ -95,7 +96,7 @@ void Devices::start(std::function<void(lc_context *)> on_open, std::function<voi
   on_open_ = std::move(on_open);
   on_tried_ = std::move(on_tried);
   on_lost_ = std::move(on_lost);
-  thread_ = std::thread([this] { run(); });
+  thread_ = process::new_thread([this] { run(); });
 }
 
 bool Devices::stop(std::chrono::milliseconds limit) {

@@ -3,13 +3,15 @@
 
 #include <new>
 
+#include "process/new_thread.h"
 #include "service/daemon/client/session.h"
 #include "service/daemon/limits.h"
 #include "service/daemon/report/running.h"
 
 namespace lanecrypt::service::daemon {
 void KeyChecks::start(unsigned threads) {
-  while (threads_.size() < threads) threads_.emplace_back([this] { run(); });
+  threads_.reserve(threads);  // a thread that runs must find its place
+  while (threads_.size() < threads) threads_.push_back(process::new_thread([this] { run(); }));
 }
 
 void KeyChecks::stop() {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "process/new_thread.h"
 #include "service/daemon/client/session.h"
 #include "service/daemon/limits.h"
 #include "service/daemon/service.h"
@@ -24,7 +25,8 @@ std::span<const uint8_t> bytes_of_number(const lc_number &number) {
 }  // namespace
 
 void Searches::start(size_t threads) {
-  while (threads_.size() < threads) threads_.emplace_back([this] { run(); });
+  threads_.reserve(threads);  // a thread that runs must find its place
+  while (threads_.size() < threads) threads_.push_back(process::new_thread([this] { run(); }));
 }
 
 void Searches::stop() {

@@ -7,7 +7,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
+#include <utility>
 
 #include "device/cuda/driver.h"
 #include "device/device.h"
@@ -32,6 +34,16 @@ constexpr uint64_t kPageBytes = 4096;
 
 Status check(const Driver &driver, CUresult result, const char *what) {
   return result == kSuccess ? Status() : error(driver, result, what);
+}
+
+// An object of what the driver has given, from its parts. If there is no memory for the object,
+// `give_back` returns that to the driver.
+template <class Base, class Made, class GiveBack, class... Parts>
+Result<std::unique_ptr<Base>> own(const GiveBack &give_back, Parts &&...parts) {
+  if (auto *const made = new (std::nothrow) Made(std::forward<Parts>(parts)...))
+    return std::unique_ptr<Base>(made);
+  give_back();
+  return Status(LC_ERROR_MEMORY, "out of memory");
 }
 
 class CudaBuffer : public Buffer {
@@ -82,12 +94,16 @@ class CudaPinnedPages : public Buffer {
     const auto [entry, is_new] = ours.ends.try_emplace(begin, begin + bytes);
     const Status status =
         check(driver, driver.host_register(start, bytes, 0), "pinning host memory");
-    if (!status.ok()) {
-      if (is_new) ours.ends.erase(entry);
-      return status;
-    }
-    return std::unique_ptr<Buffer>(new CudaPinnedPages(driver, begin, bytes));
+    Result<std::unique_ptr<Buffer>> pages =
+        status.ok() ? own<Buffer, CudaPinnedPages>([&] { (void)driver.host_unregister(start); },
+                                                   driver, begin, bytes)
+                    : status;
+    if (!pages.ok() && is_new) ours.ends.erase(entry);
+    return pages;
   }
+  // Of pages that the driver has pinned.
+  CudaPinnedPages(const Driver &driver, uint64_t start, uint64_t bytes)
+      : Buffer(MemoryKind::kPinned, start, bytes), driver_(driver) {}
   ~CudaPinnedPages() override {
     PinnedByUs &ours = PinnedByUs::of_process();
     const std::lock_guard lock(ours.mutex);
@@ -96,9 +112,6 @@ class CudaPinnedPages : public Buffer {
   }
 
  private:
-  CudaPinnedPages(const Driver &driver, uint64_t start, uint64_t bytes)
-      : Buffer(MemoryKind::kPinned, start, bytes), driver_(driver) {}
-
   const Driver &driver_;
 };
 
@@ -390,7 +403,8 @@ class CudaDevice : public Device {
     if (kind == MemoryKind::kDevice) {
       CUdeviceptr memory = 0;
       LC_TRY(check(driver_, driver_.memory_allocate(&memory, bytes), "device memory"));
-      return std::unique_ptr<Buffer>(new CudaBuffer(driver_, kind, memory, bytes, memory));
+      return own<Buffer, CudaBuffer>([&] { (void)driver_.memory_free(memory); }, driver_, kind,
+                                     memory, bytes, memory);
     }
     // The driver packs small allocations together, off the page.
     void *memory = nullptr;
@@ -399,7 +413,8 @@ class CudaDevice : public Device {
                  "pinned host memory"));
     const uint64_t owned = reinterpret_cast<uint64_t>(memory);
     const uint64_t page = (owned + kPageBytes - 1) / kPageBytes * kPageBytes;
-    return std::unique_ptr<Buffer>(new CudaBuffer(driver_, kind, page, bytes, owned));
+    return own<Buffer, CudaBuffer>([&] { (void)driver_.host_free(memory); }, driver_, kind, page,
+                                   bytes, owned);
   }
   Result<std::unique_ptr<Buffer>> view(uint64_t address, uint64_t bytes) override {
     CUdeviceptr start = 0;
@@ -442,7 +457,7 @@ class CudaDevice : public Device {
   Result<std::unique_ptr<Event>> make_event() override {
     CUevent event = nullptr;
     LC_TRY(check(driver_, driver_.event_create(&event, kEventBlockingSync), "cuEventCreate"));
-    return std::unique_ptr<Event>(new CudaEvent(driver_, event));
+    return own<Event, CudaEvent>([&] { (void)driver_.event_destroy(event); }, driver_, event);
   }
   const Buffer *key_slot() override { return key_slot_.get(); }
   uint32_t resident_groups(const char *kernel, uint32_t group_lanes,
@@ -481,7 +496,8 @@ class CudaDevice : public Device {
     CUstream stream = nullptr;
     LC_TRY(check(driver_, driver_.stream_create(&stream, kStreamNonBlocking, priority),
                  "cuStreamCreateWithPriority"));
-    return std::unique_ptr<Stream>(new CudaStream(driver_, *kernels_, stream, true));
+    return own<Stream, CudaStream>([&] { (void)driver_.stream_destroy(stream); }, driver_,
+                                   *kernels_, stream, true);
   }
 
   const Driver &driver_;

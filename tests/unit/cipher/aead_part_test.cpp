@@ -8,6 +8,7 @@
 #include "kernels/aead/gf128.h"
 #include "kernels/aead/poly1305_field.h"
 #include "unit/support/devices.h"
+#include "unit/support/one_message.h"
 #include "unit/support/random_bytes.h"
 
 namespace lanecrypt::test {
@@ -27,19 +28,6 @@ class AeadPart : public DeviceTest {
     if (!offers(LC_AES_GCM)) GTEST_SKIP() << GetParam().id << " seals nothing";
     random_.fill(key_, sizeof key_);
     random_.fill(iv_, sizeof iv_);
-  }
-
-  lc_cipher_job job_of(lc_cipher cipher, lc_direction direction, const lc_message &message) {
-    lc_cipher_job job = {};
-    job.struct_size = sizeof job;
-    job.cipher = cipher;
-    job.direction = direction;
-    job.key_bytes = 32;
-    job.device = LC_ANY_DEVICE;
-    job.messages = &message;
-    job.message_count = 1;
-    job.message_size = sizeof message;
-    return job;
   }
 
   // The tag of a message without additional data.
@@ -92,7 +80,7 @@ class AeadPart : public DeviceTest {
         message.length = cuts[n + 1] - cuts[n];
         message.part = &part;
         part.text_before = cuts[n];
-        const lc_cipher_job job = job_of(cipher, direction, message);
+        const lc_cipher_job job = job_of(message, cipher, direction);
         run(job);
       }
       EXPECT_EQ(data, direction == LC_ENCRYPT ? encrypted : plain);
@@ -130,7 +118,7 @@ TEST_P(AeadPart, WrongParts) {
   message.length = data.size();
   message.part = &part;
   const auto status = [&](lc_cipher cipher) {
-    const lc_cipher_job job = job_of(cipher, LC_ENCRYPT, message);
+    const lc_cipher_job job = job_of(message, cipher, LC_ENCRYPT);
     return lc_run(context(), &job, nullptr);
   };
   part.text_before = 8;
@@ -144,7 +132,7 @@ TEST_P(AeadPart, WrongParts) {
   message.aad_length = 5;
   EXPECT_EQ(status(LC_AES_GCM), LC_ERROR_ARGUMENT);
   message.aad_length = 0;
-  const lc_cipher_job right = job_of(LC_AES_GCM, LC_ENCRYPT, message);
+  const lc_cipher_job right = job_of(message, LC_AES_GCM, LC_ENCRYPT);
   run(right);
 }
 
@@ -172,10 +160,10 @@ TEST_P(AeadPart, LongestText) {
     message.out = made.data();
     message.part = &part;
     message.length = kLast;
-    run(job_of(cipher, LC_ENCRYPT, message));
+    run(job_of(message, cipher, LC_ENCRYPT));
     EXPECT_EQ(Bytes(made.begin(), made.begin() + kLast), expected) << cipher_name(cipher, 32);
     std::fill(made.begin(), made.end(), 0);
-    const lc_cipher_job job = job_of(cipher, LC_ENCRYPT, message);
+    const lc_cipher_job job = job_of(message, cipher, LC_ENCRYPT);
     part.text_before = most - kLast;
     EXPECT_EQ(lc_run(none.get(), &job, nullptr), LC_OK) << lc_last_error();
     EXPECT_EQ(Bytes(made.begin(), made.begin() + kLast), expected) << cipher_name(cipher, 32);

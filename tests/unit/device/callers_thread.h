@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <cstring>
 #include <functional>
 #include <mutex>
@@ -17,7 +16,10 @@
 
 #include "cipher/executor.h"
 #include "device/host/host_device.h"
+#include "unit/support/emulator.h"
 #include "unit/support/forwarding_device.h"
+#include "unit/support/one_executor.h"
+#include "unit/support/one_message.h"
 #include "unit/support/random_bytes.h"
 #include "unit/support/reference.h"
 
@@ -96,25 +98,6 @@ class LaunchWatcher : public ForwardingDevice {
   Launches &launches_;
 };
 
-// Whoever waits goes on when it is open.
-class CallersGate {
- public:
-  void wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return is_open_; });
-  }
-  void open() {
-    std::lock_guard lock(mutex_);
-    is_open_ = true;
-    changed_.notify_all();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool is_open_ = false;
-};
-
 class CallersThread : public testing::Test {
  protected:
   void SetUp() override { open(""); }
@@ -134,11 +117,7 @@ class CallersThread : public testing::Test {
     });
     runtime::PipelineOptions options;
     options.skip_self_test = true;
-    executor_ = std::make_unique<Executor>(std::move(found), options, pinned_, movers_,
-                                           [](const RequestPointer &request, const Status &why) {
-                                             request->failure = why;
-                                             request->end();
-                                           });
+    executor_ = executor_of(std::move(found), options, pinned_, movers_);
     ASSERT_TRUE(executor_->make_ready().ok());
     const auto allocate = [&](uint64_t bytes, uint8_t **to) {
       const Status status = executor_->call([&](device::Device &, runtime::DeviceMemory &memory) {
@@ -158,22 +137,12 @@ class CallersThread : public testing::Test {
   }
 
   RequestPointer request(lc_cipher cipher, lc_direction direction, void *stream) {
-    lc_message message = {};
-    message.key = key_.data();
-    message.iv = iv_.data();
-    message.in = message.out = data_;
-    message.length = kBytes;
+    lc_message message = plain_message(key_.data(), iv_.data(), data_, data_, kBytes);
     message.tag = tag_;
-    lc_cipher_job asked = {};
-    asked.struct_size = sizeof asked;
-    asked.cipher = cipher;
-    asked.direction = direction;
-    asked.key_bytes = cipher == LC_SM4_CTR ? 16 : 32;
+    lc_cipher_job asked = job_of(message, cipher, direction, cipher == LC_SM4_CTR ? 16 : 32);
     asked.memory = LC_MEMORY_DEVICE;
+    asked.device = 0;
     asked.stream = stream;
-    asked.messages = &message;
-    asked.message_count = 1;
-    asked.message_size = sizeof message;
     if (cipher == LC_AES_GCM) asked.tag_memory = LC_MEMORY_DEVICE;
     if (cipher == LC_AES_GCM && direction == LC_DECRYPT) asked.verdicts = tag_ + 16;
     Result<CipherJob> made = make_cipher_job(&asked);

@@ -91,7 +91,7 @@ TEST_F(CallersThreadFaults, OfSeveralChunks) {
 TEST_F(CallersThreadFaults, NobodyLaunchesBeforeThatIsOver) {
   HostCallersStream first, second;
   open("fail-launch:1");
-  CallersGate gate;
+  StreamGate gate;
   first.run([&] { gate.wait(); });
   const RequestPointer refused = ctr(first.handle()), next = ctr(second.handle());
   start(refused);

@@ -12,7 +12,7 @@ namespace {
 // It launches there, at once, and in the order of the stream.
 TEST_F(CallersThread, LaunchesInTheStreamsOrder) {
   HostCallersStream stream;
-  CallersGate gate;
+  StreamGate gate;
   stream.run([&] {
     gate.wait();
     std::memcpy(data_, plain_.data(), kBytes);
@@ -68,7 +68,7 @@ TEST_F(CallersThread, NobodyNeedWait) {
 
 TEST_F(CallersThread, DoesNotWaitForTheDevicesThread) {
   HostCallersStream stream;
-  CallersGate gate, is_busy;
+  StreamGate gate, is_busy;
   std::thread other([&] {
     (void)executor_->call([&](device::Device &, runtime::DeviceMemory &) {
       is_busy.open();
@@ -90,7 +90,7 @@ TEST_F(CallersThread, DoesNotWaitForTheDevicesThread) {
 // touches the device afterwards.
 TEST_F(CallersThread, ClosesWhenTheStreamIsThere) {
   HostCallersStream stream;
-  CallersGate gate;
+  StreamGate gate;
   stream.run([&] { gate.wait(); });
   const RequestPointer waited_for = ctr(stream.handle()), forgotten = ctr(stream.handle());
   start(waited_for);
@@ -115,7 +115,7 @@ TEST_F(CallersThread, ClosesWhenTheStreamIsThere) {
 // another stream has done is told all the same.
 TEST_F(CallersThread, NoStreamWaitsForAnother) {
   HostCallersStream first, second;
-  CallersGate of_first, of_second;
+  StreamGate of_first, of_second;
   first.run([&] { of_first.wait(); });
   second.run([&] { of_second.wait(); });
   const RequestPointer job = ctr(first.handle()), held_up = ctr(second.handle());
@@ -137,7 +137,7 @@ TEST_F(CallersThread, AsksWithoutWaiting) {
   const RequestPointer job = ctr(first.handle()), others = ctr(second.handle());
   start(job);
   first.finish();
-  CallersGate gate, launches;
+  StreamGate gate, launches;
   launches_.before = [&] {
     launches.open();
     gate.wait();
@@ -230,7 +230,7 @@ TEST_F(CallersThread, BesideTheDevicesOwnWork) {
 // up. Then the keys are wiped.
 TEST_F(CallersThread, NobodyNeedWaitBesideWhoDoes) {
   HostCallersStream first, second;
-  CallersGate gate;
+  StreamGate gate;
   second.run([&] { gate.wait(); });
   const RequestPointer held_up = ctr(second.handle()), forgotten = ctr(first.handle());
   ASSERT_TRUE(executor_->submit(held_up));

@@ -10,13 +10,13 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstring>
-#include <future>
 #include <mutex>
 #include <set>
 #include <thread>
 #include <vector>
 
-#include "device/host/host_device.h"
+#include "unit/support/emulator.h"
+#include "unit/support/one_message.h"
 #include "unit/support/random_bytes.h"
 #include "unit/support/reference.h"
 
@@ -71,46 +71,24 @@ const std::vector<lc_status> kOnce = {LC_OK};
 
 class Notify : public testing::Test {
  protected:
-  void SetUp() override {
-    lc_options options = {};
-    options.struct_size = sizeof options;
-    options.devices = "host";
-    options.fallback = LC_FALLBACK_NONE;
-    ASSERT_EQ(LC_OK, lc_open(&options, &context_)) << lc_last_error();
+  Notify() {
     Random random(29);
     random.fill(key_.data(), key_.size());
     random.fill(plain_.data(), plain_.size());
-    void *memory = nullptr;
-    ASSERT_EQ(LC_OK, lc_alloc_device(context_, 0, plain_.size(), &memory)) << lc_last_error();
-    data_ = static_cast<uint8_t *>(memory);
     std::memcpy(data_, plain_.data(), plain_.size());
-  }
-  void TearDown() override {
-    if (context_ == nullptr) return;
-    lc_free_device(context_, 0, data_);
-    lc_close(context_);
   }
 
   // AES-CTR in place, of data_ where a stream is given.
   lc_ticket *submit(void *stream, uint32_t device = LC_ANY_DEVICE,
                     const lc_completion *completion = nullptr) {
-    lc_message message = {};
-    message.key = key_.data();
-    message.iv = iv_.data();
-    message.in = message.out = stream != nullptr ? data_ : text_.data();
-    message.length = plain_.size();
-    lc_cipher_job job = {};
-    job.struct_size = sizeof job;
-    job.cipher = LC_AES_CTR;
-    job.key_bytes = 32;
+    uint8_t *const text = stream != nullptr ? data_ : text_.data();
+    const lc_message message = plain_message(key_.data(), iv_.data(), text, text, plain_.size());
+    lc_cipher_job job = job_of(message, LC_AES_CTR);
     job.memory = stream != nullptr ? LC_MEMORY_DEVICE : LC_MEMORY_HOST;
     job.device = device;
     job.stream = stream;
-    job.messages = &message;
-    job.message_count = 1;
-    job.message_size = sizeof message;
     lc_ticket *ticket = nullptr;
-    EXPECT_EQ(LC_OK, lc_submit(context_, &job, completion, &ticket)) << lc_last_error();
+    EXPECT_EQ(LC_OK, lc_submit(emulator_.context(), &job, completion, &ticket)) << lc_last_error();
     return ticket;
   }
 
@@ -121,16 +99,17 @@ class Notify : public testing::Test {
 
   Bytes data() const { return Bytes(data_, data_ + plain_.size()); }
 
-  lc_context *context_ = nullptr;
-  Bytes key_ = Bytes(32), iv_ = Bytes(16, 0xff), plain_ = Bytes(1003), text_ = Bytes(1003);
-  uint8_t *data_ = nullptr;
+  static constexpr size_t kBytes = 1003;
+  Bytes key_ = Bytes(32), iv_ = Bytes(16, 0xff), plain_ = Bytes(kBytes), text_ = Bytes(kBytes);
+  Emulator emulator_{kBytes};
+  uint8_t *const data_ = emulator_.data();
 };
 
 // Nobody asks for the end of a job that waits for its stream, or waits for it.
 TEST_F(Notify, OfAJobInAStream) {
   HostCallersStream stream;
-  std::promise<void> gate;
-  stream.run([&] { gate.get_future().wait(); });
+  StreamGate gate;
+  gate.hold(stream);
   lc_ticket *const ticket = submit(stream.handle());
   Told told;
   lc_result result = {};
@@ -141,7 +120,7 @@ TEST_F(Notify, OfAJobInAStream) {
   EXPECT_EQ(LC_OK, lc_ticket_notify(ticket, &completion)) << lc_last_error();
   EXPECT_TRUE(told.statuses().empty());
   EXPECT_EQ(LC_PENDING, lc_ticket_status(ticket));
-  gate.set_value();
+  gate.open();
   eventfd_t count = 0;
   EXPECT_EQ(0, eventfd_read(completion.eventfd, &count));
   close(completion.eventfd);
@@ -157,12 +136,12 @@ TEST_F(Notify, OfAJobInAStream) {
 
 TEST_F(Notify, EachOnceAndWhoComesLateAtOnce) {
   HostCallersStream stream;
-  std::promise<void> gate;
-  stream.run([&] { gate.get_future().wait(); });
+  StreamGate gate;
+  gate.hold(stream);
   lc_ticket *const ticket = submit(stream.handle());
   Told early[3], late;
   for (Told &told : early) notify(ticket, told);
-  gate.set_value();
+  gate.open();
   EXPECT_EQ(LC_OK, lc_ticket_wait(ticket, nullptr)) << lc_last_error();
   for (Told &told : early) EXPECT_EQ(kOnce, told.statuses());
   notify(ticket, late);
@@ -240,17 +219,16 @@ TEST_F(Notify, ThousandsThatNobodyKeeps) {
 
 TEST_F(Notify, WhenTheContextIsClosed) {
   HostCallersStream stream;
-  std::promise<void> gate;
-  stream.run([&] { gate.get_future().wait(); });
+  StreamGate gate;
+  gate.hold(stream);
   lc_ticket *const kept = submit(stream.handle()), *const freed = submit(stream.handle());
   Told told[2], late;
   notify(kept, told[0]);
   notify(freed, told[1]);
   lc_ticket_free(freed);
-  std::thread closer([this] { lc_close(context_); });
-  gate.set_value();
+  std::thread closer([this] { emulator_.close(); });
+  gate.open();
   closer.join();
-  context_ = nullptr;
   for (Told &one : told) EXPECT_EQ(kOnce, one.statuses());
   notify(kept, late);
   EXPECT_EQ(kOnce, late.statuses());
@@ -260,8 +238,8 @@ TEST_F(Notify, WhenTheContextIsClosed) {
 
 TEST_F(Notify, AWaitWithALimit) {
   HostCallersStream stream;
-  std::promise<void> gate;
-  stream.run([&] { gate.get_future().wait(); });
+  StreamGate gate;
+  gate.hold(stream);
   lc_result result = {};
   result.struct_size = sizeof result;
   for (const bool tells_someone : {false, true}) {
@@ -273,7 +251,7 @@ TEST_F(Notify, AWaitWithALimit) {
       EXPECT_EQ(LC_PENDING, lc_ticket_wait_for(ticket, kMillisecond / 2, &result));
       EXPECT_EQ(LC_PENDING, lc_ticket_wait_for(ticket, 3 * kMillisecond, &result));
       EXPECT_EQ(0u, result.device_bytes);
-      gate.set_value();
+      gate.open();
     }
     EXPECT_EQ(LC_OK, lc_ticket_wait_for(ticket, UINT64_MAX, &result)) << lc_last_error();
     EXPECT_EQ(plain_.size(), result.device_bytes);

@@ -8,12 +8,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <cstring>
-#include <mutex>
 #include <thread>
 
-#include "device/host/host_device.h"
+#include "unit/support/emulator.h"
+#include "unit/support/one_message.h"
 #include "unit/support/random_bytes.h"
 #include "unit/support/reference.h"
 
@@ -22,75 +21,35 @@ namespace {
 
 using device::HostCallersStream;
 
-// Holds a stream up until it is opened.
-class Gate {
- public:
-  void hold(HostCallersStream &stream) {
-    stream.run([this] {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return is_open_; });
-    });
-  }
-  void open() {
-    std::lock_guard lock(mutex_);
-    is_open_ = true;
-    changed_.notify_all();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool is_open_ = false;
-};
-
 class StreamOrder : public testing::Test {
  protected:
-  void SetUp() override {
-    lc_options options = {};
-    options.struct_size = sizeof options;
-    options.devices = "host";
-    options.fallback = LC_FALLBACK_NONE;
-    ASSERT_EQ(LC_OK, lc_open(&options, &context_)) << lc_last_error();
+  StreamOrder() {
     Random random(23);
     random.fill(key_.data(), key_.size());
     random.fill(plain_.data(), plain_.size());
     cipher_.resize(plain_.size());
     reference_crypt({LC_AES_CTR, LC_ENCRYPT, 32}, key_.data(), iv_.data(), plain_.data(),
                     cipher_.data(), plain_.size());
-    void *memory = nullptr;
-    ASSERT_EQ(LC_OK, lc_alloc_device(context_, 0, plain_.size(), &memory)) << lc_last_error();
-    data_ = static_cast<uint8_t *>(memory);
     std::memset(data_, 0, plain_.size());
   }
-  void TearDown() override {
-    lc_free_device(context_, 0, data_);
-    lc_close(context_);
+
+  lc_message message_of(const uint8_t *in, uint8_t *out) const {
+    return plain_message(key_.data(), iv_.data(), in, out, plain_.size());
   }
 
   // In place, of all that is in data_.
   lc_status submit(void *stream, lc_ticket **ticket) {
-    lc_message message = {};
-    message.key = key_.data();
-    message.iv = iv_.data();
-    message.in = message.out = data_;
-    message.length = plain_.size();
-    lc_cipher_job job = {};
-    job.struct_size = sizeof job;
-    job.cipher = LC_AES_CTR;
-    job.key_bytes = 32;
+    const lc_message message = message_of(data_, data_);
+    lc_cipher_job job = job_of(message, LC_AES_CTR);
     job.memory = LC_MEMORY_DEVICE;
-    job.device = LC_ANY_DEVICE;
     job.stream = stream;
-    job.messages = &message;
-    job.message_count = 1;
-    job.message_size = sizeof message;
     return lc_submit(context_, &job, nullptr, ticket);
   }
 
   // Puts the input there, has the job do its work and reads the output, all in the stream's
   // order, which a gate holds up until all of it was asked for.
   void run_in(HostCallersStream &stream, void *handle) {
-    Gate gate;
+    StreamGate gate;
     std::memset(data_, 0, plain_.size());
     Bytes before, after(plain_.size());
     gate.hold(stream);
@@ -108,9 +67,11 @@ class StreamOrder : public testing::Test {
     lc_ticket_free(ticket);
   }
 
-  lc_context *context_ = nullptr;
-  Bytes key_ = Bytes(32), iv_ = Bytes(16, 0xff), plain_ = Bytes(100003), cipher_;
-  uint8_t *data_ = nullptr;
+  static constexpr size_t kBytes = 100003;
+  Bytes key_ = Bytes(32), iv_ = Bytes(16, 0xff), plain_ = Bytes(kBytes), cipher_;
+  const Emulator emulator_{kBytes};
+  lc_context *const context_ = emulator_.context();
+  uint8_t *const data_ = emulator_.data();
 };
 
 TEST_F(StreamOrder, OfAStreamThatWasMade) {
@@ -131,27 +92,15 @@ TEST_F(StreamOrder, OfWhatGoesToHostMemory) {
   HostCallersStream &own = HostCallersStream::of_this_thread();
   for (const bool submits : {false, true})
     for (HostCallersStream *each : {&stream, &own}) {
-      Gate gate;
+      StreamGate gate;
       std::memset(data_, 0, plain_.size());
       Bytes out(plain_.size());
       gate.hold(*each);
       each->run([&] { std::memcpy(data_, plain_.data(), plain_.size()); });
-      lc_message message = {};
-      message.key = key_.data();
-      message.iv = iv_.data();
-      message.in = data_;
-      message.out = out.data();
-      message.length = plain_.size();
-      lc_cipher_job job = {};
-      job.struct_size = sizeof job;
-      job.cipher = LC_AES_CTR;
-      job.key_bytes = 32;
+      const lc_message message = message_of(data_, out.data());
+      lc_cipher_job job = job_of(message, LC_AES_CTR);
       job.memory = LC_MEMORY_DEVICE_TO_HOST;
-      job.device = LC_ANY_DEVICE;
       job.stream = each == &own ? LC_STREAM_PER_THREAD : each->handle();
-      job.messages = &message;
-      job.message_count = 1;
-      job.message_size = sizeof message;
       std::thread opener([&gate] {
         // A job that did not wait would have read zeros by then.
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -216,7 +165,7 @@ TEST_F(StreamOrder, TagsAndVerdicts) {
     job.message_size = sizeof messages[0];
 
     HostCallersStream stream;
-    Gate gate;
+    StreamGate gate;
     gate.hold(stream);
     job.stream = stream.handle();
     stream.run([&] { std::memcpy(data_, plain_.data(), plain_.size()); });
@@ -259,7 +208,7 @@ TEST_F(StreamOrder, TagsAndVerdicts) {
 // More jobs than the device has slots for chunks of its own.
 TEST_F(StreamOrder, ManyJobsWait) {
   HostCallersStream stream;
-  Gate gate;
+  StreamGate gate;
   gate.hold(stream);
   stream.run([&] { std::memcpy(data_, plain_.data(), plain_.size()); });
   constexpr int kJobs = 41;
@@ -267,19 +216,9 @@ TEST_F(StreamOrder, ManyJobsWait) {
     ASSERT_EQ(LC_OK, submit(stream.handle(), nullptr)) << lc_last_error();
   // Work that is in no stream does not wait for them.
   Bytes text = plain_;
-  lc_message message = {};
-  message.key = key_.data();
-  message.iv = iv_.data();
-  message.in = message.out = text.data();
-  message.length = text.size();
-  lc_cipher_job job = {};
-  job.struct_size = sizeof job;
-  job.cipher = LC_AES_CTR;
-  job.key_bytes = 32;
+  const lc_message message = message_of(text.data(), text.data());
+  lc_cipher_job job = job_of(message, LC_AES_CTR);
   job.device = 0;
-  job.messages = &message;
-  job.message_count = 1;
-  job.message_size = sizeof message;
   EXPECT_EQ(LC_OK, lc_run(context_, &job, nullptr)) << lc_last_error();
   EXPECT_TRUE(text == cipher_);
   gate.open();
@@ -290,7 +229,7 @@ TEST_F(StreamOrder, ManyJobsWait) {
 // A child of fork has the device for itself, whoever uses the parent's.
 TEST_F(StreamOrder, OfAChildOfFork) {
   HostCallersStream stream;
-  Gate gate;
+  StreamGate gate;
   gate.hold(stream);
   lc_ticket *ticket = nullptr;
   for (int n = 0; n < 2; n++)
@@ -318,7 +257,7 @@ TEST_F(StreamOrder, OfAChildOfFork) {
 // Freed tickets, a callback that asks for another job, and a context that is closed at last.
 TEST_F(StreamOrder, NobodyKeepsTheTicket) {
   HostCallersStream stream, other;
-  Gate gate;
+  StreamGate gate;
   gate.hold(stream);
   stream.run([&] { std::memcpy(data_, plain_.data(), plain_.size()); });
   lc_ticket *freed = nullptr, *kept = nullptr;
@@ -328,19 +267,9 @@ TEST_F(StreamOrder, NobodyKeepsTheTicket) {
   EXPECT_EQ(LC_PENDING, lc_ticket_status(kept));
 
   Bytes text = plain_;
-  lc_message message = {};
-  message.key = key_.data();
-  message.iv = iv_.data();
-  message.in = message.out = text.data();
-  message.length = text.size();
-  lc_cipher_job job = {};
-  job.struct_size = sizeof job;
-  job.cipher = LC_AES_CTR;
-  job.key_bytes = 32;
+  const lc_message message = message_of(text.data(), text.data());
+  lc_cipher_job job = job_of(message, LC_AES_CTR);
   job.device = 0;
-  job.messages = &message;
-  job.message_count = 1;
-  job.message_size = sizeof message;
   lc_completion asks = {};
   asks.struct_size = sizeof asks;
   asks.eventfd = -1;

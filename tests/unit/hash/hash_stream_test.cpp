@@ -3,14 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <condition_variable>
 #include <cstring>
-#include <mutex>
 #include <vector>
 
 #include "cpu/hash/cpu_hash.h"
-#include "device/host/host_device.h"
 #include "lanecrypt/lanecrypt.h"
+#include "unit/support/emulator.h"
 
 namespace lanecrypt::test {
 namespace {
@@ -37,20 +35,6 @@ std::vector<uint8_t> digest_of(lc_hash hash, const std::vector<uint8_t> &message
 
 class HashStream : public testing::TestWithParam<lc_hash> {
  protected:
-  void SetUp() override {
-    lc_options options = {};
-    options.struct_size = sizeof options;
-    options.devices = "host";
-    options.fallback = LC_FALLBACK_NONE;
-    ASSERT_EQ(LC_OK, lc_open(&options, &context_)) << lc_last_error();
-    void *memory = nullptr;
-    ASSERT_EQ(LC_OK, lc_alloc_device(context_, 0, kBytes + kDigestBytes, &memory));
-    data_ = static_cast<uint8_t *>(memory);
-  }
-  void TearDown() override {
-    EXPECT_EQ(LC_OK, lc_free_device(context_, 0, data_));
-    lc_close(context_);
-  }
   lc_status submit(void *stream, lc_memory digest_memory, void *digest, lc_ticket **ticket) {
     const lc_hash_message one = {data_, kBytes, digest};
     lc_hash_job job = {};
@@ -63,26 +47,21 @@ class HashStream : public testing::TestWithParam<lc_hash> {
     job.message_count = 1;
     job.message_size = sizeof one;
     job.digest_memory = digest_memory;
-    return lc_hash_submit(context_, &job, nullptr, ticket);
+    return lc_hash_submit(emulator_.context(), &job, nullptr, ticket);
   }
 
-  lc_context *context_ = nullptr;
-  uint8_t *data_ = nullptr;
+  const Emulator emulator_{kBytes + kDigestBytes};
+  uint8_t *const data_ = emulator_.data();
 };
 
 // What is in the stream before is seen, and what comes later sees the digest.
 TEST_P(HashStream, RunsInItsOrder) {
   HostCallersStream stream;
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool is_open = false;
+  StreamGate gate;
   const std::vector<uint8_t> message(kBytes, 0x5a);
   std::memset(data_, 0, kBytes + kDigestBytes);
-  stream.run([&] {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return is_open; });
-    std::memcpy(data_, message.data(), kBytes);
-  });
+  gate.hold(stream);
+  stream.run([&] { std::memcpy(data_, message.data(), kBytes); });
   ASSERT_EQ(LC_OK, submit(stream.handle(), LC_MEMORY_DEVICE, data_ + kBytes, nullptr))
       << lc_last_error();
   std::vector<uint8_t> seen(kDigestBytes);
@@ -96,11 +75,7 @@ TEST_P(HashStream, RunsInItsOrder) {
   lc_ticket_free(ticket);
   EXPECT_EQ(digest_of(GetParam(), std::vector<uint8_t>(kBytes)), zeros);
 
-  {
-    const std::lock_guard lock(mutex);
-    is_open = true;
-  }
-  changed.notify_all();
+  gate.open();
   stream.finish();
   EXPECT_EQ(digest_of(GetParam(), message), seen);
 }

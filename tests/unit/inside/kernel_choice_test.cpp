@@ -12,6 +12,8 @@
 
 #include "cipher/executor.h"
 #include "unit/support/forwarding_device.h"
+#include "unit/support/one_executor.h"
+#include "unit/support/one_message.h"
 #include "unit/support/random_bytes.h"
 #include "unit/support/reference.h"
 
@@ -97,11 +99,7 @@ class KernelChoice : public testing::Test {
     executor_.reset();
     PipelineOptions options;
     options.pinned_bytes = 1 << 20;
-    executor_ = std::make_unique<Executor>(std::move(found), options, pinned_, movers_,
-                                           [](const RequestPointer &request, const Status &why) {
-                                             request->failure = why;
-                                             request->end();
-                                           });
+    executor_ = test::executor_of(std::move(found), options, pinned_, movers_);
     status_ = executor_->make_ready();
     self_test_ = record_.take();
   }
@@ -118,30 +116,24 @@ class KernelChoice : public testing::Test {
   std::vector<std::string> kernels_of(lc_cipher cipher, lc_direction direction,
                                       const test::Bytes &key, const test::Bytes &iv,
                                       const test::Bytes &in, test::Bytes &out) {
-    lc_message message = {};
-    message.key = key.data();
-    message.iv = iv.data();
-    message.in = in.data();
-    message.out = out.data();
-    message.length = in.size();
-    uint8_t tag[16];
-    message.tag = tag;
-    lc_cipher_job job = {};
-    job.struct_size = sizeof job;
-    job.cipher = cipher;
-    job.direction = direction;
-    job.key_bytes = 16 * mode_of(cipher).keys;
-    job.device = LC_ANY_DEVICE;
-    job.messages = &message;
-    job.message_count = 1;
-    job.message_size = sizeof message;
-    Result<CipherJob> made = make_cipher_job(&job);
-    EXPECT_TRUE(made.ok()) << made.status().text();
-    const RequestPointer request = std::make_shared<Request>(std::move(*made), nullptr);
-    EXPECT_TRUE(executor_->submit(request));
-    const Status status = request->wait();
+    const Status status = run(cipher, direction, 16 * mode_of(cipher).keys, key, iv, in, out);
     EXPECT_TRUE(status.ok()) << status.text();
     return record_.take();
+  }
+
+  // A job of one message. Where that is opened, its tag is of zeros.
+  Status run(lc_cipher cipher, lc_direction direction, uint32_t key_bytes, const test::Bytes &key,
+             const test::Bytes &iv, const test::Bytes &in, test::Bytes &out) {
+    lc_message message =
+        test::plain_message(key.data(), iv.data(), in.data(), out.data(), in.size());
+    uint8_t tag[16] = {};
+    message.tag = tag;
+    const lc_cipher_job job = test::job_of(message, cipher, direction, key_bytes);
+    Result<CipherJob> made = make_cipher_job(&job);
+    if (!made.ok()) return made.status();
+    const RequestPointer request = std::make_shared<Request>(std::move(*made), nullptr);
+    EXPECT_TRUE(executor_->submit(request));
+    return request->wait();
   }
 
   void expect_form(const std::string &form) {
@@ -275,29 +267,9 @@ TEST_F(KernelChoice, EncryptsWhileGhashIsPrepared) {
     const test::Bytes key(32, 1), iv(16, 2), in(100000, 3);
     for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
       SCOPED_TRACE(direction);
-      lc_message message = {};
-      uint8_t tag[16] = {};
       test::Bytes out(in.size());
-      message.key = key.data();
-      message.iv = iv.data();
-      message.in = in.data();
-      message.out = out.data();
-      message.length = in.size();
-      message.tag = tag;
-      lc_cipher_job job = {};
-      job.struct_size = sizeof job;
-      job.cipher = LC_AES_GCM;
-      job.direction = direction;
-      job.key_bytes = 32;
-      job.device = LC_ANY_DEVICE;
-      job.messages = &message;
-      job.message_count = 1;
-      job.message_size = sizeof message;
-      Result<CipherJob> made = make_cipher_job(&job);
-      ASSERT_TRUE(made.ok()) << made.status().text();
-      const RequestPointer request = std::make_shared<Request>(std::move(*made), nullptr);
-      ASSERT_TRUE(executor_->submit(request));
-      EXPECT_EQ(direction == LC_ENCRYPT ? LC_OK : LC_ERROR_TAG, request->wait().code());
+      EXPECT_EQ(direction == LC_ENCRYPT ? LC_OK : LC_ERROR_TAG,
+                run(LC_AES_GCM, direction, 32, key, iv, in, out).code());
       std::vector<std::string> expected;
       if (pairs) expected = {"ghash_powers"};
       if (pairs && direction == LC_ENCRYPT) expected.push_back("aes_table4_ctr");

@@ -116,7 +116,7 @@ TEST_F(OpenFor, WantOfMemoryForCiphersEndsNoProcess) {
 }
 
 TEST_F(OpenFor, OneThatIsStuckStays) {
-  static Log log;  // which it may look at until the process ends
+  Log &log = *new Log();  // which it may look at until the process ends
   log.self_test = Status(LC_ERROR_DEVICE, "stuck");
   log.is_stuck = true;
   const Status status =

@@ -9,6 +9,8 @@
 
 #include "cipher/executor.h"
 #include "unit/support/forwarding_device.h"
+#include "unit/support/one_executor.h"
+#include "unit/support/one_message.h"
 
 namespace lanecrypt::runtime {
 namespace {
@@ -84,11 +86,7 @@ class StreamCalls : public testing::Test {
     });
     PipelineOptions options;
     options.skip_self_test = true;
-    executor_ = std::make_unique<Executor>(std::move(found), options, pinned_, movers_,
-                                           [](const RequestPointer &request, const Status &why) {
-                                             request->failure = why;
-                                             request->end();
-                                           });
+    executor_ = test::executor_of(std::move(found), options, pinned_, movers_);
     ASSERT_TRUE(executor_->make_ready().ok());
   }
 
@@ -107,16 +105,7 @@ class StreamCalls : public testing::Test {
       list[n].aad_length = aad.size();
       list[n].tag = &tags[n * 16];
     }
-    lc_cipher_job asked = {};
-    asked.struct_size = sizeof asked;
-    asked.cipher = cipher;
-    asked.direction = LC_ENCRYPT;
-    asked.key_bytes = 32;
-    asked.device = LC_ANY_DEVICE;
-    asked.messages = list.data();
-    asked.message_count = messages;
-    asked.message_size = sizeof list[0];
-    return count(asked);
+    return count(test::job_of(list, cipher));
   }
 
   // The same for a message in the device's memory, whose tag stays there.
@@ -128,23 +117,14 @@ class StreamCalls : public testing::Test {
       ASSERT_TRUE(made.ok()) << made.status().text();
       memory = *made;
     });
-    lc_message message = {};
-    message.key = key.data();
-    message.iv = iv.data();
-    message.tag = reinterpret_cast<void *>(memory);
-    message.in = message.out = reinterpret_cast<uint8_t *>(memory) + 16;
-    message.length = length;
+    uint8_t *const tag = reinterpret_cast<uint8_t *>(memory), *const text = tag + 16;
+    lc_message message = test::plain_message(key.data(), iv.data(), text, text, length);
+    message.tag = tag;
     message.aad = aad.data();
     message.aad_length = aad.size();
-    lc_cipher_job asked = {};
-    asked.struct_size = sizeof asked;
-    asked.cipher = cipher;
-    asked.direction = LC_ENCRYPT;
-    asked.key_bytes = 32;
+    lc_cipher_job asked = test::job_of(message, cipher);
     asked.memory = asked.tag_memory = LC_MEMORY_DEVICE;
-    asked.messages = &message;
-    asked.message_count = 1;
-    asked.message_size = sizeof message;
+    asked.device = 0;
     const Counts counted = count(asked);
     on_its_thread([&](DeviceMemory &all) { EXPECT_TRUE(all.free(memory).ok()); });
     return counted;

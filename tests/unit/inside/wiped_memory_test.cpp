@@ -15,6 +15,8 @@
 #include "device/survey.h"
 #include "unit/support/forwarding_device.h"
 #include "unit/support/freed_memory.h"
+#include "unit/support/one_executor.h"
+#include "unit/support/one_message.h"
 #include "unit/support/random_bytes.h"
 #include "unit/support/reference.h"
 
@@ -125,11 +127,7 @@ class Trial {
     });
     PipelineOptions options;
     options.pinned_bytes = 1 << 20;
-    executor_ = std::make_unique<Executor>(std::move(found), options, pinned_, movers_,
-                                           [](const RequestPointer &request, const Status &why) {
-                                             request->failure = why;
-                                             request->end();
-                                           });
+    executor_ = test::executor_of(std::move(found), options, pinned_, movers_);
     const Status status = executor_->make_ready();
     EXPECT_TRUE(status.ok()) << status.text();
   }
@@ -153,25 +151,14 @@ class Trial {
         data.fill(bytes->back().data(), bytes->back().size());
     }
     for (size_t n = 0; n < lengths.size(); n++) {
-      lc_message message = {};
-      message.key = keys[n].data();
-      message.iv = ivs[n].data();
-      message.in = message.out = texts[n].data();
-      message.length = lengths[n];
+      lc_message message = test::plain_message(keys[n].data(), ivs[n].data(), texts[n].data(),
+                                               texts[n].data(), lengths[n]);
       message.aad = aads[n].data();
       message.aad_length = aads[n].size();
       message.tag = tags[n].data();
       messages.push_back(message);
     }
-    lc_cipher_job asked = {};
-    asked.struct_size = sizeof asked;
-    asked.cipher = cipher;
-    asked.direction = direction;
-    asked.key_bytes = key_bytes;
-    asked.device = LC_ANY_DEVICE;
-    asked.messages = messages.data();
-    asked.message_count = messages.size();
-    asked.message_size = sizeof messages[0];
+    lc_cipher_job asked = test::job_of(messages, cipher, direction, key_bytes);
     asked.iv_bytes = iv_bytes;
     // On decryption the tags are random, and so wrong.
     const bool opens = mode.is_aead && direction == LC_DECRYPT;
@@ -208,15 +195,9 @@ class Trial {
       messages.push_back(message);
       place += 16 + lengths[n];
     }
-    lc_cipher_job asked = {};
-    asked.struct_size = sizeof asked;
-    asked.cipher = cipher;
-    asked.direction = LC_ENCRYPT;
-    asked.key_bytes = 32;
+    lc_cipher_job asked = test::job_of(messages, cipher);
     asked.memory = asked.tag_memory = LC_MEMORY_DEVICE;
-    asked.messages = messages.data();
-    asked.message_count = messages.size();
-    asked.message_size = sizeof messages[0];
+    asked.device = 0;
     const test::FreedMemory freed(keys);
     run(asked, LC_OK);
     EXPECT_EQ(0u, freed.found()) << "keys in freed memory";

@@ -26,17 +26,6 @@ std::string place_name(Place place) {
   }
 }
 
-lc_message plain_message(const void *key, const void *iv, const void *in, void *out,
-                         uint64_t length) {
-  lc_message message{};
-  message.key = key;
-  message.iv = iv;
-  message.in = in;
-  message.out = out;
-  message.length = length;
-  return message;
-}
-
 std::string BatchShape::name() const {
   std::string text = cipher_name(cipher, key_bytes) +
                      (direction == LC_ENCRYPT ? " encryption of " : " decryption of ") +

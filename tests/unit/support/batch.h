@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lanecrypt/lanecrypt.h"
+#include "one_message.h"
 #include "random_bytes.h"
 #include "reference.h"
 
@@ -15,9 +16,6 @@ namespace lanecrypt::test {
 
 enum class Place { kHost, kPinned, kDevice };
 std::string place_name(Place place);
-
-lc_message plain_message(const void *key, const void *iv, const void *in, void *out,
-                         uint64_t length);
 
 // What a test chooses for a message. Key, IV and text are random.
 struct MessageShape {

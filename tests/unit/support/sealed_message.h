@@ -31,18 +31,7 @@ class Sealed {
     message_.aad_length = aad_.size();
     message_.tag = tag_.data();
   }
-  lc_cipher_job job() const {
-    lc_cipher_job job = {};
-    job.struct_size = sizeof job;
-    job.cipher = cipher_;
-    job.direction = direction_;
-    job.key_bytes = 32;
-    job.device = LC_ANY_DEVICE;
-    job.messages = &message_;
-    job.message_count = 1;
-    job.message_size = sizeof message_;
-    return job;
-  }
+  lc_cipher_job job() const { return job_of(message_, cipher_, direction_); }
   // A job for a part of its text.
   lc_cipher_job part(uint64_t from, uint64_t length) {
     part_of_ = message_;

@@ -1,0 +1,26 @@
+// A device's executor without the dispatcher that a context has.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "cipher/executor.h"
+
+namespace lanecrypt::test {
+
+// Requests that it hands back end with its reason: nothing else takes them over.
+inline std::unique_ptr<runtime::Executor> executor_of(device::Found found,
+                                                      const runtime::PipelineOptions &options,
+                                                      const runtime::PinnedMemory &pinned,
+                                                      runtime::Movers &movers) {
+  return std::make_unique<runtime::Executor>(
+      std::move(found), options, pinned, movers,
+      [](const runtime::RequestPointer &request, const Status &why) {
+        request->failure = why;
+        request->end();
+      });
+}
+
+}  // namespace lanecrypt::test
