@@ -123,7 +123,13 @@ typedef struct SegmentRule {
   u32 is_poly;  // ChaCha20-Poly1305; otherwise GCM
   // From this segment on bitsliced teams take them, with so many tiles each but for the last.
   u32 beside_from;
+  u32 sums_each;  // of each segment's hash: 1, or 2 with that of additional data behind the text's
   u64 beside_tiles;
+  // Additional data, the same for all segments but for a number: where they are given, and that of
+  // the first segment.
+  u64 aad_at, aad_number;
+  u32 aad_length;
+  u32 aad_number_at, aad_number_bytes, aad_is_little_endian;
 } SegmentRule;
 #define SEGMENT_NO_FLAG 0xffffffffu
 #define SEGMENT_TAGS_APART 0u

@@ -13,7 +13,7 @@ struct AeadRoom : LaunchRoom {
   StagedMemory staged;
   std::unique_ptr<device::Buffer> replays;  // staged, of segments in a graph
   std::unique_ptr<device::Buffer> pieces, keys, runs, sums, checks, batches, matrix_keys, wanted,
-      aad, streams, blocks, rule, nonces, messages;  // staged
+      aad, given_aad, streams, blocks, rule, nonces, messages;  // staged
   // Reserved there; `kept_sums` where the sums stay on the device.
   std::unique_ptr<device::Buffer> powers, matrices, one_time_keys, hashes, kept_sums;
   std::unique_ptr<device::Buffer> results, results_host;
@@ -96,6 +96,7 @@ class AeadLaunch : public ChunkLaunch {
   void plan_segments(const CipherWork &work, AeadWork &aead) const;
   void stage_segment_texts(Staging &staging, AeadRoom &room, const CipherWork &work,
                            AeadWork &aead);
+  static void stage_segments_aad(Staging &staging, AeadRoom &room, const SegmentsWork &work);
   Status upload_segments(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
   Status launch_segments(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                          const AeadWork &aead);

@@ -45,7 +45,7 @@ void AeadLaunch::plan_segments(const CipherWork &work, AeadWork &aead) const {
   // whole tiles.
   const bool all_by_matrix = gcm && has_matrices_ && bytes >= kWorthMatrices && longest >= tile / 2;
   rule.run_bytes = even_run(run_bytes(work.kind, bytes, all_by_matrix), longest, tile);
-  aead.levels = levels_for(2 + hash_blocks(longest));
+  aead.levels = levels_for(2 + hash_blocks(longest) + hash_blocks(rule.aad_length));
   const bool may_have_matrices = !gcm && has_matrices_;
   aead.is_across = !is_aligned(rule.in, rule.count) || !is_aligned(rule.out, rule.count);
   uint64_t runs = 0, matrix_runs = 0;
@@ -61,9 +61,12 @@ void AeadLaunch::plan_segments(const CipherWork &work, AeadWork &aead) const {
     runs += count[n] * shape.runs;
     matrix_runs += count[n] * shape.matrix_runs;
   }
-  rule.run_count = aead.run_count = static_cast<uint32_t>(runs);
+  rule.run_count = static_cast<uint32_t>(runs);
   rule.beside_from = rule.count;
-  aead.lane_runs = static_cast<uint32_t>(runs - matrix_runs);
+  // Additional data are a run of each segment, behind those of all texts.
+  const uint32_t aad_runs = aead.has_aad() ? rule.count : 0;
+  aead.run_count = rule.run_count + aad_runs;
+  aead.lane_runs = static_cast<uint32_t>(runs - matrix_runs) + aad_runs;
   if (matrix_runs == 0) return;
   const uint32_t most = runs_of_batch(work.kind, static_cast<uint32_t>(matrix_runs));
   const auto add_batches = [&](uint32_t first, uint32_t its_runs, uint32_t key) {
@@ -124,6 +127,16 @@ void AeadLaunch::stage_segment_texts(Staging &staging, AeadRoom &room, const Cip
   staging.reserve(room.matrices, aead.matrix_keys.size() * GHASH_MATRIX_WORDS * 4);
 }
 
+// The given ones, and room for those of all segments.
+void AeadLaunch::stage_segments_aad(Staging &staging, AeadRoom &room, const SegmentsWork &work) {
+  const SegmentRule &rule = work.rule;
+  const uint64_t copies = rule.aad_number_bytes != 0 ? rule.count : 1;
+  staging.reserve(room.aad, copies * whole_blocks(rule.aad_length));
+  if (work.aad == nullptr) return;
+  staging.add(room.given_aad, rule.aad_length, true,
+              [&work](uint8_t *place) { memcpy(place, work.aad, work.rule.aad_length); });
+}
+
 Status AeadLaunch::upload_segments(device::Stream &stream, AeadRoom &room, CipherWork &work,
                                    AeadWork &aead) {
   plan_segments(work, aead);
@@ -141,13 +154,14 @@ Status AeadLaunch::upload_segments(device::Stream &stream, AeadRoom &room, Ciphe
     staging.add(room.replays, sizeof(SegmentReplays), false, [&aead](uint8_t *place) {
       memcpy(place, &aead.segments->replays->replays, sizeof(SegmentReplays));
     });
-  staging.reserve(room.runs, rule.run_count * sizeof(HashRun));
-  staging.reserve(room.sums, rule.count * sizeof(HashSum));
+  if (aead.has_aad()) stage_segments_aad(staging, room, *aead.segments);
+  staging.reserve(room.runs, aead.run_count * sizeof(HashRun));
+  staging.reserve(room.sums, aead.sum_count * sizeof(HashSum));
   staging.reserve(room.checks, rule.count * sizeof(TagCheck));
   reserve_sums(staging, room, work, aead);
   staging.add(room.batches, aead.batches);
   staging.add(room.matrix_keys, aead.matrix_keys);
-  staging.reserve(room.hashes, (uint64_t{rule.run_count} + 1) * HASH_WORDS * 4);
+  staging.reserve(room.hashes, (uint64_t{aead.run_count} + 1) * HASH_WORDS * 4);
   LC_TRY(staging.run(stream, room.staged));
   aead.starts.in = aead.starts.out = room.blocks.get();
   return Status();
@@ -173,6 +187,13 @@ Status AeadLaunch::launch_segments(device::Stream &stream, AeadRoom &room, const
                            room.checks.get(),
                            gcm ? room.blocks.get() : room.wanted.get()};
   LC_TRY(start(stream, "aead_segments", groups, SEGMENT_LANES, 0, make));
+  if (aead.has_aad()) {
+    const SegmentsWork &segments = *aead.segments;
+    const Argument aad[] = {room.rule.get(),
+                            segments.aad != nullptr ? room.given_aad.get() : segments.aad_base,
+                            room.aad.get(), room.runs.get(), room.sums.get()};
+    LC_TRY(start(stream, "aead_segments_aad", groups, SEGMENT_LANES, 0, aad));
+  }
   if (!replays || rule.opens != 0) return Status();
   const Argument refuse[] = {room.rule.get(),   room.replays.get(), pieces,   room.runs.get(),
                              room.checks.get(), work.out,           aead.tags};

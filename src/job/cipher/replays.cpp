@@ -20,8 +20,8 @@ Status check_captured(const CipherJob &job) {
     return no_graph("the job must be in a stream that the program has made");
   if (!job.segments)
     return no_graph(
-        "a graph can have segments of GCM and ChaCha20-Poly1305 alone, with nonces of 12 bytes and "
-        "no additional data, and with their texts and tags in the device's memory");
+        "a graph can have segments of GCM and ChaCha20-Poly1305 alone, with nonces of 12 bytes, at "
+        "most 4,096 bytes of additional data, and texts and tags in the device's memory");
   if (job.bytes == 0) return no_replays("there is no text");
   return Status();
 }

@@ -85,13 +85,16 @@ class CapturingDevice : public WatchedDevice {
 struct Shape {
   const char *name;
   lc_cipher cipher;
-  uint64_t text_bytes, segment_bytes, first_bytes;
-  bool in_place, tags_behind;
-  lc_numbering number;
-  int last_flag;
-  uint32_t last_flag_at;
+  uint64_t text_bytes, segment_bytes, first_bytes = 0;
+  bool in_place = false, tags_behind = false;
+  lc_numbering number = {};
+  int last_flag = 0;
+  uint32_t last_flag_at = 0;
   uint32_t lanes = 1;     // of a group; 32: hashes by matrices, which takes the emulator long
   uint64_t launches = 3;  // that encrypt
+  uint32_t aad_bytes = 0;
+  lc_memory aad_memory = LC_MEMORY_HOST;
+  lc_numbering aad_number = {};
 };
 
 constexpr Shape kShapes[] = {
@@ -112,7 +115,43 @@ constexpr Shape kShapes[] = {
      0,
      0,
      32,
-     1},
+     1,
+     20,
+     LC_MEMORY_DEVICE},
+    {.name = "OneOfGcmWithAad",
+     .cipher = LC_AES_GCM,
+     .text_bytes = 100,
+     .segment_bytes = 100,
+     .number = {8, 4, 0, 7},
+     .launches = 20,
+     .aad_bytes = 13,
+     .aad_memory = LC_MEMORY_DEVICE},
+    {.name = "AadOfTheHost",
+     .cipher = LC_AES_GCM,
+     .text_bytes = 4500,
+     .segment_bytes = 1000,
+     .first_bytes = 800,
+     .tags_behind = true,
+     .number = {7, 4, 0, 0},
+     .last_flag = 1,
+     .last_flag_at = 11,
+     .aad_bytes = 16},
+    {.name = "NumbersInAad",
+     .cipher = LC_AES_GCM,
+     .text_bytes = 999,
+     .segment_bytes = 333,
+     .in_place = true,
+     .number = {9, 3, 1, 5},
+     .aad_bytes = 4096,
+     .aad_memory = LC_MEMORY_DEVICE,
+     .aad_number = {4080, 9, 1, 0xfe}},
+    {.name = "NumbersInAadOfChaCha20",
+     .cipher = LC_CHACHA20_POLY1305,
+     .text_bytes = 5003,
+     .segment_bytes = 333,
+     .number = {0, 2, 0, 65000},
+     .aad_bytes = 33,
+     .aad_number = {31, 2, 0, 0xfe}},
 };
 
 class Capture : public testing::TestWithParam<Shape> {
@@ -131,10 +170,11 @@ class Capture : public testing::TestWithParam<Shape> {
     ASSERT_TRUE(executor_->make_ready().ok());
     random_.fill(key_.data(), key_.size());
     random_.fill(nonce_.data(), nonce_.size());
+    random_.fill(host_aad_.data(), host_aad_.size());
     const uint64_t rest = shape_.text_bytes - std::min(shape_.text_bytes, first_bytes());
     count_ = 1 + (rest + shape_.segment_bytes - 1) / shape_.segment_bytes;
-    room_ = shape_.text_bytes + count_ * 16 + 16;
-    for (uint8_t **place : {&in_, &out_, &back_, &tags_, &small_}) *place = allocate(room_);
+    room_ = std::max<uint64_t>(shape_.text_bytes + count_ * 16, shape_.aad_bytes) + 16;
+    for (uint8_t **place : {&in_, &out_, &back_, &tags_, &small_, &aad_}) *place = allocate(room_);
     if (shape_.in_place) out_ = in_;
   }
   ~Capture() override {
@@ -184,6 +224,20 @@ class Capture : public testing::TestWithParam<Shape> {
     return nonce;
   }
 
+  bool reads_aad() const { return shape_.aad_memory == LC_MEMORY_DEVICE; }
+  // Additional data, at any address.
+  uint8_t *aad() { return (reads_aad() ? aad_ : host_aad_.data()) + 3; }
+  // Those of a segment; the same numbers at each launch.
+  Bytes aad_of(uint64_t n) {
+    Bytes made(aad(), aad() + shape_.aad_bytes);
+    const lc_numbering &number = shape_.aad_number;
+    uint64_t value = number.first + n;
+    for (uint32_t i = 0; i < number.bytes; ++i, value >>= 8)
+      made[number.at + (number.little_endian != 0 ? i : number.bytes - 1 - i)] =
+          static_cast<uint8_t>(value);
+    return made;
+  }
+
   // A job over this shape. Decryption reads what encryption has written.
   const CapturedJob *capture(Graph &graph, lc_direction direction, uint64_t launches) {
     const bool seals = direction == LC_ENCRYPT;
@@ -204,6 +258,10 @@ class Capture : public testing::TestWithParam<Shape> {
     segments.last_flag = shape_.last_flag;
     segments.last_flag_at = shape_.last_flag_at;
     segments.is_end = 1;
+    segments.aad = shape_.aad_bytes != 0 ? aad() : nullptr;
+    segments.aad_length = shape_.aad_bytes;
+    segments.aad_number = shape_.aad_number;
+    segments.aad_memory = shape_.aad_memory;
     lc_cipher_job job = {};
     job.struct_size = sizeof job;
     job.cipher = shape_.cipher;
@@ -218,7 +276,7 @@ class Capture : public testing::TestWithParam<Shape> {
     replays.count = launches;
     replays.nonce = small_ + 1;  // at any address
     if (seals) replays.verdict = verdict();
-    Result<CipherJob> made = make_cipher_job(&job, nullptr, 1);
+    Result<CipherJob> made = make_cipher_job(&job, nullptr, true);
     EXPECT_TRUE(made.ok()) << made.status().text();
     if (!made.ok()) return nullptr;
     Result<Replays> read = read_replays(&replays, *made);
@@ -243,13 +301,14 @@ class Capture : public testing::TestWithParam<Shape> {
   uint8_t *verdict() const { return small_ + 15; }
   uint8_t *verdicts() const { return tags_ + count_ * 16; }  // fewer bytes than the text has
 
-  // New texts for the next launch.
+  // New texts for the next launch, and additional data where it reads them.
   Bytes write_plain() {
     Bytes plain(shape_.text_bytes);
     random_.fill(plain.data(), plain.size());
     uint64_t at = 0;
     for (uint64_t n = 0; n < count_; at += length_of(n++))
       std::memcpy(in_ + place_of(n, gap(false)), &plain[at], length_of(n));
+    if (reads_aad()) random_.fill(aad_, shape_.aad_bytes + 3);
     return plain;
   }
   void expect_sealed(const Bytes &plain, uint64_t number) {
@@ -259,7 +318,7 @@ class Capture : public testing::TestWithParam<Shape> {
     uint64_t at = 0;
     for (uint64_t n = 0; n < count_; at += length_of(n++)) {
       Bytes right(length_of(n)), tag(16);
-      reference_seal({shape_.cipher, 32, key_.data(), nonce_of(number, n), {}}, &plain[at],
+      reference_seal({shape_.cipher, 32, key_.data(), nonce_of(number, n), aad_of(n)}, &plain[at],
                      right.data(), right.size(), tag.data());
       ASSERT_EQ(0, std::memcmp(out_ + place_of(n, gap(true)), right.data(), right.size()))
           << "launch " << number << ", segment " << n;
@@ -267,14 +326,16 @@ class Capture : public testing::TestWithParam<Shape> {
           << "launch " << number << ", segment " << n;
     }
   }
-  // But for a segment that is wiped.
+  // But for a segment that is wiped, or all of them.
+  static constexpr uint64_t kAll = UINT64_MAX - 1;
   void expect_opened(const Bytes &plain, uint64_t wiped = UINT64_MAX) {
     uint64_t at = 0;
     for (uint64_t n = 0; n < count_; at += length_of(n++)) {
       const uint8_t *opened = back_ + place_of(n, shape_.in_place ? gap(true) : 0);
-      EXPECT_EQ(n == wiped ? 0 : 1, verdicts()[n]);
+      const bool is_wiped = n == wiped || wiped == kAll;
+      EXPECT_EQ(is_wiped ? 0 : 1, verdicts()[n]);
       Bytes right(&plain[at], &plain[at] + length_of(n));
-      if (n == wiped) right.assign(right.size(), 0);
+      if (is_wiped) right.assign(right.size(), 0);
       EXPECT_EQ(0, std::memcmp(opened, right.data(), right.size())) << "segment " << n;
     }
   }
@@ -285,9 +346,10 @@ class Capture : public testing::TestWithParam<Shape> {
   runtime::Movers movers_;
   std::unique_ptr<Executor> executor_;
   Random random_{77};
-  Bytes key_ = Bytes(32), nonce_ = Bytes(12);
+  Bytes key_ = Bytes(32), nonce_ = Bytes(12), host_aad_ = Bytes(100);
   uint64_t count_ = 0, room_ = 0;
-  uint8_t *in_ = nullptr, *out_ = nullptr, *back_ = nullptr, *tags_ = nullptr, *small_ = nullptr;
+  uint8_t *in_ = nullptr, *out_ = nullptr, *back_ = nullptr, *tags_ = nullptr, *small_ = nullptr,
+          *aad_ = nullptr;
 };
 
 class CapturedKey : public Capture {};
@@ -307,10 +369,15 @@ TEST_P(Capture, EachLaunchHasNoncesOfItsOwn) {
     expect_opened(plain);
     if (shape_.lanes != 1) continue;
     const uint64_t wrong = number % count_;
-    const_cast<uint8_t *>(tag_of(wrong))[number] ^= 0x20;
+    const_cast<uint8_t *>(tag_of(wrong))[number % 16] ^= 0x20;
     launch(opens);
     expect_opened(plain, wrong);
-    const_cast<uint8_t *>(tag_of(wrong))[number] ^= 0x20;
+    const_cast<uint8_t *>(tag_of(wrong))[number % 16] ^= 0x20;
+    if (!reads_aad()) continue;
+    // Outside of the number, and so wrong for all.
+    aad()[number % 4] ^= 0x20;
+    launch(opens);
+    expect_opened(plain, kAll);
   }
   for (int more = 0; more < 2; ++more) {
     (void)write_plain();
@@ -444,8 +511,15 @@ TEST_F(CaptureRefuses, WhatNoGraphCanDo) {
   expect(LC_ERROR_ARGUMENT, "no stream");
   job_.stream = memory_;
   segments_.aad = key_;
-  segments_.aad_length = 3;
-  only("no additional data");
+  segments_.aad_length = 4097;
+  only("4,096 bytes of additional data");
+  segments_.aad_memory = LC_MEMORY_DEVICE;
+  only("are at most 4096 bytes");
+  segments_.aad_length = 4096;
+  only("captures no graphs");
+  segments_.aad_memory = LC_MEMORY_DEVICE_TO_HOST;
+  expect(LC_ERROR_ARGUMENT, "unknown kind of memory 2 of additional data");
+  segments_.aad_memory = LC_MEMORY_HOST;
   segments_.aad_length = 0;
   job_.iv_bytes = 16;
   only("nonces of 12 bytes");
