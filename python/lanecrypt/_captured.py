@@ -60,22 +60,23 @@ def _put_tags(request: _Request, task: _core.CipherTask, tags: Any, writable: bo
         task.put_tags(place, 0)
 
 
-def capture_encryption(aead: AEAD, layout: Segments, nonce: Any, data: Any, out: Any, launches: int,
-                       verdict: Any, nonce_out: Any, tags: Any, first: int, is_end: bool,
-                       stream: Any) -> Captured:
+def capture_encryption(aead: AEAD, layout: Segments, nonce: Any, data: Any, aad: Any, out: Any,
+                       launches: int, verdict: Any, nonce_out: Any, tags: Any, first: int,
+                       is_end: bool, stream: Any) -> Captured:
     request = _request(aead, layout, data, first, stream)
     length = request.source.nbytes
     count = layout.count(length, first=first)
     inside = count * aead._tag_bytes if layout.tags_inside else 0
-    task = request.task(True, nonce, length, request.output(out, length + inside), None, is_end)
+    task = request.task(True, nonce, length, request.output(out, length + inside), aad, is_end)
     _put_tags(request, task, tags, True)
     place = None if nonce_out is None else _arrays.view(nonce_out, request.stream, writable=True)
     return Captured(_core.Captured(task, launches, place,
                                    _arrays.view(verdict, request.stream, writable=True)))
 
 
-def capture_decryption(aead: AEAD, layout: Segments, nonce: Any, data: Any, out: Any, verdicts: Any,
-                       tags: Any, first: int, is_end: bool, stream: Any) -> Captured:
+def capture_decryption(aead: AEAD, layout: Segments, nonce: Any, data: Any, aad: Any, out: Any,
+                       verdicts: Any, tags: Any, first: int, is_end: bool,
+                       stream: Any) -> Captured:
     request = _request(aead, layout, data, first, stream)
     length = request.source.nbytes
     if layout.tags_inside:
@@ -83,7 +84,7 @@ def capture_decryption(aead: AEAD, layout: Segments, nonce: Any, data: Any, out:
     given = _arrays.view(nonce, request.stream)
     on_card = None if given.on_host else given
     task = request.task(False, bytes(12) if on_card else nonce, length,
-                        request.output(out, length), None, is_end)
+                        request.output(out, length), aad, is_end)
     _put_tags(request, task, tags, False)
     place = _arrays.view(verdicts, request.stream, writable=True)
     check_size(place, task.count, "verdicts")

@@ -151,6 +151,7 @@ class _Request:
         task = self.aead._task(self.context, encrypts, nonce_bytes, self.stream)
         self.aead._check_length(nonce_bytes, min(layout.segment_bytes, text_bytes))
         first_bytes = layout._first_bytes(self.first)
+        aad = None if aad is None else _arrays.view(aad, self.stream)
         task.set_segments(nonces, stride, _number(layout.number, self.first), layout.last_flag_at,
                           is_end, self.source, output.view, text_bytes, layout.segment_bytes,
                           0 if first_bytes == layout.segment_bytes else first_bytes,

@@ -191,20 +191,25 @@ def test_a_capture_is_refused(ours, torch):
 
 
 @pytest.mark.parametrize("kind", ["AESGCM", "ChaCha20Poly1305"])
-def test_a_graph_seals_with_nonces_of_its_own(gpu, torch, kind):
-    """Each launch has the next ones, and the last one that may encrypt is the last that does."""
+@pytest.mark.parametrize("has_aad", [False, True])
+def test_a_graph_seals_with_nonces_of_its_own(gpu, torch, kind, has_aad):
+    """Each launch has the next ones, and the last one that may encrypt is the last that does.
+    Associated data on the card are those of the launch."""
     aead, theirs = getattr(lanecrypt, kind)(KEY, context=gpu), getattr(pyca, kind)(KEY)
     layout = lanecrypt.Segments(4096, number=lanecrypt.Number(8, start=3), tags_inside=False)
     page = torch.zeros(10_000, dtype=torch.uint8, device="cuda")
     sealed, opened = torch.zeros_like(page), torch.zeros_like(page)
     tags, nonce = (torch.zeros(n, dtype=torch.uint8, device="cuda") for n in (48, 12))
     verdict, verdicts = (torch.zeros(n, dtype=torch.uint8, device="cuda") for n in (1, 3))
+    aad = torch.zeros(21, dtype=torch.uint8, device="cuda") if has_aad else None
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         page.add_(1)
-        sealing = aead.capture_encrypt_segments(layout, b"x" * 8, page, out=sealed, tags=tags,
+        if has_aad:
+            aad.add_(3)
+        sealing = aead.capture_encrypt_segments(layout, b"x" * 8, page, aad, out=sealed, tags=tags,
                                                 launches=2, verdict=verdict, nonce_out=nonce)
-        opening = aead.capture_decrypt_segments(layout, nonce, sealed, out=opened, tags=tags,
+        opening = aead.capture_decrypt_segments(layout, nonce, sealed, aad, out=opened, tags=tags,
                                                 verdicts=verdicts)
     for launch in range(3):
         graph.replay()
@@ -219,7 +224,8 @@ def test_a_graph_seals_with_nonces_of_its_own(gpu, torch, kind):
         assert raw(nonce) == b"x" * 8 + first.to_bytes(4, "big")
         for n in range(3):
             its = b"x" * 8 + (first + n).to_bytes(4, "big")
-            assert theirs.encrypt(its, text[4096 * n:4096 * (n + 1)], None) == (
+            part = text[4096 * n:4096 * (n + 1)]
+            assert theirs.encrypt(its, part, raw(aad) if has_aad else None) == (
                 raw(sealed[4096 * n:4096 * (n + 1)]) + raw(tags[16 * n:16 * (n + 1)]))
     del graph
     with sealing:
