@@ -38,38 +38,43 @@ FN u32 segment_nonce_byte(GLOBAL const SegmentRule *rule, u32 n, u32 byte) {
   return segment_number_byte(rule->number + n, within, rule->number_bytes, rule->is_little_endian);
 }
 
+FN u32 segment_nonce_word(GLOBAL const SegmentRule *rule, u32 n, u32 word) {
+  u32 made = 0;
+  UNROLL for (u32 i = 0; i < 4; ++i) made |= segment_nonce_byte(rule, n, 4 * word + i) << (8 * i);
+  return made;
+}
+
 FN void segment_nonce(u32 *nonce, GLOBAL const SegmentRule *rule, GLOBAL const u32 *given, u32 n) {
   UNROLL for (u32 w = 0; w < 3; ++w) {
-    if (rule->nonces_are_given) {
-      nonce[w] = given[3 * (u64)n + w];
-    } else {
-      nonce[w] = 0;
-      UNROLL for (u32 i = 0; i < 4; ++i) nonce[w] |= segment_nonce_byte(rule, n, 4 * w + i)
-                                                     << (8 * i);
-    }
+    nonce[w] = rule->nonces_are_given ? given[3 * (u64)n + w] : segment_nonce_word(rule, n, w);
   }
 }
 
-FN void segment_write(GLOBAL const SegmentRule *rule, const u32 *nonce, u32 n,
-                      GLOBAL CipherPiece *piece, GLOBAL HashSum *sum, GLOBAL TagCheck *check) {
-  GLOBAL const SegmentShape *shape = rule->shapes + segment_shape(rule, n);
-  const u64 in = segment_place(rule->in, n), out = segment_place(rule->out, n);
-  piece->in = in;
-  piece->out = out;
-  piece->length = shape->length;
+// All of a piece but its counter.
+FN void segment_write_piece(GLOBAL const SegmentRule *rule, u32 n, GLOBAL CipherPiece *piece) {
+  piece->in = segment_place(rule->in, n);
+  piece->out = segment_place(rule->out, n);
+  piece->length = rule->shapes[segment_shape(rule, n)].length;
   piece->first_tile = n < rule->beside_from ? segment_before(n, rule->shapes[SEGMENT_FIRST].tiles,
                                                              rule->shapes[SEGMENT_BETWEEN].tiles)
                                             : (n - rule->beside_from) * rule->beside_tiles;
   piece->key = piece->continues = 0;
   piece->chain = n;
   piece->tail_bytes = piece->swapped = 0;
+  piece->slots = 0;
+  piece->unit_bytes = piece->first_point = 0;
+}
+
+FN void segment_write(GLOBAL const SegmentRule *rule, const u32 *nonce, u32 n,
+                      GLOBAL CipherPiece *piece, GLOBAL HashSum *sum, GLOBAL TagCheck *check) {
+  GLOBAL const SegmentShape *shape = rule->shapes + segment_shape(rule, n);
+  const u64 in = segment_place(rule->in, n), out = segment_place(rule->out, n);
+  segment_write_piece(rule, n, piece);
   // The counter's first value of the text: 2 of GCM, behind the nonce; otherwise 1, before it.
   piece->iv[0] = rule->is_poly ? 1 : nonce[0];
   piece->iv[1] = nonce[rule->is_poly ? 0 : 1];
   piece->iv[2] = nonce[rule->is_poly ? 1 : 2];
   piece->iv[3] = rule->is_poly ? nonce[2] : 0x02000000u;
-  piece->slots = 0;
-  piece->unit_bytes = piece->first_point = 0;
 
   sum->first_run = segment_first_run(rule, n);
   sum->run_count = shape->runs;

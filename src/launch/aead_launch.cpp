@@ -26,6 +26,9 @@ uint32_t count(size_t items) { return static_cast<uint32_t>(items); }
 
 bool is_gcm(const CipherKind &kind) { return kind.is_gcm(); }
 
+// Segments without tags.
+bool is_plain(const ChunkWork &work) { return work.aead.segments && !work.kind.mode().is_aead; }
+
 uint64_t sum_bytes(const CipherKind &kind) {
   return kind.mode().is_block_cipher() ? kBlockBytes : POLY1305_SUM_WORDS * 4;
 }
@@ -390,6 +393,7 @@ Status AeadLaunch::make_results(AeadRoom &room, const CipherWork &work, const Ae
 Status AeadLaunch::upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) {
   auto &ours = static_cast<AeadRoom &>(room);
   AeadWork &aead = work.aead;
+  if (is_plain(work)) return upload_plain_segments(stream, ours, work, aead);
   aead.is_short = is_short(work);
   if (aead.is_short) return upload_short(stream, ours, work, aead);
   aead.sum_count = count(aead.parts.size());
@@ -467,9 +471,9 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const
     const uint32_t lanes = blocks_.lanes_of(CHACHA20_LANES);
     const uint64_t teams = lanes / device_.properties().team_lanes;
     const uint64_t resident = device_.resident_groups("chacha20", lanes, 0);
-    const Argument text[] = {room.pieces.get(), count(work.pieces.size()),
-                             aead.tiles,        room.keys.get(),
-                             work.in,           work.out};
+    const uint32_t pieces = aead.segments ? aead.segments->rule.count : count(work.pieces.size());
+    const Argument text[] = {room.pieces.get(), pieces,  aead.tiles,
+                             room.keys.get(),   work.in, work.out};
     return start(stream, "chacha20", std::min(divide_up(aead.tiles, teams), resident),
                  CHACHA20_LANES, 0, text);
   }
@@ -550,6 +554,7 @@ Status AeadLaunch::launch(device::Stream &stream, LaunchRoom &room, const ChunkW
                           device::Event &begin, device::Event &end) {
   auto &ours = static_cast<AeadRoom &>(room);
   const AeadWork &aead = work.aead;
+  if (is_plain(work)) return launch_plain_segments(stream, ours, work, aead);
   if (work.kind.is_ccm()) LC_TRY(blocks_.expand_keys(stream, ours.text, work));
   if (marks_times(work)) LC_TRY(stream.mark(begin));
   if (aead.segments) LC_TRY(launch_segments(stream, ours, work, aead));

@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+
 #include "launch/block_launch.h"
 
 namespace lanecrypt::runtime {
@@ -20,6 +22,10 @@ struct AeadRoom : LaunchRoom {
   uint64_t host_bytes = 0;  // of results_host that this launch fills
   // Of results_host, where the kernels write there; else they write to `results`.
   std::unique_ptr<device::Buffer> reached;
+  // Never read where none are given.
+  const device::Buffer *nonces_of(const SegmentRule &segments) const {
+    return (segments.nonces_are_given != 0 ? nonces : rule).get();
+  }
   const device::Buffer *sums_to(const AeadWork &work) const {
     if (work.tags_stay_on_device) return kept_sums.get();
     return (reached != nullptr ? reached : results).get();
@@ -93,6 +99,10 @@ class AeadLaunch : public ChunkLaunch {
   // In ccm_launch.cpp.
   Status upload_ccm(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
   // In segments_launch.cpp.
+  // How many segments have each shape.
+  static std::array<uint64_t, 3> segment_counts(const SegmentRule &rule);
+  static void stage_rule(Staging &staging, AeadRoom &room, const SegmentsWork &work);
+  Status launch_next_nonces(device::Stream &stream, AeadRoom &room, const SegmentsWork &work);
   void plan_segments(const CipherWork &work, AeadWork &aead) const;
   void stage_segment_texts(Staging &staging, AeadRoom &room, const CipherWork &work,
                            AeadWork &aead);
@@ -100,6 +110,11 @@ class AeadLaunch : public ChunkLaunch {
   Status upload_segments(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
   Status launch_segments(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                          const AeadWork &aead);
+  // In plain_segments_launch.cpp: of modes without tags.
+  Status upload_plain_segments(device::Stream &stream, AeadRoom &room, CipherWork &work,
+                               AeadWork &aead);
+  Status launch_plain_segments(device::Stream &stream, AeadRoom &room, const CipherWork &work,
+                               const AeadWork &aead);
   Status launch_chacha20(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                          const AeadWork &aead);
   Status launch_check(device::Stream &stream, AeadRoom &room, const CipherWork &work,

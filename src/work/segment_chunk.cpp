@@ -74,7 +74,8 @@ void set_nonces(const CipherJob &job, const Range &range, SegmentsWork &segments
     rule.nonces_are_given = 1;
     segments.nonces = job.ivs.data() + range.first * job.iv_bytes;
   }
-  memcpy(rule.nonce, job.ivs.data(), sizeof rule.nonce);
+  memcpy(rule.nonce, job.ivs.data(), job.iv_bytes);
+  rule.nonce_bytes = job.iv_bytes;
   rule.number = given.number.first + range.first;
   rule.number_at = given.number.at;
   rule.number_bytes = given.number.bytes;
@@ -139,9 +140,11 @@ Status cut_segments(Request &request, const DeviceMemory &memory, DeviceChunk *c
   made.rule.opens = opens ? 1 : 0;
   made.rule.is_poly = job.kind.is_gcm() ? 0 : 1;
   made.rule.count = range.count;
-  LC_TRY(find_tags(job, range, memory, work, made.rule));
   set_nonces(job, range, made);
-  LC_TRY(find_aad(job, range, memory, made));
+  if (job.kind.mode().is_aead) {
+    LC_TRY(find_tags(job, range, memory, work, made.rule));
+    LC_TRY(find_aad(job, range, memory, made));
+  }
   made.rule.shapes[SEGMENT_FIRST] = shape_of(job, segments.length_of(range.first));
   made.rule.shapes[SEGMENT_BETWEEN] = shape_of(job, given.segment_bytes);
   made.rule.shapes[SEGMENT_LAST] = shape_of(job, segments.length_of(range.last()));

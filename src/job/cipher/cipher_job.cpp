@@ -255,18 +255,21 @@ std::vector<const void *> join_parts(std::vector<Part> &parts, const RunParts &r
   return keys;
 }
 
-// Whether the device itself can make each of a job's segments. So can GCM and ChaCha20-Poly1305,
-// where texts and tags are in the device's memory.
+// Whether the device itself can make each of a job's segments. So it can in GCM and
+// ChaCha20-Poly1305, in CTR and ChaCha20, where texts and tags are in its memory.
 bool can_stay_segments(const lc_cipher_job &job, const Segments &segments, const CipherJob &made) {
-  return job.memory == LC_MEMORY_DEVICE && made.tag_memory == LC_MEMORY_DEVICE &&
+  if (job.memory != LC_MEMORY_DEVICE) return false;
+  if (!made.kind.mode().is_aead) return true;
+  return made.tag_memory == LC_MEMORY_DEVICE &&
          made.kind.mode().continuation == Continuation::kMessage && made.iv_bytes == 12 &&
          segments.given().aad_length <= kMostSegmentAadBytes;
 }
 
 // Whether it should: to make very many takes the host longer than all that the device does. Of few
-// with additional data that the host has, a launch for short messages is sooner.
-bool should_stay_segments(const Segments &segments) {
-  return segments.given().aad_length == 0 && segments.count() > 1;
+// with additional data that the host has, a launch for short messages is sooner. Pieces of CTR
+// that the host makes may be cut, and their key may be in the device's slot.
+bool should_stay_segments(const Segments &segments, const CipherJob &made) {
+  return made.kind.mode().is_aead && segments.given().aad_length == 0 && segments.count() > 1;
 }
 
 // Segments that stay so. The first two and the last one have what can be wrong with any.
@@ -275,12 +278,13 @@ Status take_segments(const Segments &segments, const MessageRules &rules, Cipher
   uint8_t iv[16];
   for (const uint64_t n : {uint64_t{0}, std::min<uint64_t>(1, count - 1), count - 1}) {
     const lc_message message = segments.message(n, iv, nullptr);
-    LC_TRY(at_message(n, rules.check_aead(message)));
+    if (made.kind.mode().is_aead) LC_TRY(at_message(n, rules.check_aead(message)));
     if (const Fault fault = rules.find_fault(message); fault != Fault::kNone)
       return at_message(n, rules.say(fault, message));
   }
   const lc_segments &given = segments.given();
   if (given.text_bytes > kMostBytes) return too_many_bytes();
+  if (!made.kind.mode().is_aead) made.iv_bytes = made.kind.mode().iv_bytes;
   const uint64_t nonces = given.nonce_stride != 0 ? count : 1;
   made.ivs.resize(nonces * made.iv_bytes);
   for (uint64_t n = 0; n < nonces; ++n)
@@ -354,7 +358,7 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &ru
                               segments->given().aad_memory == LC_MEMORY_DEVICE;
     const bool can_stay = can_stay_segments(job, *segments, result);
     if (aad_is_there && !can_stay) return no_aad_on_device();
-    if (can_stay && (keep_segments || aad_is_there || should_stay_segments(*segments))) {
+    if (can_stay && (keep_segments || aad_is_there || should_stay_segments(*segments, result))) {
       LC_TRY(take_segments(*segments, rules, result));
       LC_TRY(copy_keys({segments->given().key}, nullptr, result));
       return result;

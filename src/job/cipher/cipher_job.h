@@ -93,8 +93,8 @@ struct CipherJob {
   uint64_t bytes;                     // of all messages
   uint64_t longest_stream_bytes = 0;  // of one message, and of CCM its header
   // Of authenticated modes:
-  uint32_t iv_bytes = 0, tag_bytes = 0;
-  std::vector<uint8_t> ivs;      // iv_bytes for each of messages
+  uint32_t iv_bytes = 0, tag_bytes = 0;  // the first of `segments` too
+  std::vector<uint8_t> ivs;              // iv_bytes for each of messages
   std::vector<uint8_t> aad;      // of segments in host memory: all, or where it has a number each
   KeptVector<AeadMessage> aead;  // for each of messages
   size_t aad_count = 0;          // of messages that have additional data

@@ -173,11 +173,16 @@ Status Segments::check_nonces() const {
     return wrong("the last flag lies within the number");
   if (mode_->is_aead) return Status();
   if (has_flag) return wrong(std::string(mode_->title) + " has no last flag");
-  const uint64_t block = mode_->is_block_cipher() ? 16 : 64;
-  const uint64_t longest = std::min(segments_.segment_bytes, segments_.text_bytes);
-  if (count_ > 1 && (longest + block - 1) / block > countable_blocks(*mode_, segments_))
+  if (count_ > 1 && blocks_reach_number())
     return wrong("the blocks of one reach the number of the next");
   return Status();
+}
+
+bool Segments::blocks_reach_number() const {
+  if (mode_->is_aead) return false;
+  const uint64_t block = mode_->is_block_cipher() ? 16 : 64;
+  const uint64_t longest = std::min(segments_.segment_bytes, segments_.text_bytes);
+  return (longest + block - 1) / block > countable_blocks(*mode_, segments_);
 }
 
 // Where all of it lies. What a single one may be is checked with each of them.

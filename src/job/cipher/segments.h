@@ -25,6 +25,9 @@ class Segments {
   const lc_segments &given() const { return segments_; }
   bool has_tags_behind() const { return tag_bytes_ != 0 && segments_.tags == nullptr; }
   uint64_t length_of(uint64_t number) const;
+  // Modes whose IV counts blocks: whether it counts so far in one segment that it comes to the
+  // number.
+  bool blocks_reach_number() const;
   // Bytes of text of so many of them from one on.
   uint64_t text_bytes(uint64_t number, uint64_t count) const;
   // From the first segment to another.
