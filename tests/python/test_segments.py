@@ -212,13 +212,24 @@ def test_only_a_card_has_graphs(host):
     with pytest.raises(ValueError, match="tags"):
         ours.capture_encrypt_segments(ROWS, bytes(8), memory, out=memory, launches=1,
                                       verdict=small["verdict"])
-    with pytest.raises(ValueError, match="one"):
+    with pytest.raises(ValueError, match="the verdict has 1 bytes, not 1000"):
         ours.capture_encrypt_segments(ROWS, bytes(8), memory, out=memory, launches=1,
                                       tags=small["tags"], verdict=memory)
     with pytest.raises(ValueError, match="no stream"):
         ours.capture_decrypt_segments(ROWS, host.allocate("host:0", 12),
                                       memory, out=memory, tags=small["tags"],
                                       verdicts=host.allocate("host:0", 2))
+    cipher = lanecrypt.Cipher("aes-ctr", KEY, context=host)
+    with pytest.raises(ValueError, match="no stream"):
+        cipher.capture_encrypt_segments(ROWS, bytes(16), memory, out=memory, launches=1,
+                                        verdict=small["verdict"])
+    with pytest.raises(ValueError, match="16 bytes, not 12"):
+        cipher.capture_encrypt_segments(ROWS, bytes(12), memory, out=memory, launches=1,
+                                        verdict=small["verdict"])
+    with pytest.raises(ValueError, match="the nonce or IV has 16 bytes, not 12"):
+        cipher.capture_decrypt_segments(ROWS, host.allocate("host:0", 12), memory, out=memory)
+    with pytest.raises(ValueError, match="no stream"):
+        cipher.capture_decrypt_segments(ROWS, host.allocate("host:0", 16), memory, out=memory)
 
 
 def test_wrong_arguments(cpu):
