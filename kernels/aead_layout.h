@@ -111,7 +111,8 @@ typedef struct SegmentRule {
   u64 number;         // of the first, in its nonce
   u32 run_count;      // of all segments
   u32 count;
-  u32 nonce[3];  // of 12 bytes, but for what follows
+  u32 nonce[4];     // but for what follows
+  u32 nonce_bytes;  // 12, or 16 of CTR and ChaCha20
   u32 number_at, number_bytes, is_little_endian;
   u32 flag_at;  // the byte that is `is_end` in the last segment and 0 in the others;
                 // SEGMENT_NO_FLAG: there is none
@@ -120,10 +121,16 @@ typedef struct SegmentRule {
   u32 tags;              // SEGMENT_TAGS_*
   u32 check, tag_bytes;  // TagCheck's `is` and `tag_bytes`
   u32 opens;
-  u32 is_poly;  // ChaCha20-Poly1305; otherwise GCM
+  u32 is_poly;  // ChaCha20-Poly1305; otherwise GCM, or a mode without tags
   // From this segment on bitsliced teams take them, with so many tiles each but for the last.
   u32 beside_from;
+  u32 sums_each;  // of each segment's hash: 1, or 2 with that of additional data behind the text's
   u64 beside_tiles;
+  // Additional data, the same for all segments but for a number: where they are given, and that of
+  // the first segment.
+  u64 aad_at, aad_number;
+  u32 aad_length;
+  u32 aad_number_at, aad_number_bytes, aad_is_little_endian;
 } SegmentRule;
 #define SEGMENT_NO_FLAG 0xffffffffu
 #define SEGMENT_TAGS_APART 0u
@@ -136,7 +143,7 @@ typedef struct SegmentRule {
 typedef struct SegmentReplays {
   u64 next;        // encryption: the number of the next launch's first segment
   u64 left;        // how many launches may still encrypt
-  u64 nonce_at;    // REPLAY_HAS_NONCE: 12 bytes from the base pointer of nonces
+  u64 nonce_at;    // REPLAY_HAS_NONCE: where it is, from the base pointer of nonces
   u64 verdict_at;  // encryption: from the base pointer of verdicts
   u32 has;
   u32 is_refused;  // this launch must not encrypt

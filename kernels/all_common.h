@@ -6,8 +6,10 @@
 #include "kernels/aead/aead_check.h"
 #include "kernels/aead/aead_replays.h"
 #include "kernels/aead/aead_segments.h"
+#include "kernels/aead/aead_segments_aad.h"
 #include "kernels/aead/chacha20_poly1305_short.h"
 #include "kernels/aead/ghash.h"
+#include "kernels/aead/plain_segments.h"
 #include "kernels/aead/poly1305.h"
 #ifdef LC_BIT_MATRIX_KERNELS
 #include "kernels/aead/ghash_matrix.h"

@@ -394,11 +394,16 @@ typedef struct lc_segments {
   /* Not 0: each segment's nonce is given, at this distance from the one before, and there is
    * neither number nor last_flag. */
   uint64_t nonce_stride;
-  /* Additional data, the same for all segments but for the number in it; host memory, which
-   * must stay like the input. */
+  /* Additional data, the same for all segments but for the number in it. They must stay like the
+   * input. */
   const void *aad;
   uint64_t aad_length;
   lc_numbering aad_number;
+  /* Where `aad` is. LC_MEMORY_DEVICE: on the messages' device, at any alignment; they are read in
+   * the order of the stream. That is for GCM and ChaCha20-Poly1305 with nonces of 12 bytes and at
+   * most 4,096 bytes of additional data, where texts and tags are in device memory too (others:
+   * LC_ERROR_UNSUPPORTED). */
+  lc_memory aad_memory;
 } lc_segments;
 
 /* Any device of the right kind. */
@@ -539,9 +544,9 @@ typedef struct lc_completion {
  * completion may be NULL. ticket may be NULL when completion is not: then nothing needs to
  * be freed. When it returns an error, the job was not started and completion is not told.
  * With LC_MEMORY_DEVICE and a stream it returns once the work is in the stream, and both may be
- * NULL: then an error says that the work is not in the stream, or not all of it. Additional data,
- * and tags in host memory that are compared, have been read by then. Up to 256 such calls wait for
- * nothing that the stream waits for. */
+ * NULL: then an error says that the work is not in the stream, or not all of it. Additional data
+ * in host memory, and tags there that are compared, have been read by then. Up to 256 such calls
+ * wait for nothing that the stream waits for. */
 LC_API lc_status lc_submit(lc_context *context, const lc_cipher_job *job,
                            const lc_completion *completion, lc_ticket **ticket);
 /* LC_PENDING, or how the job ended. */
@@ -578,9 +583,9 @@ typedef struct lc_replays {
    * segments->number.first on, and each later launch goes on where the last one ended. All these
    * numbers must fit in their bytes. */
   uint64_t count;
-  /* The address of 12 bytes, the nonce of the first segment, or NULL. Encryption writes it there
-   * at each launch. Decryption reads it at each launch, and counts on from the number in it;
-   * with NULL each launch has the nonces that lc_submit() would have. */
+  /* The address of the nonce or IV of the first segment, 12 bytes, or 16 of CTR and ChaCha20; or
+   * NULL. Encryption writes it there at each launch. Decryption reads it at each launch, and counts
+   * on from the number in it; with NULL each launch has the nonces that lc_submit() would have. */
   void *nonce;
   /* Encryption: the address of a byte. Each launch makes it 1, or 0 where `count` launches were
    * before: then it encrypts nothing, and the output, the tags and the nonce become zeros, in place
@@ -592,16 +597,24 @@ typedef struct lc_replays {
  * (cuStreamBeginCapture). Each launch of the graph then does it with what lies in its memory at
  * that time, and the host has no part in that. Waits for nothing that is in the stream.
  *
- * The job has segments, one at least and 65,536 at most, of GCM or ChaCha20-Poly1305 with nonces
- * of 12 bytes, some text and no additional data. Text, tags and verdicts are in device memory, and
- * the stream is no default one. Other jobs are LC_ERROR_UNSUPPORTED. A stream that is not being
- * captured is LC_ERROR_ARGUMENT, and devices that are not CUDA's capture none
- * (LC_ERROR_UNSUPPORTED). After an error some of the job may be in the stream: do not launch that
- * graph.
+ * The job has segments, one at least and 65,536 at most, and some text: of GCM or
+ * ChaCha20-Poly1305 with nonces of 12 bytes and at most 4,096 bytes of additional data, or of CTR
+ * or ChaCha20. Text, tags and verdicts are in device memory, and the stream is no default one.
+ * Other jobs are LC_ERROR_UNSUPPORTED. A stream that is not being captured is LC_ERROR_ARGUMENT,
+ * and devices that are not CUDA's capture none (LC_ERROR_UNSUPPORTED). After an error some of the
+ * job may be in the stream: do not launch that graph.
+ *
+ * Additional data in device memory (lc_segments.aad_memory) are read anew at each launch. Those in
+ * host memory are copied here, and are the same at each launch. The number in them begins with
+ * aad_number.first at each launch: it says where in its text a segment stands, and does not go on
+ * as the nonces do.
  *
  * No launch of the graph encrypts with a nonce of another: encryption whose nonces have no number,
- * or not numbers enough, is LC_ERROR_ARGUMENT. That nothing else uses these numbers with this key
- * is for the caller to see to, and that no two launches run at the same time: where the graph is
+ * or not numbers enough, is LC_ERROR_ARGUMENT. So is encryption with CTR or ChaCha20, where the IV
+ * counts blocks, if the blocks of a segment reach the number, also where there is one segment: the
+ * next launch has the next number. Decryption is not held to this, and in these modes does the same
+ * as encryption: encrypt nothing by it. That nothing else uses these numbers with this key is for
+ * the caller to see to, and that no two launches run at the same time: where the graph is
  * instantiated once, CUDA sees to it.
  *
  * The device keeps the key for the graph, until lc_captured_free() or lc_close(). Any thread. */

@@ -6,7 +6,7 @@
 
 #include "kernels/aead/aead_segments.h"
 
-// The number that stands in 12 bytes.
+// The number that stands in a nonce.
 FN u64 replay_number(GLOBAL const SegmentRule *rule, GLOBAL const u8 *nonce) {
   u64 number = 0;
   for (u32 i = 0; i < rule->number_bytes; ++i) {
@@ -16,8 +16,9 @@ FN u64 replay_number(GLOBAL const SegmentRule *rule, GLOBAL const u8 *nonce) {
   return number;
 }
 
-// Before aead_segments, by one lane: sets the rule's nonce or number for this launch. Encryption
-// takes the numbers that follow, and tells the first segment's nonce; decryption reads that.
+// Before aead_segments or plain_segments, by one lane: sets the rule's nonce or number for this
+// launch. Encryption takes the numbers that follow, and tells the first segment's nonce; decryption
+// reads that.
 KERNEL(aead_next_nonces, SEGMENT_LANES)
 (GLOBAL SegmentRule *rule, GLOBAL SegmentReplays *replays, GLOBAL u8 *nonce_base,
  GLOBAL u8 *verdict_base) {
@@ -26,7 +27,7 @@ KERNEL(aead_next_nonces, SEGMENT_LANES)
   GLOBAL u8 *nonce = nonce_base + (has_nonce ? replays->nonce_at : 0);
   if (rule->opens) {
     if (!has_nonce) return;
-    for (u32 w = 0; w < 3; ++w) {
+    for (u32 w = 0; w < rule->nonce_bytes / 4; ++w) {
       u32 word = 0;
       for (u32 i = 0; i < 4; ++i) word |= (u32)nonce[4 * w + i] << (8 * i);
       rule->nonce[w] = word;
@@ -43,7 +44,8 @@ KERNEL(aead_next_nonces, SEGMENT_LANES)
   }
   verdict_base[replays->verdict_at] = (u8)(1 - is_refused);
   if (!has_nonce) return;
-  for (u32 i = 0; i < 12; ++i) nonce[i] = (u8)(is_refused ? 0 : segment_nonce_byte(rule, 0, i));
+  for (u32 i = 0; i < rule->nonce_bytes; ++i)
+    nonce[i] = (u8)(is_refused ? 0 : segment_nonce_byte(rule, 0, i));
 }
 
 // After aead_segments: where this launch must not encrypt, its outputs and tags become zeros, and

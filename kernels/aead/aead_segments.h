@@ -23,48 +23,58 @@ FN u64 segment_place(SegmentPlaces places, u32 n) {
   return n == 0 ? places.first : places.second + (n - 1) * places.stride;
 }
 
+// The byte of a number that stands at `within` of so many bytes.
+FN u32 segment_number_byte(u64 number, u32 within, u32 bytes, u32 is_little_endian) {
+  const u32 power = is_little_endian ? within : bytes - 1 - within;
+  return power < 8 ? (u32)(number >> (8 * power)) & 0xff : 0;
+}
+
 // The number, and the byte that marks the last segment, where they stand in the nonce.
 FN u32 segment_nonce_byte(GLOBAL const SegmentRule *rule, u32 n, u32 byte) {
   const u32 within = byte - rule->number_at;  // wraps where the byte lies before it
   if (byte == rule->flag_at) return n + 1 == rule->count ? rule->is_end : 0;
   if (byte < rule->number_at || within >= rule->number_bytes)
     return rule->nonce[byte / 4] >> (8 * (byte % 4)) & 0xff;
-  const u32 power = rule->is_little_endian ? within : rule->number_bytes - 1 - within;
-  return power < 8 ? (u32)((rule->number + n) >> (8 * power)) & 0xff : 0;
+  return segment_number_byte(rule->number + n, within, rule->number_bytes, rule->is_little_endian);
+}
+
+FN u32 segment_nonce_word(GLOBAL const SegmentRule *rule, u32 n, u32 word) {
+  u32 made = 0;
+  UNROLL for (u32 i = 0; i < 4; ++i) made |= segment_nonce_byte(rule, n, 4 * word + i) << (8 * i);
+  return made;
 }
 
 FN void segment_nonce(u32 *nonce, GLOBAL const SegmentRule *rule, GLOBAL const u32 *given, u32 n) {
   UNROLL for (u32 w = 0; w < 3; ++w) {
-    if (rule->nonces_are_given) {
-      nonce[w] = given[3 * (u64)n + w];
-    } else {
-      nonce[w] = 0;
-      UNROLL for (u32 i = 0; i < 4; ++i) nonce[w] |= segment_nonce_byte(rule, n, 4 * w + i)
-                                                     << (8 * i);
-    }
+    nonce[w] = rule->nonces_are_given ? given[3 * (u64)n + w] : segment_nonce_word(rule, n, w);
   }
 }
 
-FN void segment_write(GLOBAL const SegmentRule *rule, const u32 *nonce, u32 n,
-                      GLOBAL CipherPiece *piece, GLOBAL HashSum *sum, GLOBAL TagCheck *check) {
-  GLOBAL const SegmentShape *shape = rule->shapes + segment_shape(rule, n);
-  const u64 in = segment_place(rule->in, n), out = segment_place(rule->out, n);
-  piece->in = in;
-  piece->out = out;
-  piece->length = shape->length;
+// All of a piece but its counter.
+FN void segment_write_piece(GLOBAL const SegmentRule *rule, u32 n, GLOBAL CipherPiece *piece) {
+  piece->in = segment_place(rule->in, n);
+  piece->out = segment_place(rule->out, n);
+  piece->length = rule->shapes[segment_shape(rule, n)].length;
   piece->first_tile = n < rule->beside_from ? segment_before(n, rule->shapes[SEGMENT_FIRST].tiles,
                                                              rule->shapes[SEGMENT_BETWEEN].tiles)
                                             : (n - rule->beside_from) * rule->beside_tiles;
   piece->key = piece->continues = 0;
   piece->chain = n;
   piece->tail_bytes = piece->swapped = 0;
+  piece->slots = 0;
+  piece->unit_bytes = piece->first_point = 0;
+}
+
+FN void segment_write(GLOBAL const SegmentRule *rule, const u32 *nonce, u32 n,
+                      GLOBAL CipherPiece *piece, GLOBAL HashSum *sum, GLOBAL TagCheck *check) {
+  GLOBAL const SegmentShape *shape = rule->shapes + segment_shape(rule, n);
+  const u64 in = segment_place(rule->in, n), out = segment_place(rule->out, n);
+  segment_write_piece(rule, n, piece);
   // The counter's first value of the text: 2 of GCM, behind the nonce; otherwise 1, before it.
   piece->iv[0] = rule->is_poly ? 1 : nonce[0];
   piece->iv[1] = nonce[rule->is_poly ? 0 : 1];
   piece->iv[2] = nonce[rule->is_poly ? 1 : 2];
   piece->iv[3] = rule->is_poly ? nonce[2] : 0x02000000u;
-  piece->slots = 0;
-  piece->unit_bytes = piece->first_point = 0;
 
   sum->first_run = segment_first_run(rule, n);
   sum->run_count = shape->runs;
@@ -79,8 +89,8 @@ FN void segment_write(GLOBAL const SegmentRule *rule, const u32 *nonce, u32 n,
                   : rule->tags == SEGMENT_TAGS_BEHIND_OUT ? out + shape->length
                                                           : in + shape->length;
   check->verdict_at = rule->verdict + n;
-  check->first_sum = n;
-  check->sum_count = 1;
+  check->first_sum = n * rule->sums_each;
+  check->sum_count = rule->sums_each;
   check->tag_bytes = rule->tag_bytes;
   check->is = rule->check;
 }
@@ -117,7 +127,7 @@ KERNEL(aead_segments, SEGMENT_LANES)
   for (u32 n = first; n < rule->count; n += step) {
     u32 nonce[3];
     segment_nonce(nonce, rule, nonces, n);
-    segment_write(rule, nonce, n, pieces + n, sums + n, checks + n);
+    segment_write(rule, nonce, n, pieces + n, sums + (u64)n * rule->sums_each, checks + n);
     GLOBAL u32 *start = starts + 4 * ((u64)n + (rule->is_poly ? 0 : 1));
     start[0] = rule->is_poly ? 0 : nonce[0];
     start[1] = nonce[rule->is_poly ? 0 : 1];

@@ -192,7 +192,9 @@ class AEAD:
 
         nonce: what stands before the number in each nonce, or a whole one. Without
             layout.number: all nonces, one behind the other.
-        associated_data: one for all segments; layout.aad_number stands in it.
+        associated_data: one for all segments; layout.aad_number stands in it. With AES-GCM and
+            ChaCha20-Poly1305, nonces of 12 bytes and tags on a device, it may be an array there of
+            4,096 bytes at most.
         first: the number of the first segment here, where the data are a later part of a text.
         is_end: whether the last segment here is the last one of the whole text.
         out, tags: where they go: arrays, tags one behind the other. out may be the data if tags
@@ -230,31 +232,35 @@ class AEAD:
 
     # ---- In a CUDA graph ----
 
-    def capture_encrypt_segments(self, layout: Segments, nonce: Any, data: Any, *, out: Any,
-                                 launches: int, verdict: Any, nonce_out: Any = None,
-                                 tags: Any = None, first: int = 0, is_end: bool = True,
+    def capture_encrypt_segments(self, layout: Segments, nonce: Any, data: Any,
+                                 associated_data: Any = None, *, out: Any, launches: int,
+                                 verdict: Any, nonce_out: Any = None, tags: Any = None,
+                                 first: int = 0, is_end: bool = True,
                                  stream: Any = None) -> Captured:
         """Puts encrypt_segments() into the CUDA graph that is being captured, which then does it
         at each launch, with what `data` hold at that time. All arrays are on the card and stay;
         nothing here waits. For AES-GCM and ChaCha20-Poly1305 with nonces of 12 bytes and some
-        data, without associated data, in 65,536 segments at most.
+        data, in 65,536 segments at most.
 
         Each launch uses the numbers that follow on those of the one before, so no nonce comes
         twice: layout.number must have room for all `launches`. Nothing else may use these numbers
         under the key, and the graph is instantiated once.
 
         nonce, first, is_end: as in encrypt_segments(), of the first launch.
+        associated_data: 4,096 bytes at most: an array on the card, which each launch reads, or
+            what lies in host memory, which is copied now. Its numbers are the same at each launch.
         out, tags: where they go. out may be the data if tags are apart.
         launches: how many launches encrypt. Each later one makes out and tags zeros.
         verdict: an array of a byte, which each launch makes 1, or 0 where it did not encrypt.
         nonce_out: an array of 12 bytes that each launch fills with its first segment's nonce.
         """
-        return capture_encryption(self, layout, nonce, data, out, launches, verdict, nonce_out,
-                                  tags, first, is_end, stream)
+        return capture_encryption(self, layout, nonce, data, associated_data, out, launches,
+                                  verdict, nonce_out, tags, first, is_end, stream)
 
-    def capture_decrypt_segments(self, layout: Segments, nonce: Any, data: Any, *, out: Any,
-                                 verdicts: Any, tags: Any = None, first: int = 0,
-                                 is_end: bool = True, stream: Any = None) -> Captured:
+    def capture_decrypt_segments(self, layout: Segments, nonce: Any, data: Any,
+                                 associated_data: Any = None, *, out: Any, verdicts: Any,
+                                 tags: Any = None, first: int = 0, is_end: bool = True,
+                                 stream: Any = None) -> Captured:
         """Puts decrypt_segments() into the CUDA graph that is being captured, as
         capture_encrypt_segments() does.
 
@@ -263,8 +269,8 @@ class AEAD:
             launch.
         verdicts: an array of a byte for each segment, which becomes 1 where the tag is right, and
             0 where it is wrong and the output was wiped."""
-        return capture_decryption(self, layout, nonce, data, out, verdicts, tags, first, is_end,
-                                  stream)
+        return capture_decryption(self, layout, nonce, data, associated_data, out, verdicts, tags,
+                                  first, is_end, stream)
 
     # ---- How ----
 

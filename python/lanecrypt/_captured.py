@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _arrays, _core
 from ._messages import check_size
@@ -12,6 +12,7 @@ from ._segments import Segments, _Request
 
 if TYPE_CHECKING:
     from ._aead import AEAD
+    from ._cipher import Cipher
 
 
 class Captured:
@@ -44,14 +45,17 @@ class Captured:
         raise TypeError("what is captured belongs to its process and cannot be pickled")
 
 
-def _request(aead: AEAD, layout: Segments, data: Any, first: int, stream: Any) -> _Request:
-    request = _Request(aead, layout, data, first, stream, captures=True)
+def _request(cipher: Union[AEAD, Cipher], layout: Segments, data: Any, first: int,
+             stream: Any) -> _Request:
+    request = _Request(cipher, layout, data, first, stream, captures=True)
     if request.source.on_host:
         raise ValueError("a CUDA graph can encrypt what is on the card alone")
     return request
 
 
 def _put_tags(request: _Request, task: _core.CipherTask, tags: Any, writable: bool) -> None:
+    if not request.aead._tag_bytes:
+        return
     if request.layout.tags_inside != (tags is None):
         raise ValueError("tags= goes with tags_inside=False, and must be given then")
     if tags is not None:
@@ -60,32 +64,34 @@ def _put_tags(request: _Request, task: _core.CipherTask, tags: Any, writable: bo
         task.put_tags(place, 0)
 
 
-def capture_encryption(aead: AEAD, layout: Segments, nonce: Any, data: Any, out: Any, launches: int,
-                       verdict: Any, nonce_out: Any, tags: Any, first: int, is_end: bool,
-                       stream: Any) -> Captured:
-    request = _request(aead, layout, data, first, stream)
+def capture_encryption(cipher: Union[AEAD, Cipher], layout: Segments, nonce: Any, data: Any,
+                       aad: Any, out: Any, launches: int, verdict: Any, nonce_out: Any, tags: Any,
+                       first: int, is_end: bool, stream: Any) -> Captured:
+    request = _request(cipher, layout, data, first, stream)
     length = request.source.nbytes
     count = layout.count(length, first=first)
-    inside = count * aead._tag_bytes if layout.tags_inside else 0
-    task = request.task(True, nonce, length, request.output(out, length + inside), None, is_end)
+    inside = count * cipher._tag_bytes if layout.tags_inside else 0
+    task = request.task(True, nonce, length, request.output(out, length + inside), aad, is_end)
     _put_tags(request, task, tags, True)
     place = None if nonce_out is None else _arrays.view(nonce_out, request.stream, writable=True)
     return Captured(_core.Captured(task, launches, place,
                                    _arrays.view(verdict, request.stream, writable=True)))
 
 
-def capture_decryption(aead: AEAD, layout: Segments, nonce: Any, data: Any, out: Any, verdicts: Any,
-                       tags: Any, first: int, is_end: bool, stream: Any) -> Captured:
-    request = _request(aead, layout, data, first, stream)
+def capture_decryption(cipher: Union[AEAD, Cipher], layout: Segments, nonce: Any, data: Any,
+                       aad: Any, out: Any, verdicts: Any, tags: Any, first: int, is_end: bool,
+                       stream: Any) -> Captured:
+    request = _request(cipher, layout, data, first, stream)
     length = request.source.nbytes
-    if layout.tags_inside:
-        length = layout.text_bytes(length, aead._tag_bytes, first=first)
+    if layout.tags_inside and cipher._tag_bytes:
+        length = layout.text_bytes(length, cipher._tag_bytes, first=first)
     given = _arrays.view(nonce, request.stream)
     on_card = None if given.on_host else given
-    task = request.task(False, bytes(12) if on_card else nonce, length,
-                        request.output(out, length), None, is_end)
+    task = request.task(False, bytes(cipher._usual_iv_bytes()) if on_card else nonce, length,
+                        request.output(out, length), aad, is_end)
     _put_tags(request, task, tags, False)
-    place = _arrays.view(verdicts, request.stream, writable=True)
-    check_size(place, task.count, "verdicts")
-    task.set_verdicts(place)
+    if cipher._tag_bytes:
+        place = _arrays.view(verdicts, request.stream, writable=True)
+        check_size(place, task.count, "verdicts")
+        task.set_verdicts(place)
     return Captured(_core.Captured(task, 0, on_card, None))

@@ -6,10 +6,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Optional, Union
 
 from . import _arrays, _core
+from ._captured import Captured, capture_decryption, capture_encryption
 from ._context import Context, default_context
 from ._job import Job
 from ._keys import BytesLike, KeyProvider, secret_key
 from ._messages import CIPHERS, Messages, Prepared, check_size, run
+from ._segments import Segments
 from ._stream import CipherStream, Continuation
 
 _AES, _SM4, _OTHER = (16, 24, 32), (16,), (16, 24, 32)
@@ -72,6 +74,7 @@ class Cipher:
     """
 
     __slots__ = ("_number", "_name", "_mode", "_key", "_unit_bytes", "_context", "__weakref__")
+    _tag_bytes = 0
 
     def __init__(
         self,
@@ -149,6 +152,41 @@ class Cipher:
     def decryptor(self, iv: Any = None) -> CipherStream:
         """Decrypts a message that is given in pieces."""
         return self._stream(False, iv)
+
+    # ---- In a CUDA graph ----
+
+    def capture_encrypt_segments(self, layout: Segments, iv: Any, data: Any, *, out: Any,
+                                 launches: int, verdict: Any, iv_out: Any = None, first: int = 0,
+                                 stream: Any = None) -> Captured:
+        """Puts encryption with CTR or ChaCha20 into the CUDA graph that is being captured, which then
+        does it at each launch, with what `data` hold at that time. All arrays are on the card and
+        stay; nothing here waits. There are 65,536 segments at most; a text in one piece is one.
+
+        Each segment and each launch has the next number in the IV, whose blocks count behind the
+        number, or in ChaCha20 before it: layout.number must have room for all `launches`, and the
+        blocks of a segment must not reach it. So no keystream comes twice. Nothing else may use
+        these numbers under the key, and the graph is instantiated once.
+
+        iv: 16 bytes, of which layout.number overwrites some: the first segment's has the number
+            layout.number.start + first.
+        out: where it goes; it may be the data.
+        launches: how many launches encrypt. Each later one makes out zeros.
+        verdict: an array of a byte, which each launch makes 1, or 0 where it did not encrypt.
+        iv_out: an array of 16 bytes that each launch fills with its first segment's IV.
+        """
+        return capture_encryption(self, layout, iv, data, None, out, launches, verdict, iv_out,
+                                  None, first, True, stream)
+
+    def capture_decrypt_segments(self, layout: Segments, iv: Any, data: Any, *, out: Any,
+                                 first: int = 0, stream: Any = None) -> Captured:
+        """Puts decryption into the CUDA graph that is being captured, as
+        capture_encrypt_segments() does. Nothing refuses to do it again under the same IV: to let
+        it encrypt uses a keystream twice.
+
+        iv: an array of 16 bytes on the card, the first segment's IV, which each launch reads; the
+            number in it counts on. Or 16 bytes in host memory, the same at each launch."""
+        return capture_decryption(self, layout, iv, data, None, out, None, None, first, True,
+                                  stream)
 
     # ---- How ----
 

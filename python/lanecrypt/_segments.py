@@ -5,7 +5,7 @@ what tensors and caches are cut into."""
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _arrays, _core
 from ._context import Context, default_context
@@ -15,6 +15,7 @@ from ._verdicts import with_verdicts
 
 if TYPE_CHECKING:
     from ._aead import AEAD
+    from ._cipher import Cipher
 
 _MOST_BYTES = 1 << 62
 
@@ -113,8 +114,8 @@ def _number(number: Optional[Number], first: int) -> Optional[tuple[int, int, bo
 class _Request:
     """What encryption and decryption have in common."""
 
-    def __init__(self, aead: AEAD, layout: Segments, data: Any, first: int, stream: Any, *,
-                 captures: bool = False) -> None:
+    def __init__(self, aead: Union[AEAD, Cipher], layout: Segments, data: Any, first: int,
+                 stream: Any, *, captures: bool = False) -> None:
         if not isinstance(layout, Segments):
             raise TypeError("the layout is a lanecrypt.Segments")
         if first < 0:
@@ -151,6 +152,7 @@ class _Request:
         task = self.aead._task(self.context, encrypts, nonce_bytes, self.stream)
         self.aead._check_length(nonce_bytes, min(layout.segment_bytes, text_bytes))
         first_bytes = layout._first_bytes(self.first)
+        aad = None if aad is None else _arrays.view(aad, self.stream)
         task.set_segments(nonces, stride, _number(layout.number, self.first), layout.last_flag_at,
                           is_end, self.source, output.view, text_bytes, layout.segment_bytes,
                           0 if first_bytes == layout.segment_bytes else first_bytes,

@@ -7,11 +7,12 @@
 namespace lanecrypt::python {
 namespace {
 
-void *address_of(nb::handle view, uint64_t bytes, CipherTask &task) {
+void *address_of(nb::handle view, uint64_t bytes, const char *which, CipherTask &task) {
   if (view.is_none()) return nullptr;
   const View &place = nb::cast<const View &>(view);
   if (place.bytes() != bytes)
-    raise(PyExc_ValueError, "the nonce has 12 bytes, and the verdict one");
+    raise(PyExc_ValueError, std::string(which) + " has " + std::to_string(bytes) + " bytes, not " +
+                                std::to_string(place.bytes()));
   task.add_beside(place);
   return place.data();
 }
@@ -27,8 +28,8 @@ Captured::Captured(nb::object task, uint64_t launches, nb::object nonce, nb::obj
   lc_replays replays = {};
   replays.struct_size = sizeof replays;
   replays.count = launches;
-  replays.nonce = address_of(nonce_, 12, its);
-  replays.verdict = address_of(verdict_, 1, its);
+  replays.nonce = address_of(nonce_, its.job().iv_bytes, "the nonce or IV", its);
+  replays.verdict = address_of(verdict_, 1, "the verdict", its);
   its.begin();
   check(context_.call(
       [&](lc_context *c) { return lc_capture(c, &its.job(), &replays, &captured_); }));

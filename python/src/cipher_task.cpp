@@ -61,16 +61,21 @@ CipherTask::CipherTask(nb::object context, int cipher, bool encrypts, nb::object
   job_.message_size = sizeof(lc_message);
 }
 
-CipherTask::Data CipherTask::keep_aad(nb::handle aad) {
-  if (aad.is_none()) return {};
-  const nb::object kept = nb::isinstance<View>(aad)
-                              ? nb::borrow(aad)
-                              : nb::cast(new View(aad, false, {}), nb::rv_policy::take_ownership);
-  const View &view = nb::cast<const View &>(kept);
-  if (view.room() != Room::kHost)
-    raise(PyExc_ValueError, "the associated data must lie in host memory");
+const View *CipherTask::keep_view(nb::handle given) {
+  if (given.is_none()) return nullptr;
+  const nb::object kept = nb::isinstance<View>(given)
+                              ? nb::borrow(given)
+                              : nb::cast(new View(given, false, {}), nb::rv_policy::take_ownership);
   keep(kept);
-  return {view.data(), view.bytes()};
+  return &nb::cast<const View &>(kept);
+}
+
+CipherTask::Data CipherTask::keep_aad(nb::handle aad) {
+  const View *const view = keep_view(aad);
+  if (view == nullptr) return {};
+  if (view->room() != Room::kHost)
+    raise(PyExc_ValueError, "the associated data must lie in host memory");
+  return {view->data(), view->bytes()};
 }
 
 // What is decrypted stays on its device.
@@ -168,7 +173,6 @@ void CipherTask::set_segments(nb::handle iv, uint64_t iv_stride, nb::object numb
   keep(in);
   keep(out);
   add_iv(iv, iv_stride != 0 ? iv_stride * count_ : iv_bytes_, "the nonces");
-  const Data additional = keep_aad(aad);
   lc_segments all = {};
   all.in = from.data();
   all.out = to.data();
@@ -180,8 +184,14 @@ void CipherTask::set_segments(nb::handle iv, uint64_t iv_stride, nb::object numb
   all.last_flag_at = last_flag_at.value_or(0);
   all.is_end = is_end ? 1 : 0;
   all.nonce_stride = iv_stride;
-  all.aad = additional.bytes;
-  all.aad_length = additional.length;
+  if (const View *const additional = keep_view(aad); additional != nullptr) {
+    all.aad = additional->data();
+    all.aad_length = additional->bytes();
+    if (additional->room() != Room::kHost) {
+      place_.add(*additional);
+      all.aad_memory = LC_MEMORY_DEVICE;
+    }
+  }
   all.aad_number = numbering_of(aad_number);
   segments_ = all;
   tags_inside_ = tags_inside;

@@ -29,7 +29,8 @@ class CipherTask : public Task {
 
   // The task's only messages: the segments of one text. The IV is one for all, in which `number`
   // and `last_flag_at` overwrite, or, with iv_stride, one for each. `number` and `aad_number`:
-  // (at, bytes, is little-endian, first), or None.
+  // (at, bytes, is little-endian, first), or None. aad: bytes-like, or a view on the device of the
+  // data, whose bytes the device reads.
   void set_segments(nb::handle iv, uint64_t iv_stride, nb::object number,
                     std::optional<uint32_t> last_flag_at, bool is_end, nb::object in,
                     nb::object out, uint64_t text_bytes, uint64_t segment_bytes,
@@ -66,6 +67,8 @@ class CipherTask : public Task {
     uint64_t length = 0;
   };
 
+  // nullptr: None.
+  const View *keep_view(nb::handle given);
   Data keep_aad(nb::handle aad);
   void add_output(const View &view);
   void append(Data aad, const uint8_t *in, uint8_t *out, uint64_t length);

@@ -24,9 +24,9 @@ const CapturedJob *job_of(const lc_captured *captured) {
 
 Result<const CapturedJob *> capture(lc_context *context, const lc_cipher_job *job,
                                     const lc_replays *given) {
-  Result<lanecrypt::CipherJob> checked = lanecrypt::make_cipher_job(job, nullptr, 1);
+  Result<lanecrypt::CipherJob> checked = lanecrypt::make_cipher_job(job, nullptr, true);
   if (!checked.ok()) return checked.status();
-  Result<lanecrypt::Replays> replays = lanecrypt::read_replays(given, *checked);
+  Result<lanecrypt::Replays> replays = lanecrypt::read_replays(given, *checked, job->direction);
   if (!replays.ok()) return replays.status();
   const auto request = std::make_shared<lanecrypt::runtime::Request>(std::move(*checked), nullptr);
   Result<Executor *> executor = context->dispatcher().settle_on_device(*request);

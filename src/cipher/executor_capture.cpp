@@ -47,7 +47,10 @@ Result<std::unique_ptr<CapturedJob>> Executor::put_into_graph(device::Device &de
     return Status(LC_ERROR_UNSUPPORTED, "capture: more segments than one launch takes");
   Result<ReplaysWork> work = find_replays(request->job, replays, memory);
   if (!work.ok()) return work.status();
-  chunk->work.aead.segments->replays = *work;
+  SegmentsWork &segments = *chunk->work.aead.segments;
+  segments.replays = *work;
+  // Where one way is its own inverse, the job does not know which it is.
+  segments.rule.opens = replays.opens ? 1 : 0;
   auto made = std::make_unique<CapturedJob>(device, form_, std::move(chunk->work));
   LC_TRY(made->put_into(**stream));
   return made;

@@ -26,6 +26,9 @@ uint32_t count(size_t items) { return static_cast<uint32_t>(items); }
 
 bool is_gcm(const CipherKind &kind) { return kind.is_gcm(); }
 
+// Segments without tags.
+bool is_plain(const ChunkWork &work) { return work.aead.segments && !work.kind.mode().is_aead; }
+
 uint64_t sum_bytes(const CipherKind &kind) {
   return kind.mode().is_block_cipher() ? kBlockBytes : POLY1305_SUM_WORDS * 4;
 }
@@ -390,10 +393,15 @@ Status AeadLaunch::make_results(AeadRoom &room, const CipherWork &work, const Ae
 Status AeadLaunch::upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) {
   auto &ours = static_cast<AeadRoom &>(room);
   AeadWork &aead = work.aead;
+  if (is_plain(work)) return upload_plain_segments(stream, ours, work, aead);
   aead.is_short = is_short(work);
   if (aead.is_short) return upload_short(stream, ours, work, aead);
-  aead.sum_count = aead.segments ? aead.segments->rule.count : count(aead.parts.size());
-  aead.check_count = aead.segments ? aead.sum_count : count(aead.checks.size());
+  aead.sum_count = count(aead.parts.size());
+  aead.check_count = count(aead.checks.size());
+  if (aead.segments) {
+    aead.check_count = aead.segments->rule.count;
+    aead.sum_count = aead.check_count * aead.segments->rule.sums_each;
+  }
   LC_TRY(make_results(ours, work, aead));
   if (aead.segments) return upload_segments(stream, ours, work, aead);
   if (work.kind.is_ccm()) return upload_ccm(stream, ours, work, aead);
@@ -407,7 +415,7 @@ Status AeadLaunch::upload(device::Stream &stream, LaunchRoom &room, ChunkWork &w
 Status AeadLaunch::launch_ghash(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                                 const AeadWork &aead) {
   const device::Buffer *data = work.kind.direction == LC_DECRYPT ? work.in : work.out;
-  const device::Buffer *aad = aead.aad.empty() ? work.in : room.aad.get();
+  const device::Buffer *aad = aead.has_aad() ? room.aad.get() : work.in;
   const uint32_t runs = aead.run_count;
   if (!aead.batches.empty()) {
     const Argument by_matrix[] = {room.runs.get(),
@@ -463,14 +471,15 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const
     const uint32_t lanes = blocks_.lanes_of(CHACHA20_LANES);
     const uint64_t teams = lanes / device_.properties().team_lanes;
     const uint64_t resident = device_.resident_groups("chacha20", lanes, 0);
-    const Argument text[] = {room.pieces.get(), count(work.pieces.size()),
-                             aead.tiles,        room.keys.get(),
-                             work.in,           work.out};
+    const uint32_t pieces = aead.segments ? aead.segments->rule.count : count(work.pieces.size());
+    const Argument text[] = {room.pieces.get(), pieces,  aead.tiles,
+                             room.keys.get(),   work.in, work.out};
     return start(stream, "chacha20", std::min(divide_up(aead.tiles, teams), resident),
                  CHACHA20_LANES, 0, text);
   }
-  // Each part has one.
-  const uint32_t one_time_keys = aead.sum_count, runs = aead.run_count;
+  // Each part has one, and each segment.
+  const uint32_t one_time_keys = aead.segments ? aead.segments->rule.count : aead.sum_count;
+  const uint32_t runs = aead.run_count;
   const Argument keys[] = {room.wanted.get(), one_time_keys, room.keys.get(),
                            room.one_time_keys.get()};
   const uint32_t key_lanes = blocks_.lanes_of(HASH_KEY_LANES);
@@ -493,7 +502,7 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const
         aead.batches.size(), POLY1305_MATRIX_LANES, POLY1305_MATRIX_LOCAL_WORDS, by_matrix));
   }
   if (runs != 0) {
-    const device::Buffer *aad = aead.aad.empty() ? work.in : room.aad.get();
+    const device::Buffer *aad = aead.has_aad() ? room.aad.get() : work.in;
     const device::Buffer *pieces =
         work.pieces.empty() && !aead.segments ? room.runs.get() : room.pieces.get();  // never read
     const Argument text[] = {
@@ -545,6 +554,7 @@ Status AeadLaunch::launch(device::Stream &stream, LaunchRoom &room, const ChunkW
                           device::Event &begin, device::Event &end) {
   auto &ours = static_cast<AeadRoom &>(room);
   const AeadWork &aead = work.aead;
+  if (is_plain(work)) return launch_plain_segments(stream, ours, work, aead);
   if (work.kind.is_ccm()) LC_TRY(blocks_.expand_keys(stream, ours.text, work));
   if (marks_times(work)) LC_TRY(stream.mark(begin));
   if (aead.segments) LC_TRY(launch_segments(stream, ours, work, aead));

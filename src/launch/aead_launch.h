@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+
 #include "launch/block_launch.h"
 
 namespace lanecrypt::runtime {
@@ -13,13 +15,17 @@ struct AeadRoom : LaunchRoom {
   StagedMemory staged;
   std::unique_ptr<device::Buffer> replays;  // staged, of segments in a graph
   std::unique_ptr<device::Buffer> pieces, keys, runs, sums, checks, batches, matrix_keys, wanted,
-      aad, streams, blocks, rule, nonces, messages;  // staged
+      aad, given_aad, streams, blocks, rule, nonces, messages;  // staged
   // Reserved there; `kept_sums` where the sums stay on the device.
   std::unique_ptr<device::Buffer> powers, matrices, one_time_keys, hashes, kept_sums;
   std::unique_ptr<device::Buffer> results, results_host;
   uint64_t host_bytes = 0;  // of results_host that this launch fills
   // Of results_host, where the kernels write there; else they write to `results`.
   std::unique_ptr<device::Buffer> reached;
+  // Never read where none are given.
+  const device::Buffer *nonces_of(const SegmentRule &segments) const {
+    return (segments.nonces_are_given != 0 ? nonces : rule).get();
+  }
   const device::Buffer *sums_to(const AeadWork &work) const {
     if (work.tags_stay_on_device) return kept_sums.get();
     return (reached != nullptr ? reached : results).get();
@@ -93,12 +99,22 @@ class AeadLaunch : public ChunkLaunch {
   // In ccm_launch.cpp.
   Status upload_ccm(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
   // In segments_launch.cpp.
+  // How many segments have each shape.
+  static std::array<uint64_t, 3> segment_counts(const SegmentRule &rule);
+  static void stage_rule(Staging &staging, AeadRoom &room, const SegmentsWork &work);
+  Status launch_next_nonces(device::Stream &stream, AeadRoom &room, const SegmentsWork &work);
   void plan_segments(const CipherWork &work, AeadWork &aead) const;
   void stage_segment_texts(Staging &staging, AeadRoom &room, const CipherWork &work,
                            AeadWork &aead);
+  static void stage_segments_aad(Staging &staging, AeadRoom &room, const SegmentsWork &work);
   Status upload_segments(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
   Status launch_segments(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                          const AeadWork &aead);
+  // In plain_segments_launch.cpp: of modes without tags.
+  Status upload_plain_segments(device::Stream &stream, AeadRoom &room, CipherWork &work,
+                               AeadWork &aead);
+  Status launch_plain_segments(device::Stream &stream, AeadRoom &room, const CipherWork &work,
+                               const AeadWork &aead);
   Status launch_chacha20(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                          const AeadWork &aead);
   Status launch_check(device::Stream &stream, AeadRoom &room, const CipherWork &work,

@@ -344,6 +344,10 @@ void BlockLaunch::stage(Staging &staging, BlockRoom &room, CipherWork &work) {
     staging.add(room.pieces_beside, bytes, work.secret_starts,
                 [=, &work](uint8_t *place) { memcpy(place, &work.pieces[first], bytes); });
   }
+  stage_keys(staging, room, work);
+}
+
+void BlockLaunch::stage_keys(Staging &staging, BlockRoom &room, const CipherWork &work) {
   if (work.keys_of != nullptr) return;
   staging.add(room.keys, key_count(work) * kKeyBytes, true, [&work](uint8_t *place) {
     const size_t keys = work.keys.size();
@@ -364,6 +368,7 @@ void BlockLaunch::reserve_alike(Staging &staging, BlockRoom &room, CipherWork &w
   uint64_t pieces = 0;
   for (const BlockPart &part : work.parts) pieces += part.pieces;
   staging.reserve(room.pieces, pieces * sizeof(CipherPiece));
+  stage_keys(staging, room, work);
 }
 
 Status BlockLaunch::upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) {

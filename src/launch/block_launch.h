@@ -52,9 +52,9 @@ class BlockLaunch : public ChunkLaunch {
   // pieces and keys to what is copied to the device; the work stays as it is until that
   // has run.
   void stage(Staging &staging, BlockRoom &room, CipherWork &work);
-  // The same for pieces that a kernel of the caller's writes to room.pieces, under one key that
-  // another work brings, in a mode without units and chains. work.is_across says whether any of
-  // them may lie at no multiple of 16.
+  // The same for pieces that a kernel of the caller's writes to room.pieces, under one key, in a
+  // mode without units and chains. work.is_across says whether any of them may lie at no multiple
+  // of 16.
   void reserve_alike(Staging &staging, BlockRoom &room, CipherWork &work,
                      std::span<AlikePieces, 3> alike);
   // The keys, where work.keys_of names no others; the kernels; and, when nobody wants the
@@ -71,6 +71,7 @@ class BlockLaunch : public ChunkLaunch {
 
  private:
   void plan(CipherWork &work);
+  static void stage_keys(Staging &staging, BlockRoom &room, const CipherWork &work);
   BlockTeams teams() const;
   Status start(device::Stream &stream, const char *kernel, uint32_t groups, uint32_t lanes,
                uint32_t local_bytes, std::span<const device::Argument> arguments,

@@ -69,7 +69,10 @@ struct ReplaysWork {
 // Segments of one text, instead of pieces, parts and checks, which the device makes of them.
 struct SegmentsWork {
   SegmentRule rule = {};            // `run_bytes`, `run_count`, tiles and runs are AeadLaunch's
-  const uint8_t *nonces = nullptr;  // where each is given: 12 bytes each; copied by upload()
+  const uint8_t *nonces = nullptr;  // where each is given, one after the other; copied by upload()
+  // Additional data: on the host, copied by upload(); or on the device, at rule.aad_at from a base.
+  const uint8_t *aad = nullptr;
+  const device::Buffer *aad_base = nullptr;
   std::optional<ReplaysWork> replays;
 };
 
@@ -105,6 +108,8 @@ struct AeadWork {
   bool is_across = false;
   uint32_t masks = 0, levels = 0, lane_runs = 0;
   uint64_t tiles = 0;
+
+  bool has_aad() const { return segments ? segments->rule.aad_length != 0 : !aad.empty(); }
 };
 
 // What the launch of a chunk is to do.

@@ -14,11 +14,6 @@ namespace {
 
 using device::Argument;
 
-// How many segments have each shape.
-std::array<uint64_t, 3> counts(const SegmentRule &rule) {
-  return {1, rule.count > 2 ? rule.count - 2 : 0, rule.count > 1 ? 1u : 0u};
-}
-
 bool is_aligned(const SegmentPlaces &places, uint32_t count) {
   const uint64_t of_others = count > 1 ? places.second | places.stride : 0;
   return (places.first | of_others) % kBlockBytes == 0;
@@ -32,11 +27,15 @@ uint64_t even_run(uint64_t run_bytes, uint64_t segment_bytes, uint64_t tile) {
 
 }  // namespace
 
+std::array<uint64_t, 3> AeadLaunch::segment_counts(const SegmentRule &rule) {
+  return {1, rule.count > 2 ? rule.count - 2 : 0, rule.count > 1 ? 1u : 0u};
+}
+
 // Runs are as plan_runs() makes them, and batches as plan_batches().
 void AeadLaunch::plan_segments(const CipherWork &work, AeadWork &aead) const {
   SegmentRule &rule = aead.segments->rule;
   const bool gcm = work.kind.is_gcm();
-  const std::array<uint64_t, 3> count = counts(rule);
+  const std::array<uint64_t, 3> count = segment_counts(rule);
   uint64_t bytes = 0;
   for (size_t n = 0; n < count.size(); ++n) bytes += count[n] * rule.shapes[n].length;
   const uint64_t longest = rule.shapes[rule.count > 1 ? SEGMENT_BETWEEN : SEGMENT_FIRST].length;
@@ -45,7 +44,7 @@ void AeadLaunch::plan_segments(const CipherWork &work, AeadWork &aead) const {
   // whole tiles.
   const bool all_by_matrix = gcm && has_matrices_ && bytes >= kWorthMatrices && longest >= tile / 2;
   rule.run_bytes = even_run(run_bytes(work.kind, bytes, all_by_matrix), longest, tile);
-  aead.levels = levels_for(2 + hash_blocks(longest));
+  aead.levels = levels_for(2 + hash_blocks(longest) + hash_blocks(rule.aad_length));
   const bool may_have_matrices = !gcm && has_matrices_;
   aead.is_across = !is_aligned(rule.in, rule.count) || !is_aligned(rule.out, rule.count);
   uint64_t runs = 0, matrix_runs = 0;
@@ -61,9 +60,12 @@ void AeadLaunch::plan_segments(const CipherWork &work, AeadWork &aead) const {
     runs += count[n] * shape.runs;
     matrix_runs += count[n] * shape.matrix_runs;
   }
-  rule.run_count = aead.run_count = static_cast<uint32_t>(runs);
+  rule.run_count = static_cast<uint32_t>(runs);
   rule.beside_from = rule.count;
-  aead.lane_runs = static_cast<uint32_t>(runs - matrix_runs);
+  // Additional data are a run of each segment, behind those of all texts.
+  const uint32_t aad_runs = aead.has_aad() ? rule.count : 0;
+  aead.run_count = rule.run_count + aad_runs;
+  aead.lane_runs = static_cast<uint32_t>(runs - matrix_runs) + aad_runs;
   if (matrix_runs == 0) return;
   const uint32_t most = runs_of_batch(work.kind, static_cast<uint32_t>(matrix_runs));
   const auto add_batches = [&](uint32_t first, uint32_t its_runs, uint32_t key) {
@@ -110,7 +112,7 @@ void AeadLaunch::stage_segment_texts(Staging &staging, AeadRoom &room, const Cip
   aead.text.keys_of = &room.starts;
   std::array<AlikePieces, 3> alike;
   for (size_t n = 0; n < alike.size(); ++n) {
-    alike[n].count = counts(rule)[n];
+    alike[n].count = segment_counts(rule)[n];
     alike[n].piece.length = rule.shapes[n].length;
     alike[n].piece.iv[3] = 0x02000000u;  // as aead_segments has it
   }
@@ -124,33 +126,57 @@ void AeadLaunch::stage_segment_texts(Staging &staging, AeadRoom &room, const Cip
   staging.reserve(room.matrices, aead.matrix_keys.size() * GHASH_MATRIX_WORDS * 4);
 }
 
+// The rule, and what goes with it.
+void AeadLaunch::stage_rule(Staging &staging, AeadRoom &room, const SegmentsWork &work) {
+  staging.add(room.rule, sizeof work.rule, false,
+              [&work](uint8_t *place) { memcpy(place, &work.rule, sizeof work.rule); });
+  if (work.rule.nonces_are_given != 0) {
+    const uint64_t bytes = uint64_t{work.rule.count} * work.rule.nonce_bytes;
+    staging.add(room.nonces, bytes, false,
+                [&work, bytes](uint8_t *place) { memcpy(place, work.nonces, bytes); });
+  }
+  if (work.replays)
+    staging.add(room.replays, sizeof(SegmentReplays), false, [&work](uint8_t *place) {
+      memcpy(place, &work.replays->replays, sizeof(SegmentReplays));
+    });
+}
+
+// The given ones, and room for those of all segments.
+void AeadLaunch::stage_segments_aad(Staging &staging, AeadRoom &room, const SegmentsWork &work) {
+  const SegmentRule &rule = work.rule;
+  const uint64_t copies = rule.aad_number_bytes != 0 ? rule.count : 1;
+  staging.reserve(room.aad, copies * whole_blocks(rule.aad_length));
+  if (work.aad == nullptr) return;
+  staging.add(room.given_aad, rule.aad_length, true,
+              [&work](uint8_t *place) { memcpy(place, work.aad, work.rule.aad_length); });
+}
+
 Status AeadLaunch::upload_segments(device::Stream &stream, AeadRoom &room, CipherWork &work,
                                    AeadWork &aead) {
   plan_segments(work, aead);
   SegmentRule &rule = aead.segments->rule;
   Staging staging(device_);
   stage_segment_texts(staging, room, work, aead);
-  staging.add(room.rule, sizeof rule, false,
-              [&rule](uint8_t *place) { memcpy(place, &rule, sizeof rule); });
-  if (rule.nonces_are_given != 0) {
-    const uint64_t bytes = rule.count * sizeof rule.nonce;
-    staging.add(room.nonces, bytes, false,
-                [&aead, bytes](uint8_t *place) { memcpy(place, aead.segments->nonces, bytes); });
-  }
-  if (aead.segments->replays)
-    staging.add(room.replays, sizeof(SegmentReplays), false, [&aead](uint8_t *place) {
-      memcpy(place, &aead.segments->replays->replays, sizeof(SegmentReplays));
-    });
-  staging.reserve(room.runs, rule.run_count * sizeof(HashRun));
-  staging.reserve(room.sums, rule.count * sizeof(HashSum));
+  stage_rule(staging, room, *aead.segments);
+  if (aead.has_aad()) stage_segments_aad(staging, room, *aead.segments);
+  staging.reserve(room.runs, aead.run_count * sizeof(HashRun));
+  staging.reserve(room.sums, aead.sum_count * sizeof(HashSum));
   staging.reserve(room.checks, rule.count * sizeof(TagCheck));
   reserve_sums(staging, room, work, aead);
   staging.add(room.batches, aead.batches);
   staging.add(room.matrix_keys, aead.matrix_keys);
-  staging.reserve(room.hashes, (uint64_t{rule.run_count} + 1) * HASH_WORDS * 4);
+  staging.reserve(room.hashes, (uint64_t{aead.run_count} + 1) * HASH_WORDS * 4);
   LC_TRY(staging.run(stream, room.staged));
   aead.starts.in = aead.starts.out = room.blocks.get();
   return Status();
+}
+
+Status AeadLaunch::launch_next_nonces(device::Stream &stream, AeadRoom &room,
+                                      const SegmentsWork &work) {
+  if (!work.replays) return Status();
+  const Argument next[] = {room.rule.get(), room.replays.get(), work.replays->nonce,
+                           work.replays->verdict};
+  return start(stream, "aead_next_nonces", 1, SEGMENT_LANES, 0, next);
 }
 
 Status AeadLaunch::launch_segments(device::Stream &stream, AeadRoom &room, const CipherWork &work,
@@ -159,20 +185,24 @@ Status AeadLaunch::launch_segments(device::Stream &stream, AeadRoom &room, const
   const bool gcm = work.kind.is_gcm();
   const device::Buffer *const pieces = gcm ? room.text.pieces.get() : room.pieces.get();
   const std::optional<ReplaysWork> &replays = aead.segments->replays;
-  if (replays) {
-    const Argument next[] = {room.rule.get(), room.replays.get(), replays->nonce, replays->verdict};
-    LC_TRY(start(stream, "aead_next_nonces", 1, SEGMENT_LANES, 0, next));
-  }
+  LC_TRY(launch_next_nonces(stream, room, *aead.segments));
   const uint64_t groups =
       divide_up(std::max(rule.count, rule.run_count), blocks_.lanes_of(SEGMENT_LANES));
   const Argument make[] = {room.rule.get(),
-                           rule.nonces_are_given != 0 ? room.nonces.get() : room.rule.get(),
+                           room.nonces_of(rule),
                            pieces,
                            room.runs.get(),
                            room.sums.get(),
                            room.checks.get(),
                            gcm ? room.blocks.get() : room.wanted.get()};
   LC_TRY(start(stream, "aead_segments", groups, SEGMENT_LANES, 0, make));
+  if (aead.has_aad()) {
+    const SegmentsWork &segments = *aead.segments;
+    const Argument aad[] = {room.rule.get(),
+                            segments.aad != nullptr ? room.given_aad.get() : segments.aad_base,
+                            room.aad.get(), room.runs.get(), room.sums.get()};
+    LC_TRY(start(stream, "aead_segments_aad", groups, SEGMENT_LANES, 0, aad));
+  }
   if (!replays || rule.opens != 0) return Status();
   const Argument refuse[] = {room.rule.get(),   room.replays.get(), pieces,   room.runs.get(),
                              room.checks.get(), work.out,           aead.tags};

@@ -17,8 +17,8 @@ CapturedJob::CapturedJob(device::Device &device, const LaunchForm &form, ChunkWo
 CapturedJob::~CapturedJob() {
   aead_.wipe(room_);
   if (stream_ == nullptr) return;
-  for (const auto *buffer :
-       {room_.staged.device.get(), room_.starts.schedules.get(), room_.results.get()})
+  for (const auto *buffer : {room_.staged.device.get(), room_.starts.schedules.get(),
+                             room_.text.schedules.get(), room_.results.get()})
     if (buffer != nullptr) (void)stream_->zero(*buffer, 0, buffer->bytes());
   (void)stream_->finish();
 }

@@ -74,7 +74,8 @@ void set_nonces(const CipherJob &job, const Range &range, SegmentsWork &segments
     rule.nonces_are_given = 1;
     segments.nonces = job.ivs.data() + range.first * job.iv_bytes;
   }
-  memcpy(rule.nonce, job.ivs.data(), sizeof rule.nonce);
+  memcpy(rule.nonce, job.ivs.data(), job.iv_bytes);
+  rule.nonce_bytes = job.iv_bytes;
   rule.number = given.number.first + range.first;
   rule.number_at = given.number.at;
   rule.number_bytes = given.number.bytes;
@@ -83,10 +84,33 @@ void set_nonces(const CipherJob &job, const Range &range, SegmentsWork &segments
   rule.is_end = given.is_end != 0 && range.last() + 1 == range.segments.count() ? 1 : 0;
 }
 
+Status find_aad(const CipherJob &job, const Range &range, const DeviceMemory &memory,
+                SegmentsWork &segments) {
+  const lc_segments &given = range.segments.given();
+  SegmentRule &rule = segments.rule;
+  rule.aad_length = static_cast<uint32_t>(given.aad_length);
+  rule.sums_each = rule.aad_length != 0 ? 2 : 1;
+  if (rule.aad_length == 0) return Status();
+  rule.aad_number = given.aad_number.first + range.first;
+  rule.aad_number_at = given.aad_number.at;
+  rule.aad_number_bytes = given.aad_number.bytes;
+  rule.aad_is_little_endian = given.aad_number.little_endian != 0 ? 1 : 0;
+  if (given.aad_memory == LC_MEMORY_HOST) {
+    segments.aad = job.aad.data();
+    return Status();
+  }
+  Result<Place> place = memory.place(address(given.aad), given.aad_length);
+  if (!place.ok()) return place.status();
+  rule.aad_at = place->offset;
+  segments.aad_base = place->buffer;
+  return Status();
+}
+
 SegmentShape shape_of(const CipherJob &job, uint64_t length) {
   SegmentShape shape = {};
   shape.length = length;
-  const Block lengths = cpu::lengths_block(job.kind.mode().way, 0, length);
+  const Block lengths =
+      cpu::lengths_block(job.kind.mode().way, job.segments->given().aad_length, length);
   memcpy(shape.lengths, lengths.w, sizeof shape.lengths);
   return shape;
 }
@@ -116,8 +140,11 @@ Status cut_segments(Request &request, const DeviceMemory &memory, DeviceChunk *c
   made.rule.opens = opens ? 1 : 0;
   made.rule.is_poly = job.kind.is_gcm() ? 0 : 1;
   made.rule.count = range.count;
-  LC_TRY(find_tags(job, range, memory, work, made.rule));
   set_nonces(job, range, made);
+  if (job.kind.mode().is_aead) {
+    LC_TRY(find_tags(job, range, memory, work, made.rule));
+    LC_TRY(find_aad(job, range, memory, made));
+  }
   made.rule.shapes[SEGMENT_FIRST] = shape_of(job, segments.length_of(range.first));
   made.rule.shapes[SEGMENT_BETWEEN] = shape_of(job, given.segment_bytes);
   made.rule.shapes[SEGMENT_LAST] = shape_of(job, segments.length_of(range.last()));

@@ -14,7 +14,9 @@ import pytest
 
 import lanecrypt
 from cryptography import exceptions
+from cryptography.hazmat.primitives import ciphers
 from cryptography.hazmat.primitives.ciphers import aead as pyca
+from cryptography.hazmat.primitives.ciphers import algorithms, modes
 from conftest import Work
 
 KEY = bytes(range(32))
@@ -191,20 +193,25 @@ def test_a_capture_is_refused(ours, torch):
 
 
 @pytest.mark.parametrize("kind", ["AESGCM", "ChaCha20Poly1305"])
-def test_a_graph_seals_with_nonces_of_its_own(gpu, torch, kind):
-    """Each launch has the next ones, and the last one that may encrypt is the last that does."""
+@pytest.mark.parametrize("has_aad", [False, True])
+def test_a_graph_seals_with_nonces_of_its_own(gpu, torch, kind, has_aad):
+    """Each launch has the next ones, and the last one that may encrypt is the last that does.
+    Associated data on the card are those of the launch."""
     aead, theirs = getattr(lanecrypt, kind)(KEY, context=gpu), getattr(pyca, kind)(KEY)
     layout = lanecrypt.Segments(4096, number=lanecrypt.Number(8, start=3), tags_inside=False)
     page = torch.zeros(10_000, dtype=torch.uint8, device="cuda")
     sealed, opened = torch.zeros_like(page), torch.zeros_like(page)
     tags, nonce = (torch.zeros(n, dtype=torch.uint8, device="cuda") for n in (48, 12))
     verdict, verdicts = (torch.zeros(n, dtype=torch.uint8, device="cuda") for n in (1, 3))
+    aad = torch.zeros(21, dtype=torch.uint8, device="cuda") if has_aad else None
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         page.add_(1)
-        sealing = aead.capture_encrypt_segments(layout, b"x" * 8, page, out=sealed, tags=tags,
+        if has_aad:
+            aad.add_(3)
+        sealing = aead.capture_encrypt_segments(layout, b"x" * 8, page, aad, out=sealed, tags=tags,
                                                 launches=2, verdict=verdict, nonce_out=nonce)
-        opening = aead.capture_decrypt_segments(layout, nonce, sealed, out=opened, tags=tags,
+        opening = aead.capture_decrypt_segments(layout, nonce, sealed, aad, out=opened, tags=tags,
                                                 verdicts=verdicts)
     for launch in range(3):
         graph.replay()
@@ -219,13 +226,74 @@ def test_a_graph_seals_with_nonces_of_its_own(gpu, torch, kind):
         assert raw(nonce) == b"x" * 8 + first.to_bytes(4, "big")
         for n in range(3):
             its = b"x" * 8 + (first + n).to_bytes(4, "big")
-            assert theirs.encrypt(its, text[4096 * n:4096 * (n + 1)], None) == (
+            part = text[4096 * n:4096 * (n + 1)]
+            assert theirs.encrypt(its, part, raw(aad) if has_aad else None) == (
                 raw(sealed[4096 * n:4096 * (n + 1)]) + raw(tags[16 * n:16 * (n + 1)]))
     del graph
     with sealing:
         pass
     opening.close()
     assert sealing.closed and opening.closed
+
+
+@pytest.mark.parametrize("name", ["aes-ctr", "chacha20"])
+@pytest.mark.parametrize("segment_bytes", [10_000, 4096, 100_000])
+def test_a_graph_has_keystreams_of_its_own(gpu, torch, name, segment_bytes):
+    """Each launch has the next numbers, for one segment as for several."""
+    cipher = lanecrypt.Cipher(name, KEY, context=gpu)
+    layout = lanecrypt.Segments(segment_bytes, number=lanecrypt.Number(8, start=3))
+    page = torch.zeros(10_000, dtype=torch.uint8, device="cuda")
+    out, back = torch.zeros_like(page), torch.zeros_like(page)
+    small = torch.zeros(17, dtype=torch.uint8, device="cuda")
+    iv, verdict, count = small[:16], small[16:], layout.count(10_000)
+    start = bytes.fromhex("00f0ffff0000000000000000fffff0f0" if name == "aes-ctr" else
+                          "f0ff0000000000000000000001020304")
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        page.add_(1)
+        sealing = cipher.capture_encrypt_segments(layout, start, page, out=out, launches=40,
+                                                  verdict=verdict, iv_out=iv)
+        opening = cipher.capture_decrypt_segments(layout, iv, out, out=back)
+    for launch in range(41):
+        graph.replay()
+        torch.cuda.synchronize()
+        if launch == 40:
+            assert not (verdict.any() or iv.any() or out.any())
+            break
+        assert verdict.item() == 1 and torch.equal(back, page) and page[0] == launch + 1
+        text = raw(page)
+        for n in range(count):
+            its = start[:8] + (3 + launch * count + n).to_bytes(4, "big") + start[12:]
+            if n == 0:
+                assert raw(iv) == its
+            mode = ((algorithms.AES(KEY), modes.CTR(its)) if name == "aes-ctr" else
+                    (algorithms.ChaCha20(KEY, its), None))
+            assert raw(out[segment_bytes * n:segment_bytes * (n + 1)]) == (
+                ciphers.Cipher(*mode).encryptor().update(
+                    text[segment_bytes * n:segment_bytes * (n + 1)]))
+    del graph
+    sealing.close()
+    opening.close()
+
+
+def test_a_graph_refuses_a_keystream_twice(gpu, torch):
+    cipher = lanecrypt.Cipher("aes-ctr", KEY, context=gpu)
+    page, verdict = (torch.zeros(n, dtype=torch.uint8, device="cuda") for n in (100, 1))
+    out, graph = [], torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        page.add_(1)
+        for number, launches in ((None, 1), (lanecrypt.Number(12), 1), (lanecrypt.Number(8, 1), 257)):
+            layout = lanecrypt.Segments(100, number=number)
+            try:
+                cipher.capture_encrypt_segments(layout, bytes(16), page, out=page,
+                                                launches=launches, verdict=verdict)
+            except ValueError as error:
+                out.append(str(error))
+    assert ["same nonces" in out[0], "blocks of a segment" in out[1], "more numbers" in out[2]] == [
+        True, True, True]
+    graph.replay()
+    torch.cuda.synchronize()
+    assert raw(page) == b"\1" * 100
 
 
 def test_a_graph_refuses_fixed_nonces(ours, torch):

@@ -161,6 +161,32 @@ def test_tags_inside_on_the_device(host):
     assert caught.value.failed == (2,)
 
 
+@pytest.mark.parametrize("kind", ["AESGCM", "ChaCha20Poly1305"])
+def test_associated_data_on_the_device(host, work, kind):
+    """The device reads them, with each segment's number in them."""
+    layout = Segments(640, aad_number=Number(3, 2), tags_inside=False)
+    text, ours = os.urandom(3 * 640), getattr(lanecrypt, kind)(KEY, context=host)
+    memory, aad = host.allocate("host:0", len(text)), host.allocate("host:0", 5)
+    memory.copy_from(text)
+    aad.copy_from(b"aad??")
+    out, tags = ours.encrypt_segments(layout, b"12345678", memory, aad)
+    whole = [getattr(pyca, kind)(KEY).encrypt(b"12345678" + n.to_bytes(4, "big"), part,
+                                              b"aad" + n.to_bytes(2, "big"))
+             for n, part in enumerate(texts_of(text, 640, 640))]
+    assert out.to_bytes() + tags.to_bytes() == (b"".join(one[:-16] for one in whole)
+                                                + b"".join(one[-16:] for one in whole))
+    assert ours.decrypt_segments(layout, b"12345678", out, aad, tags=tags).to_bytes() == text
+    aad.copy_from(b"x")
+    with pytest.raises(exceptions.InvalidTag) as caught:
+        ours.decrypt_segments(layout, b"12345678", out, aad, tags=tags)
+    assert caught.value.failed == (0, 1, 2)
+    assert work.of("host:0") == 3 * len(text) and work.of("cpu") == 0
+    with pytest.raises(ValueError, match="one device"):
+        ours.encrypt_segments(layout, b"12345678", text, aad)
+    with pytest.raises(lanecrypt.UnsupportedError, match="additional data"):
+        ours.encrypt_segments(layout, b"12345678", memory, host.allocate("host:0", 4097))
+
+
 def test_verdicts_of_rows(host):
     text, nonces = os.urandom(4 * 100), os.urandom(4 * 12)
     ours = lanecrypt.AESGCM(KEY, context=host)
@@ -186,13 +212,24 @@ def test_only_a_card_has_graphs(host):
     with pytest.raises(ValueError, match="tags"):
         ours.capture_encrypt_segments(ROWS, bytes(8), memory, out=memory, launches=1,
                                       verdict=small["verdict"])
-    with pytest.raises(ValueError, match="one"):
+    with pytest.raises(ValueError, match="the verdict has 1 bytes, not 1000"):
         ours.capture_encrypt_segments(ROWS, bytes(8), memory, out=memory, launches=1,
                                       tags=small["tags"], verdict=memory)
     with pytest.raises(ValueError, match="no stream"):
         ours.capture_decrypt_segments(ROWS, host.allocate("host:0", 12),
                                       memory, out=memory, tags=small["tags"],
                                       verdicts=host.allocate("host:0", 2))
+    cipher = lanecrypt.Cipher("aes-ctr", KEY, context=host)
+    with pytest.raises(ValueError, match="no stream"):
+        cipher.capture_encrypt_segments(ROWS, bytes(16), memory, out=memory, launches=1,
+                                        verdict=small["verdict"])
+    with pytest.raises(ValueError, match="16 bytes, not 12"):
+        cipher.capture_encrypt_segments(ROWS, bytes(12), memory, out=memory, launches=1,
+                                        verdict=small["verdict"])
+    with pytest.raises(ValueError, match="the nonce or IV has 16 bytes, not 12"):
+        cipher.capture_decrypt_segments(ROWS, host.allocate("host:0", 12), memory, out=memory)
+    with pytest.raises(ValueError, match="no stream"):
+        cipher.capture_decrypt_segments(ROWS, host.allocate("host:0", 16), memory, out=memory)
 
 
 def test_wrong_arguments(cpu):

@@ -112,8 +112,8 @@ Status check_aead_part(const lc_cipher_job &job, const Mode &mode, const lc_mess
 
 lc_memory tag_memory_of(const lc_cipher_job &job) {
   const lc_segments *const segments = job.segments;
-  const bool has_tags =
-      segments == nullptr || segments->struct_size < sizeof *segments || segments->tags != nullptr;
+  const bool has_tags = segments == nullptr || segments->struct_size < kLeastSegmentsBytes ||
+                        segments->tags != nullptr;
   if (has_tags || job.memory != LC_MEMORY_DEVICE_TO_HOST)
     return has_tags ? job.tag_memory : job.memory;
   return job.direction == LC_ENCRYPT ? LC_MEMORY_HOST : LC_MEMORY_DEVICE;

@@ -32,10 +32,19 @@ T read_struct(const void *from, size_t bytes) {
 // Where the struct of version 0.1 ended.
 constexpr size_t kLeastJobBytes = offsetof(lc_cipher_job, iv_bytes);
 
+// Additional data that a device writes out for each of many segments.
+constexpr uint64_t kMostSegmentAadBytes = 4096;
+
 // Of a job.
 constexpr uint64_t kMostBytes = UINT64_MAX / 2;
 Status too_many_bytes() { return wrong_argument("too many bytes in one job"); }
 Status no_memory() { return Status(LC_ERROR_MEMORY, "out of memory"); }
+Status no_aad_on_device() {
+  return Status(LC_ERROR_UNSUPPORTED,
+                "segments: additional data in device memory are for GCM and ChaCha20-Poly1305 with "
+                "nonces of 12 bytes and texts and tags there, and are at most " +
+                    std::to_string(kMostSegmentAadBytes) + " bytes");
+}
 
 // Numbers a job's keys by their addresses, in the order in which they come. Nothing
 // of the job is on its way while this goes on, so that each message counts: what
@@ -246,15 +255,21 @@ std::vector<const void *> join_parts(std::vector<Part> &parts, const RunParts &r
   return keys;
 }
 
-// Whether the device itself can make each of a job's segments: then the host need not, which for
-// very many takes longer than all that the device does. So do GCM and ChaCha20-Poly1305, where
-// all is in the device's memory.
-bool stay_segments(const lc_cipher_job &job, const Segments &segments, const CipherJob &made,
-                   uint64_t least) {
-  return segments.count() >= least && job.memory == LC_MEMORY_DEVICE &&
-         made.tag_memory == LC_MEMORY_DEVICE &&
+// Whether the device itself can make each of a job's segments. So it can in GCM and
+// ChaCha20-Poly1305, in CTR and ChaCha20, where texts and tags are in its memory.
+bool can_stay_segments(const lc_cipher_job &job, const Segments &segments, const CipherJob &made) {
+  if (job.memory != LC_MEMORY_DEVICE) return false;
+  if (!made.kind.mode().is_aead) return true;
+  return made.tag_memory == LC_MEMORY_DEVICE &&
          made.kind.mode().continuation == Continuation::kMessage && made.iv_bytes == 12 &&
-         segments.given().aad_length == 0;
+         segments.given().aad_length <= kMostSegmentAadBytes;
+}
+
+// Whether it should: to make very many takes the host longer than all that the device does. Of few
+// with additional data that the host has, a launch for short messages is sooner. Pieces of CTR
+// that the host makes may be cut, and their key may be in the device's slot.
+bool should_stay_segments(const Segments &segments, const CipherJob &made) {
+  return made.kind.mode().is_aead && segments.given().aad_length == 0 && segments.count() > 1;
 }
 
 // Segments that stay so. The first two and the last one have what can be wrong with any.
@@ -263,17 +278,22 @@ Status take_segments(const Segments &segments, const MessageRules &rules, Cipher
   uint8_t iv[16];
   for (const uint64_t n : {uint64_t{0}, std::min<uint64_t>(1, count - 1), count - 1}) {
     const lc_message message = segments.message(n, iv, nullptr);
-    LC_TRY(at_message(n, rules.check_aead(message)));
+    if (made.kind.mode().is_aead) LC_TRY(at_message(n, rules.check_aead(message)));
     if (const Fault fault = rules.find_fault(message); fault != Fault::kNone)
       return at_message(n, rules.say(fault, message));
   }
   const lc_segments &given = segments.given();
   if (given.text_bytes > kMostBytes) return too_many_bytes();
+  if (!made.kind.mode().is_aead) made.iv_bytes = made.kind.mode().iv_bytes;
   const uint64_t nonces = given.nonce_stride != 0 ? count : 1;
   made.ivs.resize(nonces * made.iv_bytes);
   for (uint64_t n = 0; n < nonces; ++n)
     std::memcpy(made.ivs.data() + n * made.iv_bytes,
                 static_cast<const uint8_t *>(given.nonce) + n * given.nonce_stride, made.iv_bytes);
+  if (given.aad_memory == LC_MEMORY_HOST && given.aad_length != 0) {
+    const auto *aad = static_cast<const uint8_t *>(given.aad);
+    made.aad.assign(aad, aad + given.aad_length);
+  }
   made.bytes = given.text_bytes;
   made.longest_stream_bytes = std::min(given.segment_bytes, given.text_bytes);
   made.segments = segments;
@@ -303,7 +323,7 @@ std::string CipherKind::name() const {
 }
 
 Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &run_parts,
-                                  uint64_t least_segments) {
+                                  bool keep_segments) {
   if (given == nullptr) return wrong_argument("no job was given");
   if (given->struct_size < kLeastJobBytes)
     return wrong_argument("lc_cipher_job.struct_size is too small");
@@ -333,7 +353,12 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &ru
     Result<Segments> read = Segments::read(job);
     if (!read.ok()) return read.status();
     segments = *read;
-    if (stay_segments(job, *segments, result, least_segments)) {
+    // The host cannot make messages of what it cannot read.
+    const bool aad_is_there = mode.is_aead && segments->given().aad_length != 0 &&
+                              segments->given().aad_memory == LC_MEMORY_DEVICE;
+    const bool can_stay = can_stay_segments(job, *segments, result);
+    if (aad_is_there && !can_stay) return no_aad_on_device();
+    if (can_stay && (keep_segments || aad_is_there || should_stay_segments(*segments, result))) {
       LC_TRY(take_segments(*segments, rules, result));
       LC_TRY(copy_keys({segments->given().key}, nullptr, result));
       return result;

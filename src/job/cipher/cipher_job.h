@@ -93,9 +93,9 @@ struct CipherJob {
   uint64_t bytes;                     // of all messages
   uint64_t longest_stream_bytes = 0;  // of one message, and of CCM its header
   // Of authenticated modes:
-  uint32_t iv_bytes = 0, tag_bytes = 0;
-  std::vector<uint8_t> ivs;      // iv_bytes for each of messages
-  std::vector<uint8_t> aad;      // of segments, where it has a number
+  uint32_t iv_bytes = 0, tag_bytes = 0;  // the first of `segments` too
+  std::vector<uint8_t> ivs;              // iv_bytes for each of messages
+  std::vector<uint8_t> aad;      // of segments in host memory: all, or where it has a number each
   KeptVector<AeadMessage> aead;  // for each of messages
   size_t aad_count = 0;          // of messages that have additional data
   lc_status *message_status = nullptr;
@@ -119,9 +119,9 @@ using RunParts = std::function<void(size_t count, const std::function<void(size_
 
 // Checks a job of the ABI and copies what must not change under it. The
 // sentence of an error names the message that is at fault. Nothing of the job is on its
-// way meanwhile: `run_parts`, where it is given, is called where there are very many. Segments that
-// the device itself can make stay so where there are `least_segments`.
+// way meanwhile: `run_parts`, where it is given, is called where there are very many. With
+// `keep_segments` all segments that the device itself can make stay so.
 Result<CipherJob> make_cipher_job(const lc_cipher_job *job, const RunParts &run_parts = nullptr,
-                                  uint64_t least_segments = 2);
+                                  bool keep_segments = false);
 
 }  // namespace lanecrypt

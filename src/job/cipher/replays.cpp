@@ -20,8 +20,9 @@ Status check_captured(const CipherJob &job) {
     return no_graph("the job must be in a stream that the program has made");
   if (!job.segments)
     return no_graph(
-        "a graph can have segments of GCM and ChaCha20-Poly1305 alone, with nonces of 12 bytes and "
-        "no additional data, and with their texts and tags in the device's memory");
+        "a graph can have segments alone: of GCM and ChaCha20-Poly1305 with nonces of 12 bytes and "
+        "at most 4,096 bytes of additional data, of CTR and of ChaCha20; and with texts and tags "
+        "in the device's memory");
   if (job.bytes == 0) return no_replays("there is no text");
   return Status();
 }
@@ -39,6 +40,9 @@ Status check_encryption(const Segments &segments, const lc_replays &replays) {
     return no_replays(std::to_string(replays.count) + " launches of " +
                       std::to_string(segments.count()) +
                       " segments need more numbers than the nonce has bytes for");
+  // Among segments that was looked at. One alone has the next launch's beside it.
+  if (segments.blocks_reach_number())
+    return no_replays("the blocks of a segment reach the number of the next launch");
   return Status();
 }
 
@@ -52,14 +56,16 @@ Status check_decryption(const Segments &segments, const lc_replays &replays) {
 
 }  // namespace
 
-Result<Replays> read_replays(const lc_replays *given, const CipherJob &job) {
+Result<Replays> read_replays(const lc_replays *given, const CipherJob &job,
+                             lc_direction direction) {
   if (given == nullptr || given->struct_size < sizeof *given)
     return no_replays("no lc_replays, or its struct_size is too small");
   LC_TRY(check_captured(job));
   const Segments &segments = *job.segments;
-  LC_TRY(job.kind.direction == LC_ENCRYPT ? check_encryption(segments, *given)
-                                          : check_decryption(segments, *given));
-  return Replays{.count = given->count,
+  const bool opens = direction == LC_DECRYPT;
+  LC_TRY(opens ? check_decryption(segments, *given) : check_encryption(segments, *given));
+  return Replays{.opens = opens,
+                 .count = given->count,
                  .nonce = reinterpret_cast<uint64_t>(given->nonce),
                  .verdict = reinterpret_cast<uint64_t>(given->verdict)};
 }

@@ -8,12 +8,13 @@
 namespace lanecrypt {
 
 struct Replays {
+  bool opens;               // decryption
   uint64_t count;           // encryption: launches that encrypt
   uint64_t nonce, verdict;  // addresses on the device; 0: none
 };
 
 // Refuses what a graph cannot do again, and what would use a nonce twice. The job's segments stayed
 // segments where they can.
-Result<Replays> read_replays(const lc_replays *given, const CipherJob &job);
+Result<Replays> read_replays(const lc_replays *given, const CipherJob &job, lc_direction direction);
 
 }  // namespace lanecrypt

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "job/cipher/cipher_check.h"
+#include "job/enum_number.h"
 
 namespace lanecrypt {
 namespace {
@@ -88,8 +89,9 @@ Segments::Segments(const lc_cipher_job &job, const lc_segments &segments)
 
 Result<Segments> Segments::read(const lc_cipher_job &job) {
   lc_segments given = {};
-  if (job.segments->struct_size < sizeof given) return wrong("struct_size is too small");
-  std::memcpy(&given, job.segments, sizeof given);
+  const size_t bytes = job.segments->struct_size;
+  if (bytes < kLeastSegmentsBytes) return wrong("struct_size is too small");
+  std::memcpy(&given, job.segments, std::min(bytes, sizeof given));
   Segments made(job, given);
   const lc_segments &mine = made.segments_;
   if (mine.segment_bytes == 0) return wrong("segment_bytes is 0");
@@ -134,15 +136,21 @@ Status Segments::check(const lc_cipher_job &job) const {
   if (count_ > UINT32_MAX) return wrong("more than 2^32 - 1 of them");
   if (segments_.key == nullptr) return wrong("no key");
   if (segments_.nonce == nullptr) return wrong("no nonce");
-  if (mode_->is_aead) {
-    LC_TRY(
-        check_numbering(segments_.aad_number, segments_.aad_length, count_, "the additional data"));
-    if (segments_.aad_length != 0 && segments_.aad == nullptr) return wrong("no additional data");
-    if (!fits(static_cast<unsigned __int128>(segments_.aad_length) * count_))
-      return wrong("their additional data are too long");
-  }
+  if (mode_->is_aead) LC_TRY(check_aad());
   LC_TRY(check_nonces());
   return check_places();
+}
+
+Status Segments::check_aad() const {
+  LC_TRY(
+      check_numbering(segments_.aad_number, segments_.aad_length, count_, "the additional data"));
+  if (segments_.aad_length != 0 && segments_.aad == nullptr) return wrong("no additional data");
+  if (!fits(static_cast<unsigned __int128>(segments_.aad_length) * count_))
+    return wrong("their additional data are too long");
+  const uint32_t memory = enum_number(segments_.aad_memory);
+  if (memory != LC_MEMORY_HOST && memory != LC_MEMORY_DEVICE)
+    return wrong("unknown kind of memory " + std::to_string(memory) + " of additional data");
+  return Status();
 }
 
 Status Segments::check_nonces() const {
@@ -165,11 +173,16 @@ Status Segments::check_nonces() const {
     return wrong("the last flag lies within the number");
   if (mode_->is_aead) return Status();
   if (has_flag) return wrong(std::string(mode_->title) + " has no last flag");
-  const uint64_t block = mode_->is_block_cipher() ? 16 : 64;
-  const uint64_t longest = std::min(segments_.segment_bytes, segments_.text_bytes);
-  if (count_ > 1 && (longest + block - 1) / block > countable_blocks(*mode_, segments_))
+  if (count_ > 1 && blocks_reach_number())
     return wrong("the blocks of one reach the number of the next");
   return Status();
+}
+
+bool Segments::blocks_reach_number() const {
+  if (mode_->is_aead) return false;
+  const uint64_t block = mode_->is_block_cipher() ? 16 : 64;
+  const uint64_t longest = std::min(segments_.segment_bytes, segments_.text_bytes);
+  return (longest + block - 1) / block > countable_blocks(*mode_, segments_);
 }
 
 // Where all of it lies. What a single one may be is checked with each of them.
@@ -213,7 +226,7 @@ lc_message Segments::message(uint64_t number, uint8_t *iv, uint8_t *aad) const {
   if (!mode_->is_aead) return made;
   made.aad_length = segments_.aad_length;
   made.aad = segments_.aad;
-  if (const uint64_t length = numbered_aad_length(); length != 0) {
+  if (const uint64_t length = numbered_aad_length(); length != 0 && aad != nullptr) {
     std::memcpy(aad + number * length, segments_.aad, length);
     put(segments_.aad_number, number, aad + number * length);
     made.aad = aad + number * length;

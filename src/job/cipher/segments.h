@@ -3,12 +3,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "job/cipher/mode.h"
 #include "job/status.h"
 
 namespace lanecrypt {
+
+// What lc_segments had when it came to be; what later versions have behind that may be missing.
+constexpr size_t kLeastSegmentsBytes = offsetof(lc_segments, aad_memory);
 
 // Of a job that stays. Any thread.
 class Segments {
@@ -21,6 +25,9 @@ class Segments {
   const lc_segments &given() const { return segments_; }
   bool has_tags_behind() const { return tag_bytes_ != 0 && segments_.tags == nullptr; }
   uint64_t length_of(uint64_t number) const;
+  // Modes whose IV counts blocks: whether it counts so far in one segment that it comes to the
+  // number.
+  bool blocks_reach_number() const;
   // Bytes of text of so many of them from one on.
   uint64_t text_bytes(uint64_t number, uint64_t count) const;
   // From the first segment to another.
@@ -28,12 +35,13 @@ class Segments {
   // Bytes that hold every segment's additional data; 0 where they are the same for all.
   uint64_t aad_bytes() const { return count_ * numbered_aad_length(); }
   // The message of a segment. Its IV is `iv`, of the job's iv_bytes, which this fills. `aad` is
-  // where all additional data are to lie, or nullptr where these are the same.
+  // where all additional data are to lie, or nullptr where these are the same or nobody reads them.
   lc_message message(uint64_t number, uint8_t *iv, uint8_t *aad) const;
 
  private:
   Segments(const lc_cipher_job &job, const lc_segments &segments);
   Status check(const lc_cipher_job &job) const;
+  Status check_aad() const;
   Status check_places() const;
   Status check_nonces() const;
   uint64_t numbered_aad_length() const {

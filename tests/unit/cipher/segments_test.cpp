@@ -23,6 +23,7 @@ struct Layout {
   uint64_t arena_bytes = 0;  // of input and of output, or of both
   bool in_place = false;
   bool tags_behind = false;
+  bool aad_on_device = false;  // with the texts
   lc_segments segments = {};
   std::vector<Segment> expected;
 };
@@ -80,7 +81,11 @@ void SegmentsTest::run_one(const Layout &layout, Place place, lc_direction direc
   // Input, output, tags and verdicts, one after the other; the texts at an odd place.
   const size_t in_at = shift, out_at = layout.in_place ? in_at : in_at + bytes;
   const size_t tags_at = out_at + bytes, verdicts_at = tags_at + tags.size();
-  Bytes arena(verdicts_at + count + 16, 0xa5);
+  const size_t aad_at = verdicts_at + count + 1;
+  Bytes arena(aad_at + layout.segments.aad_length + 16, 0xa5);
+  if (layout.aad_on_device)
+    std::copy_n(static_cast<const uint8_t *>(layout.segments.aad), layout.segments.aad_length,
+                arena.begin() + aad_at);
   uint64_t at = 0;
   for (const Segment &one : layout.expected) {
     const uint8_t *from = seals ? plain.data() + at : cipher.data() + one.out_at;
@@ -123,6 +128,10 @@ void SegmentsTest::run_one(const Layout &layout, Place place, lc_direction direc
     segments.in = memory + in_at;
   }
   if (is_aead && !layout.tags_behind) segments.tags = memory + tags_at;
+  if (layout.aad_on_device) {
+    segments.aad = memory + aad_at;
+    segments.aad_memory = LC_MEMORY_DEVICE;
+  }
   lc_cipher_job job = {};
   job.struct_size = sizeof job;
   job.cipher = layout.cipher;
@@ -281,6 +290,34 @@ TEST_P(SegmentsTest, GivenNoncesAndNumbersInAdditionalData) {
       check(layout, place, 3);
       if (HasFailure()) return;
     }
+}
+
+// Additional data that only the device reads, at any address, with and without a number.
+TEST_P(SegmentsTest, AdditionalDataOnTheDevice) {
+  for (lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305})
+    for (bool is_numbered : {false, true})
+      for (uint32_t count : {1u, 7u}) {
+        if (!offers(cipher)) continue;
+        Layout layout;
+        layout.cipher = cipher;
+        layout.tags_behind = is_numbered;
+        layout.aad_on_device = true;
+        layout.segments = begin(count * 100 - 7, 100);
+        layout.segments.number = {8, 4, 0, 0};
+        layout.segments.aad = aad_.data();
+        layout.segments.aad_length = is_numbered ? 40 : 16 + random_.below(17);
+        if (is_numbered) layout.segments.aad_number = {29, 10, 0, 0x01fffffe};
+        for (uint32_t n = 0; n < count; n++) {
+          Bytes nonce(nonce_.begin(), nonce_.begin() + 12);
+          put_number(nonce, 8, 4, n);
+          Bytes aad(aad_.begin(), aad_.begin() + layout.segments.aad_length);
+          if (is_numbered) put_number(aad, 29, 10, 0x01fffffe + n);
+          add(layout, n == count - 1 ? 93 : 100, 100, is_numbered ? 116 : 100, std::move(nonce),
+              std::move(aad));
+        }
+        check(layout, Place::kDevice, random_.below(16));
+        if (HasFailure()) return;
+      }
 }
 
 // In place, with tags apart, and the same additional data for all. So many that several threads
@@ -520,7 +557,24 @@ TEST_F(Refusal, NoCounterBlockTwice) {
   refused("the blocks of one reach the number of the next", [] {});
 }
 
+// The host reads no device's memory.
+TEST_F(Refusal, AdditionalDataOnADevice) {
+  segments_.aad = memory_;
+  segments_.aad_length = 5;
+  segments_.aad_memory = LC_MEMORY_DEVICE;
+  EXPECT_EQ(LC_ERROR_UNSUPPORTED, lc_run(context_.get(), &job_, nullptr));
+  job_.cipher = LC_AES_CCM;
+  job_.memory = job_.tag_memory = LC_MEMORY_DEVICE;
+  EXPECT_EQ(LC_ERROR_UNSUPPORTED, lc_run(context_.get(), &job_, nullptr));
+  EXPECT_NE(nullptr, strstr(lc_last_error(), "additional data in device memory"))
+      << lc_last_error();
+}
+
 TEST_F(Refusal, WhatDoesNotFit) {
+  // As a program has it that was compiled before this field came.
+  segments_.struct_size = offsetof(lc_segments, aad_memory);
+  segments_.aad_memory = LC_MEMORY_DEVICE_TO_HOST;
+  EXPECT_EQ(LC_OK, lc_run(context_.get(), &job_, nullptr)) << lc_last_error();
   refused("struct_size is too small", [&] { segments_.struct_size = 8; });
   refused("segment_bytes is 0", [&] { segments_.segment_bytes = 0; });
   refused("first_bytes is more than segment_bytes", [&] { segments_.first_bytes = 101; });

@@ -85,13 +85,16 @@ class CapturingDevice : public WatchedDevice {
 struct Shape {
   const char *name;
   lc_cipher cipher;
-  uint64_t text_bytes, segment_bytes, first_bytes;
-  bool in_place, tags_behind;
-  lc_numbering number;
-  int last_flag;
-  uint32_t last_flag_at;
+  uint64_t text_bytes, segment_bytes, first_bytes = 0;
+  bool in_place = false, tags_behind = false;
+  lc_numbering number = {};
+  int last_flag = 0;
+  uint32_t last_flag_at = 0;
   uint32_t lanes = 1;     // of a group; 32: hashes by matrices, which takes the emulator long
   uint64_t launches = 3;  // that encrypt
+  uint32_t aad_bytes = 0;
+  lc_memory aad_memory = LC_MEMORY_HOST;
+  lc_numbering aad_number = {};
 };
 
 constexpr Shape kShapes[] = {
@@ -112,7 +115,74 @@ constexpr Shape kShapes[] = {
      0,
      0,
      32,
-     1},
+     1,
+     20,
+     LC_MEMORY_DEVICE},
+    {.name = "OneOfGcmWithAad",
+     .cipher = LC_AES_GCM,
+     .text_bytes = 100,
+     .segment_bytes = 100,
+     .number = {8, 4, 0, 7},
+     .launches = 20,
+     .aad_bytes = 13,
+     .aad_memory = LC_MEMORY_DEVICE},
+    {.name = "AadOfTheHost",
+     .cipher = LC_AES_GCM,
+     .text_bytes = 4500,
+     .segment_bytes = 1000,
+     .first_bytes = 800,
+     .tags_behind = true,
+     .number = {7, 4, 0, 0},
+     .last_flag = 1,
+     .last_flag_at = 11,
+     .aad_bytes = 16},
+    {.name = "NumbersInAad",
+     .cipher = LC_AES_GCM,
+     .text_bytes = 999,
+     .segment_bytes = 333,
+     .in_place = true,
+     .number = {9, 3, 1, 5},
+     .aad_bytes = 4096,
+     .aad_memory = LC_MEMORY_DEVICE,
+     .aad_number = {4080, 9, 1, 0xfe}},
+    {.name = "NumbersInAadOfChaCha20",
+     .cipher = LC_CHACHA20_POLY1305,
+     .text_bytes = 5003,
+     .segment_bytes = 333,
+     .number = {0, 2, 0, 65000},
+     .aad_bytes = 33,
+     .aad_number = {31, 2, 0, 0xfe}},
+    // The IV counts blocks behind the number: from the end of a window on, and with a carry.
+    {.name = "OneOfCtr",
+     .cipher = LC_AES_CTR,
+     .text_bytes = 70000,
+     .segment_bytes = 70000,
+     .number = {8, 4, 0, 7},
+     .launches = 20},
+    {.name = "ManyOfCtrInPlace",
+     .cipher = LC_AES_CTR,
+     .text_bytes = 10001,
+     .segment_bytes = 999,
+     .first_bytes = 100,
+     .in_place = true,
+     .number = {0, 14, 0, 0xfffff0}},
+    {.name = "BlocksOfCtr",
+     .cipher = LC_CAMELLIA_CTR,
+     .text_bytes = 777,
+     .segment_bytes = 16,
+     .number = {12, 4, 0, 0xfffffe0}},
+    {.name = "OneOfChaCha20WithoutTag",
+     .cipher = LC_CHACHA20,
+     .text_bytes = 9000,
+     .segment_bytes = 9000,
+     .in_place = true,
+     .number = {4, 12, 1, 1}},
+    {.name = "ManyOfChaCha20WithoutTags",
+     .cipher = LC_CHACHA20,
+     .text_bytes = 5003,
+     .segment_bytes = 333,
+     .number = {13, 3, 0, 65000},
+     .launches = 20},
 };
 
 class Capture : public testing::TestWithParam<Shape> {
@@ -131,10 +201,14 @@ class Capture : public testing::TestWithParam<Shape> {
     ASSERT_TRUE(executor_->make_ready().ok());
     random_.fill(key_.data(), key_.size());
     random_.fill(nonce_.data(), nonce_.size());
+    // Of the counter of CTR little is left until it carries, and of that of ChaCha20 much.
+    std::fill(nonce_.begin() + 12, nonce_.end(), 0xf0);
+    nonce_[3] = 0;
+    random_.fill(host_aad_.data(), host_aad_.size());
     const uint64_t rest = shape_.text_bytes - std::min(shape_.text_bytes, first_bytes());
     count_ = 1 + (rest + shape_.segment_bytes - 1) / shape_.segment_bytes;
-    room_ = shape_.text_bytes + count_ * 16 + 16;
-    for (uint8_t **place : {&in_, &out_, &back_, &tags_, &small_}) *place = allocate(room_);
+    room_ = std::max<uint64_t>(shape_.text_bytes + count_ * 16, shape_.aad_bytes) + 16;
+    for (uint8_t **place : {&in_, &out_, &back_, &tags_, &small_, &aad_}) *place = allocate(room_);
     if (shape_.in_place) out_ = in_;
   }
   ~Capture() override {
@@ -173,8 +247,10 @@ class Capture : public testing::TestWithParam<Shape> {
   const uint8_t *tag_of(uint64_t n) const {
     return shape_.tags_behind ? out_ + place_of(n, 16) + length_of(n) : tags_ + 16 * n;
   }
+  bool has_tags() const { return mode_of(shape_.cipher).is_aead; }
+  uint32_t nonce_bytes() const { return mode_of(shape_.cipher).iv_bytes; }
   Bytes nonce_of(uint64_t launch, uint64_t n) const {
-    Bytes nonce = nonce_;
+    Bytes nonce(nonce_.begin(), nonce_.begin() + nonce_bytes());
     const lc_numbering &number = shape_.number;
     uint64_t value = number.first + launch * count_ + n;
     for (uint32_t i = 0; i < number.bytes; ++i, value >>= 8)
@@ -182,6 +258,20 @@ class Capture : public testing::TestWithParam<Shape> {
           static_cast<uint8_t>(value);
     if (shape_.last_flag != 0) nonce[shape_.last_flag_at] = n + 1 == count_ ? 1 : 0;
     return nonce;
+  }
+
+  bool reads_aad() const { return shape_.aad_memory == LC_MEMORY_DEVICE; }
+  // Additional data, at any address.
+  uint8_t *aad() { return (reads_aad() ? aad_ : host_aad_.data()) + 3; }
+  // Those of a segment; the same numbers at each launch.
+  Bytes aad_of(uint64_t n) {
+    Bytes made(aad(), aad() + shape_.aad_bytes);
+    const lc_numbering &number = shape_.aad_number;
+    uint64_t value = number.first + n;
+    for (uint32_t i = 0; i < number.bytes; ++i, value >>= 8)
+      made[number.at + (number.little_endian != 0 ? i : number.bytes - 1 - i)] =
+          static_cast<uint8_t>(value);
+    return made;
   }
 
   // A job over this shape. Decryption reads what encryption has written.
@@ -199,29 +289,34 @@ class Capture : public testing::TestWithParam<Shape> {
     // Sealed in place, the tags have their place in what comes in, and so in what comes out.
     if (shape_.in_place)
       segments.out_stride = segments.in_stride = shape_.segment_bytes + gap(true);
-    if (!shape_.tags_behind) segments.tags = tags_;
+    if (has_tags() && !shape_.tags_behind) segments.tags = tags_;
     segments.number = shape_.number;
     segments.last_flag = shape_.last_flag;
     segments.last_flag_at = shape_.last_flag_at;
     segments.is_end = 1;
+    segments.aad = shape_.aad_bytes != 0 ? aad() : nullptr;
+    segments.aad_length = shape_.aad_bytes;
+    segments.aad_number = shape_.aad_number;
+    segments.aad_memory = shape_.aad_memory;
     lc_cipher_job job = {};
     job.struct_size = sizeof job;
     job.cipher = shape_.cipher;
     job.direction = direction;
     job.key_bytes = 32;
-    job.memory = job.tag_memory = LC_MEMORY_DEVICE;
+    job.memory = LC_MEMORY_DEVICE;
     job.stream = &graph;
     job.segments = &segments;
-    if (!seals) job.verdicts = verdicts();
+    if (has_tags()) job.tag_memory = LC_MEMORY_DEVICE;
+    if (has_tags() && !seals) job.verdicts = verdicts();
     lc_replays replays = {};
     replays.struct_size = sizeof replays;
     replays.count = launches;
     replays.nonce = small_ + 1;  // at any address
     if (seals) replays.verdict = verdict();
-    Result<CipherJob> made = make_cipher_job(&job, nullptr, 1);
+    Result<CipherJob> made = make_cipher_job(&job, nullptr, true);
     EXPECT_TRUE(made.ok()) << made.status().text();
     if (!made.ok()) return nullptr;
-    Result<Replays> read = read_replays(&replays, *made);
+    Result<Replays> read = read_replays(&replays, *made, direction);
     EXPECT_TRUE(read.ok()) << read.status().text();
     if (!read.ok()) return nullptr;
     Result<const CapturedJob *> captured =
@@ -240,16 +335,17 @@ class Capture : public testing::TestWithParam<Shape> {
                     })
                     .ok());
   }
-  uint8_t *verdict() const { return small_ + 15; }
+  uint8_t *verdict() const { return small_ + 18; }
   uint8_t *verdicts() const { return tags_ + count_ * 16; }  // fewer bytes than the text has
 
-  // New texts for the next launch.
+  // New texts for the next launch, and additional data where it reads them.
   Bytes write_plain() {
     Bytes plain(shape_.text_bytes);
     random_.fill(plain.data(), plain.size());
     uint64_t at = 0;
     for (uint64_t n = 0; n < count_; at += length_of(n++))
       std::memcpy(in_ + place_of(n, gap(false)), &plain[at], length_of(n));
+    if (reads_aad()) random_.fill(aad_, shape_.aad_bytes + 3);
     return plain;
   }
   void expect_sealed(const Bytes &plain, uint64_t number) {
@@ -259,7 +355,14 @@ class Capture : public testing::TestWithParam<Shape> {
     uint64_t at = 0;
     for (uint64_t n = 0; n < count_; at += length_of(n++)) {
       Bytes right(length_of(n)), tag(16);
-      reference_seal({shape_.cipher, 32, key_.data(), nonce_of(number, n), {}}, &plain[at],
+      if (!has_tags()) {
+        reference_crypt({shape_.cipher, LC_ENCRYPT, 32}, key_.data(), nonce_of(number, n).data(),
+                        &plain[at], right.data(), right.size());
+        ASSERT_EQ(0, std::memcmp(out_ + place_of(n, gap(true)), right.data(), right.size()))
+            << "launch " << number << ", segment " << n;
+        continue;
+      }
+      reference_seal({shape_.cipher, 32, key_.data(), nonce_of(number, n), aad_of(n)}, &plain[at],
                      right.data(), right.size(), tag.data());
       ASSERT_EQ(0, std::memcmp(out_ + place_of(n, gap(true)), right.data(), right.size()))
           << "launch " << number << ", segment " << n;
@@ -267,14 +370,18 @@ class Capture : public testing::TestWithParam<Shape> {
           << "launch " << number << ", segment " << n;
     }
   }
-  // But for a segment that is wiped.
+  // But for a segment that is wiped, or all of them.
+  static constexpr uint64_t kAll = UINT64_MAX - 1;
   void expect_opened(const Bytes &plain, uint64_t wiped = UINT64_MAX) {
     uint64_t at = 0;
     for (uint64_t n = 0; n < count_; at += length_of(n++)) {
       const uint8_t *opened = back_ + place_of(n, shape_.in_place ? gap(true) : 0);
-      EXPECT_EQ(n == wiped ? 0 : 1, verdicts()[n]);
+      const bool is_wiped = n == wiped || wiped == kAll;
+      if (has_tags()) {
+        EXPECT_EQ(is_wiped ? 0 : 1, verdicts()[n]);
+      }
       Bytes right(&plain[at], &plain[at] + length_of(n));
-      if (n == wiped) right.assign(right.size(), 0);
+      if (is_wiped) right.assign(right.size(), 0);
       EXPECT_EQ(0, std::memcmp(opened, right.data(), right.size())) << "segment " << n;
     }
   }
@@ -285,9 +392,10 @@ class Capture : public testing::TestWithParam<Shape> {
   runtime::Movers movers_;
   std::unique_ptr<Executor> executor_;
   Random random_{77};
-  Bytes key_ = Bytes(32), nonce_ = Bytes(12);
+  Bytes key_ = Bytes(32), nonce_ = Bytes(16), host_aad_ = Bytes(100);
   uint64_t count_ = 0, room_ = 0;
-  uint8_t *in_ = nullptr, *out_ = nullptr, *back_ = nullptr, *tags_ = nullptr, *small_ = nullptr;
+  uint8_t *in_ = nullptr, *out_ = nullptr, *back_ = nullptr, *tags_ = nullptr, *small_ = nullptr,
+          *aad_ = nullptr;
 };
 
 class CapturedKey : public Capture {};
@@ -305,25 +413,33 @@ TEST_P(Capture, EachLaunchHasNoncesOfItsOwn) {
     expect_sealed(plain, number);
     launch(opens);
     expect_opened(plain);
-    if (shape_.lanes != 1) continue;
+    if (shape_.lanes != 1 || !has_tags()) continue;
     const uint64_t wrong = number % count_;
-    const_cast<uint8_t *>(tag_of(wrong))[number] ^= 0x20;
+    const_cast<uint8_t *>(tag_of(wrong))[number % 16] ^= 0x20;
     launch(opens);
     expect_opened(plain, wrong);
-    const_cast<uint8_t *>(tag_of(wrong))[number] ^= 0x20;
+    const_cast<uint8_t *>(tag_of(wrong))[number % 16] ^= 0x20;
+    if (!reads_aad()) continue;
+    // Outside of the number, and so wrong for all.
+    aad()[number % 4] ^= 0x20;
+    launch(opens);
+    expect_opened(plain, kAll);
   }
   for (int more = 0; more < 2; ++more) {
     (void)write_plain();
-    std::memset(small_, 0xa5, 16);
+    std::memset(small_, 0xa5, 20);
     launch(seals);
     EXPECT_EQ(0, *verdict());
-    EXPECT_EQ(Bytes(small_ + 1, small_ + 13), Bytes(12)) << "the nonce of no launch";
+    EXPECT_EQ(Bytes(small_ + 1, small_ + 1 + nonce_bytes()), Bytes(nonce_bytes()))
+        << "the nonce of no launch";
     EXPECT_EQ(0xa5, small_[0]);
-    EXPECT_EQ(0xa5, small_[13]);
+    EXPECT_EQ(0xa5, small_[1 + nonce_bytes()]);
     for (uint64_t n = 0; n < count_; ++n) {
       const uint8_t *out = out_ + place_of(n, gap(true));
       EXPECT_EQ(Bytes(out, out + length_of(n)), Bytes(length_of(n))) << "segment " << n;
-      EXPECT_EQ(Bytes(tag_of(n), tag_of(n) + 16), Bytes(16)) << "segment " << n;
+      if (has_tags()) {
+        EXPECT_EQ(Bytes(tag_of(n), tag_of(n) + 16), Bytes(16)) << "segment " << n;
+      }
     }
   }
   EXPECT_TRUE(executor_->free_captured(opening).ok());
@@ -348,7 +464,8 @@ TEST_P(CapturedKey, IsWiped) {
   EXPECT_FALSE(memory_.holds(key_));
 }
 
-INSTANTIATE_TEST_SUITE_P(Ciphers, CapturedKey, testing::Values(kShapes[0], kShapes[4]),
+INSTANTIATE_TEST_SUITE_P(Ciphers, CapturedKey,
+                         testing::Values(kShapes[0], kShapes[4], kShapes[11], kShapes[14]),
                          [](const auto &one) { return std::string(one.param.name); });
 INSTANTIATE_TEST_SUITE_P(Shapes, Capture, testing::ValuesIn(kShapes),
                          [](const auto &one) { return std::string(one.param.name); });
@@ -428,6 +545,40 @@ TEST_F(CaptureRefuses, WhatWouldUseANonceTwice) {
   expect(LC_ERROR_ARGUMENT, "verdicts");
 }
 
+TEST_F(CaptureRefuses, WhatWouldUseAKeystreamTwice) {
+  segments_.tags = nullptr;
+  job_.tag_memory = LC_MEMORY_HOST;
+  segments_.segment_bytes = 64;  // one segment
+  for (const lc_cipher cipher : {LC_AES_CTR, LC_CHACHA20}) {
+    job_.cipher = cipher;
+    segments_.number = {4, 8, 0, 0};
+    expect(LC_ERROR_UNSUPPORTED, "captures no graphs");
+    segments_.number = {};
+    expect(LC_ERROR_ARGUMENT, "would use the same nonces");
+    segments_.number = {4, 8, 0, UINT64_MAX - 2};
+    expect(LC_ERROR_ARGUMENT, "4 launches of 1 segments need more numbers");
+  }
+  segments_.number = {1, 3, 0, 0};
+  expect(LC_ERROR_ARGUMENT, "the blocks of a segment reach the number of the next launch");
+  segments_.number = {4, 8, 0, 0};
+  memset(nonce_, 0xff, 4);
+  expect(LC_ERROR_UNSUPPORTED, "captures no graphs");  // a block of 64 bytes
+  segments_.text_bytes = segments_.segment_bytes = 65;
+  expect(LC_ERROR_ARGUMENT, "the blocks of a segment reach the number of the next launch");
+  job_.cipher = LC_AES_CTR;
+  segments_.number = {8, 8, 0, 0};
+  expect(LC_ERROR_ARGUMENT, "the blocks of a segment reach the number of the next launch");
+  segments_.number = {8, 7, 0, 0};
+  expect(LC_ERROR_UNSUPPORTED, "captures no graphs");
+  nonce_[15] = 252;
+  expect(LC_ERROR_ARGUMENT, "the blocks of a segment reach the number of the next launch");
+  job_.direction = LC_DECRYPT;
+  replays_.verdict = nullptr;
+  expect(LC_ERROR_UNSUPPORTED, "captures no graphs");
+  job_.verdicts = memory_;
+  expect(LC_ERROR_ARGUMENT, "has no tags");
+}
+
 TEST_F(CaptureRefuses, WhatNoGraphCanDo) {
   const auto only = [&](const char *text) { expect(LC_ERROR_UNSUPPORTED, text); };
   replays_.verdict = nullptr;
@@ -444,8 +595,15 @@ TEST_F(CaptureRefuses, WhatNoGraphCanDo) {
   expect(LC_ERROR_ARGUMENT, "no stream");
   job_.stream = memory_;
   segments_.aad = key_;
-  segments_.aad_length = 3;
-  only("no additional data");
+  segments_.aad_length = 4097;
+  only("4,096 bytes of additional data");
+  segments_.aad_memory = LC_MEMORY_DEVICE;
+  only("are at most 4096 bytes");
+  segments_.aad_length = 4096;
+  only("captures no graphs");
+  segments_.aad_memory = LC_MEMORY_DEVICE_TO_HOST;
+  expect(LC_ERROR_ARGUMENT, "unknown kind of memory 2 of additional data");
+  segments_.aad_memory = LC_MEMORY_HOST;
   segments_.aad_length = 0;
   job_.iv_bytes = 16;
   only("nonces of 12 bytes");
@@ -457,22 +615,20 @@ TEST_F(CaptureRefuses, WhatNoGraphCanDo) {
   expect(LC_ERROR_ARGUMENT, "no text");
   segments_.text_bytes = 64;
   job_.cipher = LC_AES_CCM;
-  only("GCM and ChaCha20-Poly1305 alone");
+  only("a graph can have segments alone");
   job_.cipher = LC_AES_GCM;
   job_.memory = LC_MEMORY_DEVICE_TO_HOST;
   job_.tag_memory = LC_MEMORY_HOST;
   segments_.out = memory_ + 128;
-  only("GCM and ChaCha20-Poly1305 alone");
+  only("a graph can have segments alone");
   job_.memory = LC_MEMORY_DEVICE;
-  job_.cipher = LC_AES_CTR;
-  segments_.segment_bytes = 64;  // one, since the blocks of more would reach the next one's number
-  segments_.number = {};
-  only("GCM and ChaCha20-Poly1305 alone");
+  job_.cipher = LC_AES_CBC;
+  expect(LC_ERROR_ARGUMENT, "takes none");
   const lc_message message = {};
   job_.segments = nullptr;
   job_.messages = &message;
   job_.message_size = sizeof message;
-  only("GCM and ChaCha20-Poly1305 alone");
+  only("a graph can have segments alone");
 }
 
 TEST_F(CaptureRefuses, WhatItDoesNotKnow) {

@@ -248,7 +248,8 @@ TEST_F(CudaStream, StaysOutOfCaptures) {
 TEST_F(CudaStream, GraphsSealWithNoncesOfTheirOwn) {
   constexpr size_t kText = (5 << 20) + 5, kSegment = 1 << 20, kCount = 6, kLaunches = 3;
   constexpr size_t kOpened = 16 << 20, kTags = 32 << 20, kVerdicts = kTags + kCount * 16,
-                   kNonce = kVerdicts + kCount, kVerdict = kNonce + 12;
+                   kNonce = kVerdicts + kCount, kVerdict = kNonce + 12, kAad = kVerdict + 1,
+                   kAadBytes = 21;
   lc_segments segments = {};
   segments.struct_size = sizeof segments;
   segments.key = first_key_;
@@ -257,6 +258,10 @@ TEST_F(CudaStream, GraphsSealWithNoncesOfTheirOwn) {
   segments.tags = at(kTags);
   segments.text_bytes = kText;
   segments.segment_bytes = kSegment;
+  segments.aad = at(kAad);
+  segments.aad_length = kAadBytes;
+  segments.aad_number = {17, 4, 1, 3};
+  segments.aad_memory = LC_MEMORY_DEVICE;
   lc_replays replays = {};
   replays.struct_size = sizeof replays;
   replays.count = kLaunches;
@@ -303,6 +308,10 @@ TEST_F(CudaStream, GraphsSealWithNoncesOfTheirOwn) {
       const uint8_t *const plain = plain_.data() + launch * 1000;
       ASSERT_EQ(
           cu("cuMemcpyHtoDAsync_v2", memory_, static_cast<const void *>(plain), kText, stream_), 0);
+      // Other additional data for each launch.
+      ASSERT_EQ(cu("cuMemcpyHtoDAsync_v2", memory_ + kAad, static_cast<const void *>(plain),
+                   kAadBytes, stream_),
+                0);
       ASSERT_EQ(cu("cuGraphLaunch", ready, stream_), 0);
       std::vector<uint8_t> text(plain_.begin(), plain_.begin() + kSegment);
       const lc_message on_host =
@@ -323,8 +332,11 @@ TEST_F(CudaStream, GraphsSealWithNoncesOfTheirOwn) {
         const auto number = static_cast<uint32_t>(5 + launch * kCount + s);
         for (int byte = 0; byte < 4; ++byte)
           nonce[8 + byte] = static_cast<uint8_t>(number >> (24 - 8 * byte));
+        std::vector<uint8_t> aad(plain, plain + kAadBytes);
+        for (int byte = 0; byte < 4; ++byte)
+          aad[17 + byte] = static_cast<uint8_t>(byte == 0 ? 3 + s : 0);
         if (seals)
-          lanecrypt::test::reference_seal({cipher, 32, first_key_, nonce, {}}, plain + from,
+          lanecrypt::test::reference_seal({cipher, 32, first_key_, nonce, aad}, plain + from,
                                           right.data(), bytes, tag.data());
         if (s == 0 && !seals) nonce.assign(12, 0);
         if (s == 0) {

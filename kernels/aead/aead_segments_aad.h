@@ -1,0 +1,51 @@
+// Additional data of segments: the device writes out each segment's, with its number, and what
+// hashes them, beside what aead_segments writes of the text.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernels/aead/aead_segments.h"
+
+FN u32 segment_aad_byte(GLOBAL const SegmentRule *rule, GLOBAL const u8 *given, u32 n, u32 byte) {
+  const u32 within = byte - rule->aad_number_at;  // wraps where the byte lies before it
+  if (byte < rule->aad_number_at || within >= rule->aad_number_bytes) return given[byte];
+  return segment_number_byte(rule->aad_number + n, within, rule->aad_number_bytes,
+                             rule->aad_is_little_endian);
+}
+
+// aad: where whole blocks of them go, one for all segments, or with a number one for each. Their
+// runs are behind those of the texts, and each one's sum is behind that of its text.
+KERNEL(aead_segments_aad, SEGMENT_LANES)
+(GLOBAL const SegmentRule *rule, GLOBAL const u8 *given_base, GLOBAL u8 *aad, GLOBAL HashRun *runs,
+ GLOBAL HashSum *sums) {
+  const u32 first = group_id() * group_lanes() + lane_id(), step = group_count() * group_lanes();
+  GLOBAL const u8 *given = given_base + rule->aad_at;
+  const u32 length = rule->aad_length, blocks = (length + 15) / 16;
+  const u32 copies = rule->aad_number_bytes != 0 ? rule->count : 1;
+  for (u32 i = first; i < copies * blocks; i += step) {
+    const u32 n = i / blocks, begin = 16 * (i % blocks);
+    Block block = {{0, 0, 0, 0}};
+    UNROLL for (u32 b = 0; b < 16; ++b) {
+      if (begin + b < length)
+        block.w[b / 4] |= segment_aad_byte(rule, given, n, begin + b) << (8 * (b % 4));
+    }
+    store_block(aad + 16 * (u64)i, block);
+  }
+  for (u32 n = first; n < rule->count; n += step) {
+    GLOBAL const SegmentShape *shape = rule->shapes + segment_shape(rule, n);
+    GLOBAL HashRun *run = runs + rule->run_count + n;
+    run->at = copies == 1 ? 0 : 16 * (u64)blocks * n;
+    run->length = length;
+    // The text's blocks and that of the lengths come behind them.
+    run->exponent = 2 + (shape->length + 15) / 16;
+    run->key = rule->is_poly ? n : 0;
+    run->source = HASH_SOURCE_AAD;
+    run->matrices = HASH_NO_MATRICES;
+    run->piece = 0;
+    GLOBAL HashSum *sum = sums + 2 * (u64)n + 1;
+    sum->first_run = rule->run_count + n;
+    sum->run_count = 1;
+    sum->key = run->key;
+    sum->closes = 0;
+  }
+}

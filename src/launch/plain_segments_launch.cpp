@@ -1,0 +1,63 @@
+// Segments of one text in CTR or ChaCha20, whose pieces the device makes: what a graph can do again
+// with other counters.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+
+#include "launch/aead_launch.h"
+#include "launch/block_parts.h"
+
+namespace lanecrypt::runtime {
+
+using device::Argument;
+
+Status AeadLaunch::upload_plain_segments(device::Stream &stream, AeadRoom &room, CipherWork &work,
+                                         AeadWork &aead) {
+  SegmentRule &rule = aead.segments->rule;
+  const std::array<uint64_t, 3> counts = segment_counts(rule);
+  Staging staging(device_);
+  if (work.kind.mode().is_block_cipher()) {
+    std::array<AlikePieces, 3> alike;
+    for (size_t n = 0; n < alike.size(); ++n) {
+      alike[n].count = counts[n];
+      alike[n].piece.length = rule.shapes[n].length;
+      // No counter is known here. None has more tiles than one at the end of its window.
+      alike[n].piece.iv[3] = 0xffff0000u;
+    }
+    blocks_.reserve_alike(staging, room.text, work, alike);
+    for (size_t n = 0; n < alike.size(); ++n) rule.shapes[n].tiles = alike[n].tiles;
+  } else {
+    const uint64_t team = device_.properties().team_lanes;
+    stage_raw_keys(staging, room, work);
+    staging.reserve(room.pieces, rule.count * sizeof(CipherPiece));
+    for (size_t n = 0; n < counts.size(); ++n) {
+      SegmentShape &shape = rule.shapes[n];
+      shape.tiles = divide_up(divide_up(shape.length, CHACHA20_BLOCK_BYTES), team);
+      aead.tiles += counts[n] * shape.tiles;
+    }
+  }
+  rule.beside_from = rule.count;
+  stage_rule(staging, room, *aead.segments);
+  return staging.run(stream, room.staged);
+}
+
+Status AeadLaunch::launch_plain_segments(device::Stream &stream, AeadRoom &room,
+                                         const CipherWork &work, const AeadWork &aead) {
+  const SegmentRule &rule = aead.segments->rule;
+  const bool is_block_cipher = work.kind.mode().is_block_cipher();
+  const device::Buffer *const pieces = (is_block_cipher ? room.text.pieces : room.pieces).get();
+  if (is_block_cipher) LC_TRY(blocks_.expand_keys(stream, room.text, work));
+  LC_TRY(launch_next_nonces(stream, room, *aead.segments));
+  const uint64_t groups = divide_up(rule.count, blocks_.lanes_of(SEGMENT_LANES));
+  const Argument make[] = {room.rule.get(), room.nonces_of(rule), pieces};
+  LC_TRY(start(stream, "plain_segments", groups, SEGMENT_LANES, 0, make));
+  if (rule.opens == 0) {
+    const Argument refuse[] = {room.rule.get(), room.replays.get(), pieces, work.out};
+    LC_TRY(start(stream, "plain_refuse", 8 * uint64_t{device_.properties().compute_units},
+                 SEGMENT_LANES, 0, refuse));
+  }
+  return is_block_cipher ? blocks_.run(stream, room.text, work)
+                         : launch_chacha20(stream, room, work, aead);
+}
+
+}  // namespace lanecrypt::runtime
