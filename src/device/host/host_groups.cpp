@@ -4,11 +4,10 @@
 #include <stdlib.h>
 
 #include <algorithm>
-#include <barrier>
 #include <memory>
 #include <system_error>
 
-#include "kernels/host_lane.h"
+#include "device/host/host_lanes.h"
 
 namespace lanecrypt::device {
 namespace {
@@ -32,21 +31,8 @@ void run_groups(const HostKernelEntry &kernel, std::span<const uint64_t> given,
   std::vector<uint64_t> arguments(given.begin(), given.end());
   if (grid.local_bytes != 0)
     arguments.push_back(reinterpret_cast<uint64_t>(local_memory(grid.local_bytes)));
-  std::barrier<> barrier(grid.lanes);
-  const auto run_lane = [&](uint32_t group, uint32_t lane) {
-    host_lane = {.lane = lane, .lanes = grid.lanes, .group = group, .groups = grid.groups};
-    if (grid.lanes > 1) {
-      host_lane.barrier = [](void *b) { static_cast<std::barrier<> *>(b)->arrive_and_wait(); };
-      host_lane.barrier_argument = &barrier;
-    }
-    kernel.run(arguments);
-  };
-  for (uint32_t group = first; group < grid.groups; group += step) {
-    std::vector<std::thread> others;
-    for (uint32_t lane = 1; lane < grid.lanes; ++lane) others.emplace_back(run_lane, group, lane);
-    run_lane(group, 0);
-    for (std::thread &other : others) other.join();
-  }
+  for (uint32_t group = first; group < grid.groups; group += step)
+    run_lanes(grid.lanes, group, grid.groups, [&] { kernel.run(arguments); });
 }
 
 }  // namespace

@@ -1,12 +1,10 @@
 // ChaCha20-Poly1305 by matrices at any address: the warps' kernel against the one by lanes, which
-// reads and writes bytes there. Each lane is a thread here.
+// reads and writes bytes there.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <barrier>
-#include <thread>
-
+#include "device/host/host_lanes.h"
 #include "kernels/aead/poly1305_matrix.h"
 #include "unit/support/random_bytes.h"
 
@@ -16,26 +14,6 @@ namespace {
 constexpr u32 kLanes = 32;
 using Bytes = std::vector<uint8_t>;
 using Words = std::vector<u32>;
-
-// Runs a kernel by one group of so many lanes.
-template <typename Kernel>
-void run_group(u32 group, u32 groups, Kernel kernel) {
-  std::barrier barrier(kLanes);
-  std::vector<std::thread> lanes;
-  for (u32 lane = 0; lane < kLanes; ++lane)
-    lanes.emplace_back([&, lane] {
-      device::host_lane = {
-          .lane = lane,
-          .lanes = kLanes,
-          .group = group,
-          .groups = groups,
-          .barrier = [](void *b) { static_cast<std::barrier<> *>(b)->arrive_and_wait(); },
-          .barrier_argument = &barrier};
-      kernel();
-      device::host_lane = {};
-    });
-  for (std::thread &lane : lanes) lane.join();
-}
 
 struct Result {
   Bytes memory;
@@ -78,7 +56,7 @@ class Message {
     return by([this](const u8 *in, u8 *out, Words &hashes) {
       for (u32 group = 0; group < 2; ++group) {
         Words local(POLY1305_RUN_LOCAL_WORDS);
-        run_group(group, 2, [&] {
+        device::run_lanes(kLanes, group, 2, [&] {
           chacha20_poly1305_runs(runs_.data(), &piece_, keys_.data(), key_.data(), opens_, in, out,
                                  nullptr, hashes.data(), local.data());
         });
@@ -93,7 +71,7 @@ class Message {
     const GhashBatch batch = {0, 2, 0, 0};
     return by([&](const u8 *in, u8 *out, Words &hashes) {
       Words local(POLY1305_MATRIX_LOCAL_WORDS);
-      run_group(0, 1, [&] {
+      device::run_lanes(kLanes, 0, 1, [&] {
         chacha20_poly1305_matrix_runs_across(runs_.data(), &batch, 1, matrices.data(), &piece_,
                                              keys_.data(), key_.data(), opens_, in, out,
                                              hashes.data(), local.data());

@@ -1,13 +1,11 @@
-// Texts at any address, by the lanes of a warp: what block/across.h XORs with them. Each
-// lane is a thread here.
+// Texts at any address, by the lanes of a warp: what block/across.h XORs with them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <barrier>
-#include <thread>
-
+#include "device/host/host_lanes.h"
 #include "kernels/block/across.h"
+#include "kernels/host_lane.h"
 #include "unit/support/random_bytes.h"
 
 namespace lanecrypt::test {
@@ -16,30 +14,13 @@ namespace {
 constexpr u32 kLanes = 32, kCount = 4;
 using Bytes = std::vector<uint8_t>;
 
-// Runs a lane's part of a warp's work on as many threads as it has lanes.
-class Warp {
- public:
+// What the lanes of a warp have in common.
+struct Warp {
   template <typename Work>
   void run(Work work) {
-    std::vector<std::thread> lanes;
-    for (u32 lane = 0; lane < kLanes; ++lane)
-      lanes.emplace_back([this, lane, work] {
-        device::host_lane = {
-            .lane = lane,
-            .lanes = kLanes,
-            .barrier =
-                [](void *barrier) { static_cast<std::barrier<> *>(barrier)->arrive_and_wait(); },
-            .barrier_argument = &barrier_};
-        work(lane);
-        device::host_lane = {};
-      });
-    for (std::thread &lane : lanes) lane.join();
+    device::run_lanes(kLanes, 0, 1, [&] { work(device::host_lane.lane); });
   }
-  u32 *scratch() { return scratch_; }
-
- private:
-  std::barrier<> barrier_{kLanes};
-  u32 scratch_[256] = {};
+  u32 scratch[256] = {};
 };
 
 // Memory with a text that begins so many bytes behind a multiple of 16, and others' bytes around.
@@ -79,7 +60,7 @@ TEST(Across, XorsATextAtAnyAddress) {
             for (u32 n = 0; n < kCount; ++n)
               blocks[n] = load_block(keystream.data() + row * kRow + 16 * (lane + 32 * n));
             across_xor(out.text(), in.text(), blocks, kCount, row * kCount * kLanes + lane - 3,
-                       length, warp.scratch());
+                       length, warp.scratch);
           }
         });
         EXPECT_TRUE(expected == out.bytes);
@@ -103,7 +84,7 @@ TEST(Across, XorsATextInPlace) {
         for (u32 n = 0; n < kCount; ++n)
           blocks[n] = load_block(keystream.data() + 16 * (row * kCount * kLanes + lane + 32 * n));
         across_xor(text.text(), text.text(), blocks, kCount, row * kCount * kLanes + lane, kLength,
-                   warp.scratch());
+                   warp.scratch);
       }
     });
     EXPECT_TRUE(expected == text.bytes);

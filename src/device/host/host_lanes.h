@@ -1,0 +1,15 @@
+// The lanes of a group on the emulator, each of which is a thread.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace lanecrypt::device {
+
+// Calls `work` once for each lane, with host_lane set for it, and returns when all have ended. The
+// first lane runs on the calling thread. All must meet each barrier that one of them meets.
+void run_lanes(uint32_t lanes, uint32_t group, uint32_t groups, const std::function<void()> &work);
+
+}  // namespace lanecrypt::device
