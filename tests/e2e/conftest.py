@@ -27,6 +27,8 @@ def pytest_configure(config):
     # pytest-xdist knows this mark. Without it, tests run one after the other anyway.
     config.addinivalue_line("markers", "xdist_group(name): tests that must not run at once, or "
                             "that share a fixture which takes long")
+    config.addinivalue_line("markers", "full: tests of what few changes break, which take long: "
+                            "dev/test --full runs them")
     # The settings of the person who runs the tests must not change their results.
     for name in ("OPENSSL_CONF", "OPENSSL_MODULES", "LANECRYPT_DEVICES", "LANECRYPT_HOST_FAULT"):
         os.environ.pop(name, None)
@@ -37,7 +39,11 @@ def pytest_configure(config):
             signal.signal(number, signal.SIG_DFL)
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    if not EVERY_CASE:
+        left = [item for item in items if item.get_closest_marker("full")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
     places = {name: place for place, name in enumerate(FIRST)}
     items.sort(key=lambda item: places.get(item.module.__name__, len(FIRST)))
 

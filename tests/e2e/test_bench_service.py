@@ -13,6 +13,8 @@ from conftest import REPOSITORY
 from local_server import program
 from test_bench_results import lacks_of
 
+pytestmark = pytest.mark.full
+
 
 def figures(script, build, folder, *options):
     """What a script writes, by name."""

@@ -11,6 +11,8 @@ import pytest
 
 from cli_fixtures import FAILED, LANECRYPT, REPOSITORY, USAGE, fails, ok
 
+pytestmark = pytest.mark.full
+
 PASSED = [f"aes-256-{mode}.pinned-to-pinned" for mode in ("ctr", "xts-4096", "cbc-decrypt", "gcm")]
 STREAMS = [f"aes-{bits}-cbc-encrypt.16x16KiB-pinned.default" for bits in (128, 256)]
 IDLE = ["aes-128-ctr.idle.openssl",

@@ -129,6 +129,7 @@ def test_bench_that_is_not_installed(tmp_path):
     assert done.returncode == FAILED and b"cannot run " in done.stderr and b"Permission denied" in done.stderr
 
 
+@pytest.mark.full
 def test_bench_writes_the_form_of_the_results(tmp_path):
     out = tmp_path / "results.json"
     # All of them take a minute on the emulator. Each checks its output, as on a card, where they are for.
@@ -179,6 +180,7 @@ def names_of_bench(what, *words):
     return {result["name"] for result in told["results"]}
 
 
+@pytest.mark.full
 def test_bench_of_kernels_runs_every_form():
     only = () if EVERY_ANSWER else (
         "--only", "aes-128-ctr.,aes-128-cbc-encrypt.,aes-128-ofb.,aes-128-gcm.,chacha20-poly1305.")
@@ -331,6 +333,7 @@ exec sleep {seconds}
 '''
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seconds, load", ((100, "stress-ng"), (0, "threads")))
 def test_bench_papers_takes_stress_ng_as_load(tmp_path, seconds, load):
     stress_ng = tmp_path / "bin" / "stress-ng"
@@ -350,6 +353,7 @@ def test_bench_papers_takes_stress_ng_as_load(tmp_path, seconds, load):
         assert not os.path.exists(f"/proc/{process}"), "it has outlived the command"
 
 
+@pytest.mark.full
 def test_bench_papers_leaves_out_what_takes_too_long(tmp_path):
     done = ok("bench", "papers", "S", "--quick", "--json", "--devices", "host",
               "--out", tmp_path, env={"LANECRYPT_HOST_FAULT": "pace:18000000"}, timeout=300)

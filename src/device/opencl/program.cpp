@@ -98,6 +98,9 @@ std::string build_options(const Properties &properties) {
   std::string options = "-cl-std=CL1.2 -w -DLC_RSA_U32=1";
   options += " -DLC_MOST_LANES=" + std::to_string(properties.max_group_lanes);
   if (properties.is_gpu) options += " -DLC_UNROLL=1";
+  const char *optimize = process::diagnostic_variable("LANECRYPT_OPENCL_OPTIMIZE");
+  if (!properties.is_gpu && optimize != nullptr && std::string_view(optimize) == "0")
+    options += " -cl-opt-disable";
   if (properties.chain_group_lanes != 0)
     options += " -DLC_CHAIN_LANES=" + std::to_string(properties.chain_group_lanes);
   return options;
