@@ -31,7 +31,9 @@ for size in (16, 24, 32):
 """
 
 
-@pytest.mark.parametrize("device", ["host", "opencl", "gl", "cuda"])
+@pytest.mark.parametrize("device", [
+    "host", pytest.param("opencl", marks=pytest.mark.full),
+    pytest.param("gl", marks=pytest.mark.full), "cuda"])
 def test_cryptography_is_moved_to_a_device(tmp_path, build, devices, device):
     if not any(d["api"] == device and not d["reason"] for d in devices):
         if device == "opencl":

@@ -45,6 +45,7 @@ def test_it_shows_the_job(repository, build):
         assert row.endswith(" yes") and " cores " in row.split("cores = ")[1]
 
 
+@pytest.mark.full
 def test_it_takes_opencl_on_the_cpu_where_there_is_no_gpu(repository, build, devices):
     """This is what a person sees who has no GPU and names no device."""
     usable = [d for d in devices if not d["reason"]]

@@ -39,8 +39,8 @@ void PrintTo(const DeviceCase &device, std::ostream *stream);
 // not say that this is meant, an absent "gpu" stands for it. So a report names what is
 // not tested.
 std::vector<DeviceCase> devices_under_test();
-// GPUs and the emulator in every form of the kernels. OpenCL and OpenGL on a CPU only in
-// the form that the device takes for its users.
+// GPUs in every form of the kernels, and the emulator in two, or with every case in all. OpenCL and
+// OpenGL on a CPU only in the form that the device takes for its users.
 std::vector<DeviceCase> devices_in_every_form();
 // Emulators in a table form: a long CBC encryption, of one stream, would leave
 // 31 of the 32 lanes of their bitsliced kernels idle.
