@@ -3,6 +3,7 @@
 an OPENSSL_CONF, and runs and ends its processes. It looks at what they map, how many threads
 they have, and which of them are left at the end."""
 
+import contextlib
 import ctypes
 import json
 import os
@@ -235,13 +236,13 @@ class Stage:
         """Ends a server by the signal. It must end in time, with one of the statuses."""
         expect(server.poll() is None, f"the server had ended: {self.log()[-300:]}")
         until = time.monotonic() + self.options.timeout
-        while server.poll() is None and time.monotonic() < until:
-            # Repeats the signal, since HAProxy's master ignores signals while it restarts itself.
-            server.send_signal(by)
-            try:
-                server.wait(3)
-            except subprocess.TimeoutExpired:
-                pass
+        # HAProxy's master ignores signals while it restarts itself. A second signal would kill its
+        # worker, with any provider or none, while that serves its last visitors.
+        while is_ignored(server.pid, by) and time.monotonic() < until:
+            time.sleep(0.02)
+        server.send_signal(by)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.wait(max(0, until - time.monotonic()))
         if server.poll() is None:
             hangs = [where_it_waits(p) for p in descendants(os.getpid(), self.apart)]
             raise Failure("the server does not end: " + "; ".join(hangs))
@@ -258,6 +259,13 @@ class Stage:
         reasons = {device["reason"] for line in lines for device in line["devices"]
                    if "reason" in device}
         return {"lines": len(lines), **sums, "reasons": sorted(reasons)}
+
+
+def is_ignored(process, number):
+    """Whether a process ignores the signal."""
+    masks = [int(line.split()[1], 16) for line in read(f"/proc/{process}/status").splitlines()
+             if line.startswith("SigIgn:")]
+    return any(mask & 1 << number - 1 for mask in masks)
 
 
 def name_of(command):
