@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <mutex>
 #include <stdexcept>
+#include <string>
 
 #include "device/host/host_device.h"
 #include "lanecrypt/lanecrypt.h"
@@ -27,8 +28,9 @@ class Emulator {
     void *memory = nullptr;
     if (lc_open(&options, &context_) != LC_OK ||
         lc_alloc_device(context_, 0, bytes, &memory) != LC_OK) {
+      const std::string why = lc_last_error();
       lc_close(context_);
-      throw std::runtime_error(lc_last_error());
+      throw std::runtime_error(why);
     }
     data_ = static_cast<uint8_t *>(memory);
   }
