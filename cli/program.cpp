@@ -29,11 +29,12 @@ void survive(int signal_number) {
 // What to say of words that the parser did not expect.
 std::string unexpected(const CLI::ExtrasError &error, const CLI::App &app, const char *also) {
   const std::vector<std::string> words = app.remaining();
-  if (also == nullptr || words.empty() || !words[0].starts_with("--")) return error.what();
-  // Without its value, which may be a secret.
-  const std::string_view word = words[0];
+  if (words.empty()) return error.what();
+  // Without its value and the words that follow, which may be secrets.
+  const std::string_view word = std::string_view(words[0]).substr(0, words[0].find('='));
+  if (also == nullptr || !word.starts_with("--")) return fmt::format("not expected: {}", word);
   return fmt::format("there is no option and no {} '{}'; the help lists them", also,
-                     word.substr(2, word.find('=') - 2));
+                     word.substr(2));
 }
 
 }  // namespace
