@@ -597,12 +597,14 @@ typedef struct lc_replays {
  * (cuStreamBeginCapture). Each launch of the graph then does it with what lies in its memory at
  * that time, and the host has no part in that. Waits for nothing that is in the stream.
  *
- * The job has segments, one at least and 65,536 at most, and some text: of GCM or
- * ChaCha20-Poly1305 with nonces of 12 bytes and at most 4,096 bytes of additional data, or of CTR
- * or ChaCha20. Text, tags and verdicts are in device memory, and the stream is no default one.
- * Other jobs are LC_ERROR_UNSUPPORTED. A stream that is not being captured is LC_ERROR_ARGUMENT,
- * and devices that are not CUDA's capture none (LC_ERROR_UNSUPPORTED). After an error some of the
- * job may be in the stream: do not launch that graph.
+ * The job has segments, one at least and 65,536 at most, and some text: of GCM (with AES, SM4 or
+ * ARIA) or ChaCha20-Poly1305 with nonces of 12 bytes and at most 4,096 bytes of additional data, or
+ * of CTR (with any block cipher) or ChaCha20. Text, tags and verdicts are in device memory, and the
+ * stream is no default one. Other jobs are LC_ERROR_UNSUPPORTED: messages, CCM, other nonces. What
+ * is wrong in any job is LC_ERROR_ARGUMENT, segments of a mode that takes none too, such as CBC; so
+ * are a job without text or stream, and a stream that is not being captured. Devices that are not
+ * CUDA's capture none (LC_ERROR_UNSUPPORTED). After an error some of the job may be in the stream:
+ * do not launch that graph.
  *
  * Additional data in device memory (lc_segments.aad_memory) are read anew at each launch. Those in
  * host memory are copied here, and are the same at each launch. The number in them begins with

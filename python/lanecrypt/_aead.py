@@ -32,8 +32,9 @@ class AEAD:
     Data are bytes-like objects or contiguous arrays of any type, by their bytes: NumPy, PyTorch,
     CuPy, JAX, Numba, and all that has __dlpack__ or __cuda_array_interface__. Data on a CUDA
     device are worked on where they lie; those in host memory on a device or the CPU, whatever is
-    sooner. Nonces and associated data lie in host memory. Results are of the input's kind: bytes
-    for bytes-like objects, and for an array a new one beside it.
+    sooner. Nonces and associated data lie in host memory, but where a function says that they may
+    lie on the device. Results are of the input's kind: bytes for bytes-like objects, and for an
+    array a new one beside it.
 
     stream: for arrays on a CUDA device, an int (the handle) or an object with __cuda_stream__. The
     work is done in the order of the stream, by default of the stream that the array's framework
@@ -192,9 +193,9 @@ class AEAD:
 
         nonce: what stands before the number in each nonce, or a whole one. Without
             layout.number: all nonces, one behind the other.
-        associated_data: one for all segments; layout.aad_number stands in it. With AES-GCM and
-            ChaCha20-Poly1305, nonces of 12 bytes and tags on a device, it may be an array there of
-            4,096 bytes at most.
+        associated_data: one for all segments; layout.aad_number stands in it. With GCM and
+            ChaCha20-Poly1305, nonces of 12 bytes, and text and tags on a device, it may be an array
+            there of 4,096 bytes at most.
         first: the number of the first segment here, where the data are a later part of a text.
         is_end: whether the last segment here is the last one of the whole text.
         out, tags: where they go: arrays, tags one behind the other. out may be the data if tags
@@ -239,8 +240,9 @@ class AEAD:
                                  stream: Any = None) -> Captured:
         """Puts encrypt_segments() into the CUDA graph that is being captured, which then does it
         at each launch, with what `data` hold at that time. All arrays are on the card and stay;
-        nothing here waits. For AES-GCM and ChaCha20-Poly1305 with nonces of 12 bytes and some
-        data, in 65,536 segments at most.
+        nothing here waits. For GCM (of AES, SM4 and ARIA) and ChaCha20-Poly1305 with nonces of 12
+        bytes and some data, in 65,536 segments at most; others raise UnsupportedError. After any
+        error do not launch the graph: some of the call may be in it.
 
         Each launch uses the numbers that follow on those of the one before, so no nonce comes
         twice: layout.number must have room for all `launches`. Nothing else may use these numbers
@@ -267,6 +269,7 @@ class AEAD:
         nonce: an array of 12 bytes on the card, the first segment's nonce, which each launch
             reads; the number in it counts on. Or as in decrypt_segments(), the same at each
             launch.
+        associated_data: as in capture_encrypt_segments().
         verdicts: an array of a byte for each segment, which becomes 1 where the tag is right, and
             0 where it is wrong and the output was wiped."""
         return capture_decryption(self, layout, nonce, data, associated_data, out, verdicts, tags,

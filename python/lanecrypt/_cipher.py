@@ -161,6 +161,8 @@ class Cipher:
         """Puts encryption with CTR or ChaCha20 into the CUDA graph that is being captured, which then
         does it at each launch, with what `data` hold at that time. All arrays are on the card and
         stay; nothing here waits. There are 65,536 segments at most; a text in one piece is one.
+        Other modes raise ValueError. After any error do not launch the graph: some of the call may
+        be in it.
 
         Each segment and each launch has the next number in the IV, whose blocks count behind the
         number, or in ChaCha20 before it: layout.number must have room for all `launches`, and the

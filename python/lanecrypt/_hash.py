@@ -48,7 +48,8 @@ def hash_many(
     out: a writable array of as many bytes as all digests have, which go there one behind the
         other. It is returned. By default a new array of shape (count, bytes of a digest) beside
         the messages; a list of bytes for a list of bytes-like messages.
-    stream: as for AESGCM.encrypt().
+    stream: as for AESGCM.encrypt(), but not 2, CUDA's per-thread default stream, which raises
+        UnsupportedError.
 
     Digests are those of hashlib. With messages in host memory one of them is computed again by
     the CPU, unless the context has verify="off".
@@ -111,7 +112,7 @@ def blake3(
     derive_key_context: instead of it, derives a key from the data, for the purpose that this text
         names. It is no Context: that is `context`.
     digest_bytes: up to 2**30.
-    stream: as for AESGCM.encrypt().
+    stream: as for hash_many().
     """
     if key is not None and derive_key_context is not None:
         raise TypeError("give either key or derive_key_context")
@@ -138,7 +139,7 @@ def merkle_root(
     an array, whose leaves are `leaf_bytes` of it each, the last one what is left. All leaves are
     hashed at once where the data lie. The root alone, of 32 bytes, comes to the host.
 
-    stream: as for AESGCM.encrypt().
+    stream: as for hash_many().
     """
     if leaf_bytes < 1:
         raise ValueError("a leaf has 1 byte at least")

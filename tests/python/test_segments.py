@@ -219,6 +219,9 @@ def test_only_a_card_has_graphs(host):
         ours.capture_decrypt_segments(ROWS, host.allocate("host:0", 12),
                                       memory, out=memory, tags=small["tags"],
                                       verdicts=host.allocate("host:0", 2))
+    with pytest.raises(ValueError, match="takes none"):
+        lanecrypt.Cipher("aes-cbc", KEY, context=host).capture_encrypt_segments(
+            ROWS, bytes(16), memory, out=memory, launches=1, verdict=small["verdict"])
     cipher = lanecrypt.Cipher("aes-ctr", KEY, context=host)
     with pytest.raises(ValueError, match="no stream"):
         cipher.capture_encrypt_segments(ROWS, bytes(16), memory, out=memory, launches=1,

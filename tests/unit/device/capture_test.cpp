@@ -95,6 +95,7 @@ struct Shape {
   uint32_t aad_bytes = 0;
   lc_memory aad_memory = LC_MEMORY_HOST;
   lc_numbering aad_number = {};
+  uint32_t key_bytes = 32;
 };
 
 constexpr Shape kShapes[] = {
@@ -183,7 +184,30 @@ constexpr Shape kShapes[] = {
      .segment_bytes = 333,
      .number = {13, 3, 0, 65000},
      .launches = 20},
+    {.name = "GcmOfAria",
+     .cipher = LC_ARIA_GCM,
+     .text_bytes = 777,
+     .segment_bytes = 300,
+     .in_place = true,
+     .tags_behind = true,
+     .number = {8, 4, 0, 7},
+     .aad_bytes = 13,
+     .aad_memory = LC_MEMORY_DEVICE},
+    {.name = "GcmOfSm4",
+     .cipher = LC_SM4_GCM,
+     .text_bytes = 777,
+     .segment_bytes = 300,
+     .number = {8, 4, 0, 7},
+     .aad_bytes = 13,
+     .key_bytes = 16},
 };
+
+std::vector<Shape> shapes() {
+  std::vector<Shape> made;
+  for (const Shape &shape : kShapes)
+    if (!mode_of(shape.cipher).is_aead || has_reference(shape.cipher)) made.push_back(shape);
+  return made;
+}
 
 class Capture : public testing::TestWithParam<Shape> {
  protected:
@@ -302,7 +326,7 @@ class Capture : public testing::TestWithParam<Shape> {
     job.struct_size = sizeof job;
     job.cipher = shape_.cipher;
     job.direction = direction;
-    job.key_bytes = 32;
+    job.key_bytes = shape_.key_bytes;
     job.memory = LC_MEMORY_DEVICE;
     job.stream = &graph;
     job.segments = &segments;
@@ -362,8 +386,8 @@ class Capture : public testing::TestWithParam<Shape> {
             << "launch " << number << ", segment " << n;
         continue;
       }
-      reference_seal({shape_.cipher, 32, key_.data(), nonce_of(number, n), aad_of(n)}, &plain[at],
-                     right.data(), right.size(), tag.data());
+      reference_seal({shape_.cipher, shape_.key_bytes, key_.data(), nonce_of(number, n), aad_of(n)},
+                     &plain[at], right.data(), right.size(), tag.data());
       ASSERT_EQ(0, std::memcmp(out_ + place_of(n, gap(true)), right.data(), right.size()))
           << "launch " << number << ", segment " << n;
       ASSERT_EQ(0, std::memcmp(tag_of(n), tag.data(), tag.size()))
@@ -467,7 +491,7 @@ TEST_P(CapturedKey, IsWiped) {
 INSTANTIATE_TEST_SUITE_P(Ciphers, CapturedKey,
                          testing::Values(kShapes[0], kShapes[4], kShapes[11], kShapes[14]),
                          [](const auto &one) { return std::string(one.param.name); });
-INSTANTIATE_TEST_SUITE_P(Shapes, Capture, testing::ValuesIn(kShapes),
+INSTANTIATE_TEST_SUITE_P(Shapes, Capture, testing::ValuesIn(shapes()),
                          [](const auto &one) { return std::string(one.param.name); });
 
 // What no graph may do again, by the C ABI.
@@ -614,8 +638,10 @@ TEST_F(CaptureRefuses, WhatNoGraphCanDo) {
   segments_.text_bytes = 0;
   expect(LC_ERROR_ARGUMENT, "no text");
   segments_.text_bytes = 64;
-  job_.cipher = LC_AES_CCM;
-  only("a graph can have segments alone");
+  for (const lc_cipher ccm : {LC_AES_CCM, LC_ARIA_CCM}) {
+    job_.cipher = ccm;
+    only("a graph can have segments alone");
+  }
   job_.cipher = LC_AES_GCM;
   job_.memory = LC_MEMORY_DEVICE_TO_HOST;
   job_.tag_memory = LC_MEMORY_HOST;
@@ -629,6 +655,15 @@ TEST_F(CaptureRefuses, WhatNoGraphCanDo) {
   job_.messages = &message;
   job_.message_size = sizeof message;
   only("a graph can have segments alone");
+}
+
+// What is refused is the device, and none of these.
+TEST_F(CaptureRefuses, GcmOfNoCipher) {
+  job_.key_bytes = 16;
+  for (const lc_cipher gcm : {LC_AES_GCM, LC_ARIA_GCM, LC_SM4_GCM}) {
+    job_.cipher = gcm;
+    expect(LC_ERROR_UNSUPPORTED, "captures no graphs");
+  }
 }
 
 TEST_F(CaptureRefuses, WhatItDoesNotKnow) {
