@@ -90,40 +90,40 @@ class Messages:
 
     def task(self, cipher: Keyed, ivs: Any, aad: Any, encrypts: bool) -> _core.CipherTask:
         """A task that does them all. ivs: a sequence, one object with all of them, or None."""
-        each = list(ivs) if isinstance(ivs, (list, tuple)) else None
-        if ivs is None:
-            iv_bytes = 0
-        elif each is not None:
-            check_count(len(each), self.count, "nonces")
-            iv_bytes = nbytes_of(each[0]) if each else cipher._usual_iv_bytes()
-        else:
-            total = nbytes_of(ivs)
-            if self.count and total % self.count:
-                raise ValueError(f"{total} bytes of nonces are not as many for each of "
-                                 f"{self.count} messages")
-            iv_bytes = total // self.count if self.count else cipher._usual_iv_bytes()
+        joined = b"" if ivs is None else self._join(ivs)
+        iv_bytes = (0 if ivs is None else
+                    len(joined) // self.count if self.count else cipher._usual_iv_bytes())
         task = cipher._task(self._context, encrypts, iv_bytes, self.stream)
         if self.count:
             longest = (max(source.nbytes for source in self.sources) if self.is_sequence
                        else self.sources[0].nbytes // self.count)
             cipher._check_length(iv_bytes, longest)
         if not self.is_sequence:
-            joined = ivs if each is None else b"".join(map(_bytes_of, each))
             task.add_rows(joined, self.sources[0], self.outputs[0].view, self.count, aad)
             return task
-        if ivs is None:
-            each = [None] * self.count
-        elif each is None:
-            flat = _bytes_of(ivs)
-            each = [flat[n * iv_bytes:(n + 1) * iv_bytes] for n in range(self.count)]
         aads = list(aad) if isinstance(aad, (list, tuple)) else None
         if aads is not None:
             check_count(len(aads), self.count, "associated data")
         shared = None if aad is None or aads is not None else _arrays.view(aad)
-        for number, (iv, source, output) in enumerate(zip(each, self.sources, self.outputs)):
-            task.add(iv, source, 0, source.nbytes, output.view, 0,
-                     aads[number] if aads is not None else shared)
+        for number, (source, output) in enumerate(zip(self.sources, self.outputs)):
+            task.add(joined[number * iv_bytes:(number + 1) * iv_bytes], source, 0, source.nbytes,
+                     output.view, 0, aads[number] if aads is not None else shared)
         return task
+
+    def _join(self, ivs: Any) -> bytes:
+        """All of them, one behind the other, each as long as the others."""
+        if not isinstance(ivs, (list, tuple)):
+            joined = _bytes_of(ivs)
+            if self.count and len(joined) % self.count:
+                raise ValueError(f"{len(joined)} bytes of nonces are not as many for each of "
+                                 f"{self.count} messages")
+            return joined
+        check_count(len(ivs), self.count, "nonces")
+        each = [_bytes_of(iv) for iv in ivs]
+        for iv in each:
+            if len(iv) != len(each[0]):
+                raise ValueError(f"one nonce or IV has {len(iv)} bytes, another {len(each[0])}")
+        return b"".join(each)
 
 
 def _bytes_of(value: Any) -> bytes:
