@@ -26,6 +26,10 @@ def nbytes_of(value: Any) -> int:
     return len(value) if type(value) is bytes else _arrays.view(value).nbytes
 
 
+def bytes_of(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else _core.to_bytes(_arrays.view(value))
+
+
 def check_size(its_view: _core.View, nbytes: int, what: str = "buffer") -> None:
     if its_view.nbytes != nbytes:
         raise ValueError(f"{what} must be {nbytes} bytes")
@@ -113,18 +117,14 @@ class Messages:
     def _join(self, ivs: Any) -> bytes:
         """All of them, one behind the other, each as long as the others."""
         if not isinstance(ivs, (list, tuple)):
-            joined = _bytes_of(ivs)
+            joined = bytes_of(ivs)
             if self.count and len(joined) % self.count:
                 raise ValueError(f"{len(joined)} bytes of nonces are not as many for each of "
                                  f"{self.count} messages")
             return joined
         check_count(len(ivs), self.count, "nonces")
-        each = [_bytes_of(iv) for iv in ivs]
+        each = [bytes_of(iv) for iv in ivs]
         for iv in each:
             if len(iv) != len(each[0]):
                 raise ValueError(f"one nonce or IV has {len(iv)} bytes, another {len(each[0])}")
         return b"".join(each)
-
-
-def _bytes_of(value: Any) -> bytes:
-    return value if isinstance(value, bytes) else _core.to_bytes(_arrays.view(value))
