@@ -71,11 +71,11 @@ def _escaped(name: str, value: Setting) -> str:
 def _write(path: str, text: str) -> None:
     """Whole or not at all."""
     part = f"{path}.{os.getpid()}.part"
+    file = open(part, "x", encoding="utf-8")
     try:
-        with open(part, "x", encoding="utf-8") as file:
+        with file:
             file.write(text)
         os.replace(part, path)
     except BaseException:
-        if os.path.exists(part):
-            os.unlink(part)
+        os.unlink(part)
         raise

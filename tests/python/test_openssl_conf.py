@@ -53,3 +53,16 @@ def test_it_replaces_a_file_whole(tmp_path):
     assert path.read_text() == text and "in_process = no\n" in text
     with pytest.raises(OSError):
         lanecrypt.openssl_conf(tmp_path / "none" / "x")
+
+
+def test_it_leaves_no_part_and_deletes_none_of_others(tmp_path):
+    path = tmp_path / "folder"
+    path.mkdir()
+    with pytest.raises(OSError):
+        lanecrypt.openssl_conf(path)  # which no file can replace
+    assert list(tmp_path.iterdir()) == [path]
+    part = tmp_path / f"folder.{os.getpid()}.part"
+    part.write_text("another's")
+    with pytest.raises(FileExistsError):
+        lanecrypt.openssl_conf(path)
+    assert part.read_text() == "another's"
