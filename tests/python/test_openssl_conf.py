@@ -3,12 +3,14 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
 import pytest
 
 import lanecrypt
+from lanecrypt import _openssl
 
 OPENSSL = shutil.which("openssl")
 
@@ -44,6 +46,16 @@ def test_wrong_settings(tmp_path, settings):
     with pytest.raises(ValueError):
         lanecrypt.openssl_conf(tmp_path / "x", **settings)
     assert not list(tmp_path.iterdir())
+
+
+def test_all_settings_of_the_provider():
+    source = pathlib.Path(__file__).parents[2] / "provider" / "settings.cpp"
+    if not source.exists():
+        pytest.skip("needs the provider's source")
+    names = re.findall(r"[.]name = \"(\w+)\"", source.read_text())
+    assert len(names) > 10 and sorted(names) == sorted(_openssl._SETTINGS)
+    text = lanecrypt.openssl_conf(service="/a/socket", ml_dsa="always", slh_dsa=False)
+    assert "\nservice = /a/socket\nml_dsa = always\nslh_dsa = no\n" in text
 
 
 def test_it_replaces_a_file_whole(tmp_path):
