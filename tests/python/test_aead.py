@@ -381,6 +381,24 @@ def test_what_a_provider_may_give(tmp_path):
         lanecrypt.AESGCM(lanecrypt.KeyFile(tmp_path / "long"))
 
 
+def test_what_file_a_key_may_be(tmp_path, monkeypatch):
+    path, most = tmp_path / "key", lanecrypt.KeyFile.MOST_BYTES
+    path.write_bytes(b"k" * most)
+    assert lanecrypt.KeyFile(path).get_key() == b"k" * most
+    os.mkfifo(tmp_path / "pipe")
+    for wrong in ("/dev/zero", tmp_path / "pipe"):
+        with pytest.raises(ValueError, match="regular"):
+            lanecrypt.KeyFile(wrong).get_key()
+    with pytest.raises((ValueError, IsADirectoryError)):
+        lanecrypt.KeyFile(tmp_path).get_key()
+    # One that grows after it was asked for its size.
+    before = os.stat(path)
+    path.write_bytes(b"k" * (most + 1))
+    monkeypatch.setattr(os, "fstat", lambda descriptor: before)
+    with pytest.raises(ValueError, match="too long"):
+        lanecrypt.KeyFile(path).get_key()
+
+
 def test_keys_stay_inside(cpu):
     ours = lanecrypt.AESGCM(KEY, context=cpu)
     for holder in (ours, ours._key, cpu):
