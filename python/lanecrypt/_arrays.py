@@ -60,7 +60,8 @@ def view(value: Any, stream: Optional[int] = None, *, writable: bool = False) ->
         if not value.flags.c_contiguous:
             raise BufferError("the array is not contiguous: make a copy that is, by "
                               "numpy.ascontiguousarray()")
-        value = value.reshape(-1).view("u1")
+        # The first dimension stays, since it may number messages.
+        value = (value if value.ndim else value.reshape(1)).view("u1")
     return _core.View(value, writable, stream)
 
 

@@ -2,6 +2,7 @@
 """Arrays of frameworks, and of everything that has the same protocols, without a card."""
 
 import ctypes
+import hashlib
 import importlib
 import os
 import sys
@@ -67,10 +68,29 @@ def test_numpy_of_every_type(ours, numpy, kind):
     assert into.tobytes() == array.tobytes()
 
 
+@pytest.mark.parametrize("kind", ["<f4", "M8[s]", "m8[s]", "V2", [("a", "u1"), ("b", "<f4")]])
+def test_rows_of_numpy_of_every_type(context, ours, numpy, kind):
+    array = numpy.frombuffer(os.urandom(480), dtype=kind).reshape(3, -1)
+    sealed, tags = ours.encrypt_many(bytes(range(36)), array)
+    assert sealed.dtype == array.dtype and sealed.shape == array.shape and tags.shape == (3, 16)
+    for n in range(3):
+        assert sealed[n].tobytes() + tags[n].tobytes() == pyca.AESGCM(KEY).encrypt(
+            bytes(range(12 * n, 12 * n + 12)), array[n].tobytes(), None)
+    opened = ours.decrypt_many(bytes(range(36)), sealed, tags)
+    assert opened.dtype == array.dtype and opened.tobytes() == array.tobytes()
+    assert lanecrypt.hash_many("sha256", array, context=context).tobytes() == b"".join(
+        hashlib.sha256(row.tobytes()).digest() for row in array)
+    for no_rows in (array[0], array[0, 0]):
+        with pytest.raises(ValueError, match="two dimensions"):
+            ours.encrypt_many(bytes(36), no_rows)
+
+
 def test_numpy_shapes(ours, numpy):
     for shape in ((), (0,), (1,), (3, 0, 4), (2, 3, 4)):
         array = numpy.ones(shape, "<i4")
         assert ours.encrypt(NONCE, array).tobytes() == sealed_by_pyca(array.tobytes())
+        times = array.astype("M8[s]")
+        assert ours.encrypt(NONCE, times).tobytes() == sealed_by_pyca(times.tobytes())
 
 
 @pytest.mark.parametrize("make", [
