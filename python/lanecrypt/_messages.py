@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable
 from typing import Any, Optional, Protocol
 
 from . import _arrays, _core
@@ -27,7 +28,13 @@ def nbytes_of(value: Any) -> int:
 
 
 def bytes_of(value: Any) -> bytes:
-    return value if isinstance(value, bytes) else _core.to_bytes(_arrays.view(value))
+    """A copy of a nonce, an IV or a digest."""
+    if isinstance(value, bytes):
+        return value
+    its_view = _arrays.view(value)
+    if not its_view.on_host:
+        raise ValueError("nonces, IVs and digests must lie in host memory")
+    return _core.to_bytes(its_view)
 
 
 def check_size(its_view: _core.View, nbytes: int, what: str = "buffer") -> None:
@@ -47,6 +54,8 @@ class Keyed(Protocol):
               stream: Optional[int]) -> _core.CipherTask: ...
 
     def _check_length(self, iv_bytes: int, text_bytes: int) -> None: ...
+
+    def _check_counters(self, ivs: bytes, lengths: Iterable[int]) -> None: ...
 
     def _usual_iv_bytes(self) -> int: ...
 
@@ -99,9 +108,11 @@ class Messages:
                     len(joined) // self.count if self.count else cipher._usual_iv_bytes())
         task = cipher._task(self._context, encrypts, iv_bytes, self.stream)
         if self.count:
-            longest = (max(source.nbytes for source in self.sources) if self.is_sequence
-                       else self.sources[0].nbytes // self.count)
-            cipher._check_length(iv_bytes, longest)
+            lengths = ([source.nbytes for source in self.sources] if self.is_sequence
+                       else [self.sources[0].nbytes // self.count])
+            cipher._check_length(iv_bytes, max(lengths))
+            cipher._check_counters(joined, lengths if self.is_sequence else
+                                   itertools.repeat(lengths[0]))
         if not self.is_sequence:
             task.add_rows(joined, self.sources[0], self.outputs[0].view, self.count, aad)
             return task

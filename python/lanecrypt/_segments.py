@@ -5,6 +5,7 @@ what tensors and caches are cut into."""
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _arrays, _core
@@ -164,7 +165,9 @@ class _Request:
                                  f"{count} segments")
             nonce_bytes = stride = nonce_bytes // count
         task = self.aead._task(self.context, encrypts, nonce_bytes, self.stream)
-        self.aead._check_length(nonce_bytes, min(layout.segment_bytes, text_bytes))
+        longest = min(layout.segment_bytes, text_bytes)
+        self.aead._check_length(nonce_bytes, longest)
+        self.aead._check_counters(nonces, itertools.repeat(longest))
         first_bytes = layout._first_bytes(self.first)
         aad = None if aad is None else _arrays.view(aad, self.stream)
         task.set_segments(nonces, stride, _number(layout.number, self.first), layout.last_flag_at,
