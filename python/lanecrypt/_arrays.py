@@ -76,13 +76,17 @@ def stream_for(value: Any, its_view: _core.View, given: Optional[int], *,
     framework = framework_of(value)
     if framework == "torch":
         cuda = sys.modules["torch"].cuda
-        is_captured = cuda.is_current_stream_capturing()
+        # It asks the current device alone, which need not be the value's.
+        is_elsewhere = its_view.ordinal != cuda.current_device()
+        with cuda.device(its_view.ordinal) if is_elsewhere else contextlib.nullcontext():
+            is_captured = cuda.is_current_stream_capturing()
         stream = given if given is not None else its_view.stream
         if stream is None:  # a PyTorch whose tensors do not tell it with their memory
             stream = cuda.current_stream(value.device).cuda_stream
     elif framework == "cupy":
-        now = sys.modules["cupy"].cuda.get_current_stream()
-        is_captured = now.is_capturing()
+        with value.device:  # whose stream it is that CuPy tells
+            now = sys.modules["cupy"].cuda.get_current_stream()
+            is_captured = now.is_capturing()
         stream = given if given is not None else now.ptr
     else:
         return given if given is not None else its_view.stream

@@ -14,6 +14,7 @@ import lanecrypt
 from cryptography import exceptions
 from cryptography.hazmat.primitives.ciphers import aead as pyca
 from conftest import Work
+from lanecrypt import _arrays
 
 KEY = bytes(range(32))
 NONCE = bytes(12)
@@ -471,24 +472,76 @@ def test_a_stream_goes_with_a_cuda_device(ours):
         ours.encrypt(NONCE, b"text", stream=-1)
 
 
-@pytest.mark.parametrize("stream", [None, 7])
-def test_a_capture_is_refused(ours, monkeypatch, stream):
-    """A graph's replay would use the nonce again. This stands for PyTorch: test_cuda.py has itself."""
-    class Tensor:
-        device = "cuda:0"
+class Cuda:
+    """Stands for PyTorch or CuPy and a card with two devices: test_cuda.py has these themselves. An
+    object is a device, which is current within `with`."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __enter__(self):
+        Cuda.entered.append(self.number)
+
+    def __exit__(self, *error):
+        Cuda.entered.pop()
+
+    entered = [0]
+    captured = None  # the device whose current stream is being captured
+    ordinal = None  # of the array
+
+    @classmethod
+    def current(cls, device=None):
+        number = cls.entered[-1] if device is None else device.number
+        return types.SimpleNamespace(ptr=7 + number, cuda_stream=7 + number,
+                                     is_capturing=lambda: cls.captured == number)
+
+
+def framework_on_a_card(monkeypatch, name, ordinal=0, captured=None):
+    """An array of that framework, which is on a device."""
+    class Array:
+        device = Cuda(ordinal)
         __cuda_array_interface__ = {"shape": (10,), "typestr": "|u1", "data": (4096, False),
                                     "version": 3, "strides": None, "stream": None}
 
-    Tensor.__module__ = "torch"
-    cuda = types.SimpleNamespace(is_current_stream_capturing=lambda: True,
-                                 current_stream=lambda device: types.SimpleNamespace(cuda_stream=7))
-    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(cuda=cuda))
+        def __dlpack_device__(self):
+            return 2, ordinal
+
+    Array.__module__ = name
+    monkeypatch.setattr(Cuda, "captured", captured)
+    cuda = types.SimpleNamespace(
+        device=Cuda, current_device=lambda: Cuda.entered[-1], current_stream=Cuda.current,
+        get_current_stream=Cuda.current,
+        is_current_stream_capturing=lambda: Cuda.current().is_capturing())
+    monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(cuda=cuda))
+    return Array()
+
+
+@pytest.mark.parametrize("name", ["torch", "cupy"])
+@pytest.mark.parametrize("stream", [None, 7])
+def test_a_capture_is_refused(ours, monkeypatch, name, stream):
+    """A graph's replay would use the nonce again."""
+    array = framework_on_a_card(monkeypatch, name, captured=0)
     layout = lanecrypt.Segments(4, number=lanecrypt.Number(7))
-    for call in (lambda: ours.encrypt(NONCE, Tensor(), stream=stream),
-                 lambda: ours.decrypt(NONCE, Tensor(), stream=stream),
-                 lambda: ours.encrypt_many([NONCE], [Tensor()], stream=stream),
-                 lambda: ours.encrypt_segments(layout, bytes(7), Tensor(), stream=stream),
-                 lambda: lanecrypt.Cipher("aes-ctr", KEY).encrypt(bytes(16), Tensor(), stream=stream),
-                 lambda: lanecrypt.keystream(KEY, NONCE, out=Tensor(), stream=stream)):
+    for call in (lambda: ours.encrypt(NONCE, array, stream=stream),
+                 lambda: ours.decrypt(NONCE, array, stream=stream),
+                 lambda: ours.encrypt_many([NONCE], [array], stream=stream),
+                 lambda: ours.encrypt_segments(layout, bytes(7), array, stream=stream),
+                 lambda: lanecrypt.Cipher("aes-ctr", KEY).encrypt(bytes(16), array, stream=stream),
+                 lambda: lanecrypt.keystream(KEY, NONCE, out=array, stream=stream)):
         with pytest.raises(RuntimeError, match="captured"):
             call()
+
+
+@pytest.mark.parametrize("name", ["torch", "cupy"])
+@pytest.mark.parametrize("ordinal", [0, 1])
+def test_the_stream_is_of_the_arrays_device(monkeypatch, name, ordinal):
+    """Device 0 is the current one."""
+    array = framework_on_a_card(monkeypatch, name, ordinal, captured=1 - ordinal)
+    view = _arrays.view(array)
+    assert view.on_cuda and _arrays.stream_for(array, view, None) == 7 + ordinal
+    assert _arrays.stream_for(array, view, 5) == 5
+    monkeypatch.setattr(Cuda, "captured", ordinal)
+    with pytest.raises(RuntimeError, match="captured"):
+        _arrays.stream_for(array, view, None)
+    assert _arrays.stream_for(array, view, None, captures=True) == 7 + ordinal
+    assert Cuda.entered == [0]
