@@ -136,10 +136,8 @@ class CipherStream:
 
     def _do_update(self, context: Context, source: _core.View, output: _core.View,
                    stream: Optional[int]) -> None:
-        if not source.on_host and stream is not None and source.on_cuda:
-            # The ends of pieces are read and written by copies that are in no stream.
-            context._core.wait_for_stream(context._core.device_of(source),
-                                          stream or _arrays.LEGACY_STREAM)
+        # The ends of pieces are read and written by copies that are in no stream.
+        _arrays.wait_for_stream(source, stream, context._core)
         size = self._block_bytes
         taken = given = 0
         if self._head:

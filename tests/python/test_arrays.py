@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays of frameworks, and of everything that has the same protocols, without a card."""
 
+import contextlib
 import ctypes
 import hashlib
 import importlib
@@ -511,6 +512,9 @@ def framework_on_a_card(monkeypatch, name, ordinal=0, captured=None):
     cuda = types.SimpleNamespace(
         device=Cuda, current_device=lambda: Cuda.entered[-1], current_stream=Cuda.current,
         get_current_stream=Cuda.current,
+        stream=lambda stream: ("within", stream),
+        default_stream=lambda device: ("default", device.number),
+        ExternalStream=lambda number, device=None: (number, device and device.number),
         is_current_stream_capturing=lambda: Cuda.current().is_capturing())
     monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(cuda=cuda))
     return Array()
@@ -545,3 +549,15 @@ def test_the_stream_is_of_the_arrays_device(monkeypatch, name, ordinal):
         _arrays.stream_for(array, view, None)
     assert _arrays.stream_for(array, view, None, captures=True) == 7 + ordinal
     assert Cuda.entered == [0]
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 1000])
+def test_new_arrays_are_in_the_order_of_the_stream(monkeypatch, number):
+    """Whatever stream that is: PyTorch and CuPy would take memory and zero it in their own."""
+    array = framework_on_a_card(monkeypatch, "torch", 1)
+    expected = ("default", 1) if number < 2 else (number, 1)
+    assert _arrays._on_stream("torch", number, array.device) == ("within", expected)
+    for same in (None, 8):  # what is the current one needs nothing
+        assert isinstance(_arrays._on_stream("torch", same, array.device), contextlib.nullcontext)
+    framework_on_a_card(monkeypatch, "cupy")
+    assert _arrays._on_stream("cupy", number, None) == (number, None)
