@@ -60,7 +60,8 @@ def view(value: Any, stream: Optional[int] = None, *, writable: bool = False) ->
         if not value.flags.c_contiguous:
             raise BufferError("the array is not contiguous: make a copy that is, by "
                               "numpy.ascontiguousarray()")
-        value = value.reshape(-1).view("u1")
+        # The first dimension stays, since it may number messages.
+        value = (value if value.ndim else value.reshape(1)).view("u1")
     return _core.View(value, writable, stream)
 
 
@@ -75,13 +76,17 @@ def stream_for(value: Any, its_view: _core.View, given: Optional[int], *,
     framework = framework_of(value)
     if framework == "torch":
         cuda = sys.modules["torch"].cuda
-        is_captured = cuda.is_current_stream_capturing()
+        # It asks the current device alone, which need not be the value's.
+        is_elsewhere = its_view.ordinal != cuda.current_device()
+        with cuda.device(its_view.ordinal) if is_elsewhere else contextlib.nullcontext():
+            is_captured = cuda.is_current_stream_capturing()
         stream = given if given is not None else its_view.stream
         if stream is None:  # a PyTorch whose tensors do not tell it with their memory
             stream = cuda.current_stream(value.device).cuda_stream
     elif framework == "cupy":
-        now = sys.modules["cupy"].cuda.get_current_stream()
-        is_captured = now.is_capturing()
+        with value.device:  # whose stream it is that CuPy tells
+            now = sys.modules["cupy"].cuda.get_current_stream()
+            is_captured = now.is_capturing()
         stream = given if given is not None else now.ptr
     else:
         return given if given is not None else its_view.stream
@@ -92,15 +97,32 @@ def stream_for(value: Any, its_view: _core.View, given: Optional[int], *,
 
 
 def _on_stream(framework: str, stream: Optional[int], device: Any) -> Any:
-    """A context manager within which the framework allocates in the order of the stream."""
-    if stream is None or stream in (0, 1, 2):
-        return contextlib.nullcontext()
+    """A context manager within which PyTorch or CuPy works and allocates in the order of the stream,
+    where that is of the device."""
+    cuda = sys.modules[framework].cuda
     if framework == "torch":
-        cuda = sys.modules["torch"].cuda
+        if stream is None or stream == cuda.current_stream(device).cuda_stream:
+            return contextlib.nullcontext()
+        if stream in (0, LEGACY_STREAM):  # PyTorch takes neither for a stream of others
+            return cuda.stream(cuda.default_stream(device))
         return cuda.stream(cuda.ExternalStream(stream, device=device))
-    if framework == "cupy":
-        return sys.modules["cupy"].cuda.ExternalStream(stream)
-    return contextlib.nullcontext()
+    return contextlib.nullcontext() if stream is None else cuda.ExternalStream(stream)
+
+
+def _numba_stream(stream: Optional[int]) -> Any:
+    cuda = sys.modules["numba"].cuda
+    if stream is None:
+        return 0  # that of the array
+    if stream in (0, LEGACY_STREAM):
+        return cuda.legacy_default_stream()
+    return cuda.per_thread_default_stream() if stream == 2 else cuda.external_stream(stream)
+
+
+def wait_for_stream(its_view: _core.View, stream: Optional[int], context: _core.Context) -> None:
+    """Waits until all is done that is in the stream now, if the memory is on its device. For copies
+    that are in no stream."""
+    if its_view.on_cuda and stream is not None:
+        context.wait_for_stream(context.device_of(its_view), stream or LEGACY_STREAM)
 
 
 class Output:
@@ -150,7 +172,7 @@ def _new_array(like: Any, shape: tuple[int, ...], dtype: Any, context: _core.Con
     framework = framework_of(like)
     if framework == "torch":
         torch = sys.modules["torch"]
-        with _on_stream(framework, stream, like.device):
+        with _on_stream(framework, None if its_view.on_host else stream, like.device):
             array = torch.empty(shape, dtype=dtype or torch.uint8, device=like.device)
     elif framework == "cupy":
         cupy = sys.modules["cupy"]
@@ -225,12 +247,14 @@ def row_count(its_view: _core.View) -> int:
     return its_view.shape[0]
 
 
-def fill_with_zeros(value: Any, its_view: _core.View, stream: Optional[int]) -> None:
+def fill_with_zeros(value: Any, its_view: _core.View, stream: Optional[int],
+                    context: _core.Context) -> None:
     """Zeroes a writable array, in the order of the stream."""
     framework = framework_of(value)
     if its_view.on_host:
         _core.zero(its_view)
     elif isinstance(value, _core.DeviceMemory):
+        wait_for_stream(its_view, stream, context)
         for offset in range(0, value.nbytes, _ZEROS):
             value.copy_from(bytes(min(_ZEROS, value.nbytes - offset)), offset)
     elif framework == "torch":
@@ -240,6 +264,6 @@ def fill_with_zeros(value: Any, its_view: _core.View, stream: Optional[int]) -> 
         with value.device, _on_stream(framework, stream, None):
             value.fill(0)
     elif framework == "numba":
-        value[:] = 0
+        value.setitem(slice(None), 0, stream=_numba_stream(stream))
     else:
         raise TypeError(f"an array of {type(value).__name__} cannot be filled here")

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional, Union
 
 from . import _arrays, _core
@@ -10,9 +12,9 @@ from ._captured import Captured, capture_decryption, capture_encryption
 from ._context import Context, default_context
 from ._job import Job
 from ._keys import BytesLike, KeyProvider, secret_key
-from ._messages import CIPHERS, Messages, Prepared, check_size, run
+from ._messages import CIPHERS, Messages, Prepared, bytes_of, check_size, run
 from ._segments import Segments
-from ._stream import CipherStream, Continuation
+from ._stream import CHACHA20_BLOCKS, CipherStream, Continuation, check_blocks
 
 _AES, _SM4, _OTHER = (16, 24, 32), (16,), (16, 24, 32)
 
@@ -68,8 +70,9 @@ class Cipher:
     context: where to run; by default default_context().
 
     Data, streams, results, threads and errors are as AEAD says. An IV has 16 bytes: the first
-    counter block of CTR, all of whose 128 bits count; the first tweak of XTS, little-endian; the
-    32-bit block counter of ChaCha20, little-endian, and its nonce. ECB has none: give None.
+    counter block of CTR, all of whose 128 bits count and wrap; the first tweak of XTS,
+    little-endian; the 32-bit block counter of ChaCha20, little-endian, and its nonce. ValueError
+    says that a message has more blocks than that can still count. ECB has none: give None.
     There is no padding: messages of ECB and CBC are whole blocks of 16 bytes.
     """
 
@@ -198,6 +201,13 @@ class Cipher:
     def _check_length(self, iv_bytes: int, text_bytes: int) -> None:
         pass  # the library knows
 
+    def _check_counters(self, ivs: bytes, lengths: Iterable[int]) -> None:
+        """Before anything is written. The library would carry into the nonce, as OpenSSL does: the
+        message then goes on with the keystream of another one."""
+        if self._mode.continuation == Continuation.CHACHA20:
+            for (block,), nbytes in zip(struct.iter_unpack("<I12x", ivs), lengths):
+                check_blocks(nbytes, CHACHA20_BLOCKS - block)
+
     def _task(self, context: Context, encrypts: bool, iv_bytes: int,
               stream: Optional[int]) -> _core.CipherTask:
         if iv_bytes != self._mode.iv_bytes:
@@ -211,14 +221,15 @@ class Cipher:
         handle = _arrays.stream_number(stream)
         source = _arrays.view(data, handle)
         handle = _arrays.stream_for(data, source, handle)
-        iv_bytes = 0 if iv is None else _arrays.view(iv).nbytes
-        task = self._task(context, encrypts, iv_bytes, handle)
+        start = b"" if iv is None else bytes_of(iv)
+        task = self._task(context, encrypts, len(start), handle)
+        self._check_counters(start, (source.nbytes,))
         if out is None:
             output = _arrays.new_like(data, source, context._core, handle)
         else:
             output = _arrays.Output(_arrays.view(out, handle, writable=True), out)
             check_size(output.view, source.nbytes, "out")
-        task.add(iv, source, 0, source.nbytes, output.view, 0, None)
+        task.add(start, source, 0, source.nbytes, output.view, 0, None)
         return task, lambda: output.value
 
     def _many(self, encrypts: bool, ivs: Any, data: Any, out: Any, stream: Any) -> Prepared:
@@ -229,7 +240,7 @@ class Cipher:
     def _stream(self, encrypts: bool, iv: Any) -> CipherStream:
         if self._mode.continuation is None:
             raise ValueError(f"a message of {self._name} cannot be given in pieces")
-        start = b"" if iv is None else _core.to_bytes(_arrays.view(iv))
+        start = b"" if iv is None else bytes_of(iv)
         if len(start) != self._mode.iv_bytes:
             needed = self._mode.iv_bytes or "no"
             raise ValueError(f"an IV of {self._name} has {needed} bytes, not {len(start)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import abc
 import os
+import stat
 from typing import Union
 
 from . import _core
@@ -35,19 +36,28 @@ class KeyFile(KeyProvider):
 
     def get_key(self) -> bytearray:
         """The content of the file, as it is: a newline at its end would be part of the key."""
-        key = bytearray(self.MOST_BYTES)
-        with open(self._path, "rb", buffering=0) as file:
-            size = os.fstat(file.fileno()).st_size
-            if size > self.MOST_BYTES:
+        # One byte more than a key may have: the size that a file tells may be old, or none.
+        memory = bytearray(self.MOST_BYTES + 1)
+        try:
+            with open(self._path, "rb", buffering=0, opener=_open) as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    raise ValueError(f"{self._path} is not a regular file")
+                count = 0
+                while read := file.readinto(memoryview(memory)[count:]):
+                    count += read
+            if count > self.MOST_BYTES:
                 raise ValueError(f"{self._path} is too long to be a key")
-            count = 0
-            while read := file.readinto(memoryview(key)[count:]):
-                count += read
-        del key[count:]
-        return key
+            return bytearray(memoryview(memory)[:count])
+        finally:
+            memory[:] = bytes(len(memory))
 
     def __repr__(self) -> str:
         return f"KeyFile({self._path!r})"
+
+
+def _open(path: str, flags: int) -> int:
+    # To open a pipe would wait for its writer.
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def secret_key(key: Union[BytesLike, KeyProvider]) -> _core.SecretKey:

@@ -69,6 +69,6 @@ def keystream(
     task = Cipher(cipher, key, context=used)._task(used, True, 16, handle)
     task.add(iv, view, 0, view.nbytes, view, 0, None)
     # Zeros encrypted are the keystream.
-    _arrays.fill_with_zeros(out, view, handle)
+    _arrays.fill_with_zeros(out, view, handle, used._core)
     task.run()
     return value

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable
 from typing import Any, Optional, Protocol
 
 from . import _arrays, _core
@@ -26,6 +27,16 @@ def nbytes_of(value: Any) -> int:
     return len(value) if type(value) is bytes else _arrays.view(value).nbytes
 
 
+def bytes_of(value: Any) -> bytes:
+    """A copy of a nonce, an IV or a digest."""
+    if isinstance(value, bytes):
+        return value
+    its_view = _arrays.view(value)
+    if not its_view.on_host:
+        raise ValueError("nonces, IVs and digests must lie in host memory")
+    return _core.to_bytes(its_view)
+
+
 def check_size(its_view: _core.View, nbytes: int, what: str = "buffer") -> None:
     if its_view.nbytes != nbytes:
         raise ValueError(f"{what} must be {nbytes} bytes")
@@ -43,6 +54,8 @@ class Keyed(Protocol):
               stream: Optional[int]) -> _core.CipherTask: ...
 
     def _check_length(self, iv_bytes: int, text_bytes: int) -> None: ...
+
+    def _check_counters(self, ivs: bytes, lengths: Iterable[int]) -> None: ...
 
     def _usual_iv_bytes(self) -> int: ...
 
@@ -90,41 +103,39 @@ class Messages:
 
     def task(self, cipher: Keyed, ivs: Any, aad: Any, encrypts: bool) -> _core.CipherTask:
         """A task that does them all. ivs: a sequence, one object with all of them, or None."""
-        each = list(ivs) if isinstance(ivs, (list, tuple)) else None
-        if ivs is None:
-            iv_bytes = 0
-        elif each is not None:
-            check_count(len(each), self.count, "nonces")
-            iv_bytes = nbytes_of(each[0]) if each else cipher._usual_iv_bytes()
-        else:
-            total = nbytes_of(ivs)
-            if self.count and total % self.count:
-                raise ValueError(f"{total} bytes of nonces are not as many for each of "
-                                 f"{self.count} messages")
-            iv_bytes = total // self.count if self.count else cipher._usual_iv_bytes()
+        joined = b"" if ivs is None else self._join(ivs)
+        iv_bytes = (0 if ivs is None else
+                    len(joined) // self.count if self.count else cipher._usual_iv_bytes())
         task = cipher._task(self._context, encrypts, iv_bytes, self.stream)
         if self.count:
-            longest = (max(source.nbytes for source in self.sources) if self.is_sequence
-                       else self.sources[0].nbytes // self.count)
-            cipher._check_length(iv_bytes, longest)
+            lengths = ([source.nbytes for source in self.sources] if self.is_sequence
+                       else [self.sources[0].nbytes // self.count])
+            cipher._check_length(iv_bytes, max(lengths))
+            cipher._check_counters(joined, lengths if self.is_sequence else
+                                   itertools.repeat(lengths[0]))
         if not self.is_sequence:
-            joined = ivs if each is None else b"".join(map(_bytes_of, each))
             task.add_rows(joined, self.sources[0], self.outputs[0].view, self.count, aad)
             return task
-        if ivs is None:
-            each = [None] * self.count
-        elif each is None:
-            flat = _bytes_of(ivs)
-            each = [flat[n * iv_bytes:(n + 1) * iv_bytes] for n in range(self.count)]
         aads = list(aad) if isinstance(aad, (list, tuple)) else None
         if aads is not None:
             check_count(len(aads), self.count, "associated data")
         shared = None if aad is None or aads is not None else _arrays.view(aad)
-        for number, (iv, source, output) in enumerate(zip(each, self.sources, self.outputs)):
-            task.add(iv, source, 0, source.nbytes, output.view, 0,
-                     aads[number] if aads is not None else shared)
+        for number, (source, output) in enumerate(zip(self.sources, self.outputs)):
+            task.add(joined[number * iv_bytes:(number + 1) * iv_bytes], source, 0, source.nbytes,
+                     output.view, 0, aads[number] if aads is not None else shared)
         return task
 
-
-def _bytes_of(value: Any) -> bytes:
-    return value if isinstance(value, bytes) else _core.to_bytes(_arrays.view(value))
+    def _join(self, ivs: Any) -> bytes:
+        """All of them, one behind the other, each as long as the others."""
+        if not isinstance(ivs, (list, tuple)):
+            joined = bytes_of(ivs)
+            if self.count and len(joined) % self.count:
+                raise ValueError(f"{len(joined)} bytes of nonces are not as many for each of "
+                                 f"{self.count} messages")
+            return joined
+        check_count(len(ivs), self.count, "nonces")
+        each = [bytes_of(iv) for iv in ivs]
+        for iv in each:
+            if len(iv) != len(each[0]):
+                raise ValueError(f"one nonce or IV has {len(iv)} bytes, another {len(each[0])}")
+        return b"".join(each)

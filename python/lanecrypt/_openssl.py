@@ -8,10 +8,10 @@ from typing import Optional, Union
 
 Setting = Union[str, int, bool]
 
-# docs/operate.md says what each is.
+# All that the provider reads. docs/operate.md says what each is.
 _SETTINGS = ("cores", "devices", "in_process", "keystream", "keystream_after",
-             "keystream_memory", "pinned_bytes", "prefer", "prime_pool", "require_gpu", "rsa",
-             "stats_file", "threshold_bytes", "verify")
+             "keystream_memory", "ml_dsa", "pinned_bytes", "prefer", "prime_pool", "require_gpu",
+             "rsa", "service", "slh_dsa", "stats_file", "threshold_bytes", "verify")
 
 _TEXT = """\
 # Turns on Lanecrypt's provider: set OPENSSL_CONF to the name of this file.
@@ -71,11 +71,11 @@ def _escaped(name: str, value: Setting) -> str:
 def _write(path: str, text: str) -> None:
     """Whole or not at all."""
     part = f"{path}.{os.getpid()}.part"
+    file = open(part, "x", encoding="utf-8")
     try:
-        with open(part, "x", encoding="utf-8") as file:
+        with file:
             file.write(text)
         os.replace(part, path)
     except BaseException:
-        if os.path.exists(part):
-            os.unlink(part)
+        os.unlink(part)
         raise

@@ -5,6 +5,7 @@ what tensors and caches are cut into."""
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _arrays, _core
@@ -48,7 +49,9 @@ class Segments:
 
     segment_bytes: bytes of text of every segment but the last, which has what is left.
     first_bytes: those of the first one, if it has fewer; 0: as the others.
-    number: where the number stands in the nonce. None: each nonce is given.
+    number: where the number stands in the nonce. None: each nonce is given. What is given as the
+        nonce is whole, or all that stands before the number and the flag, if nothing stands
+        between them or behind them: no byte is made up.
     last_flag_at: the byte of the nonce that is 1 in the last segment and 0 in all others, if any.
     aad_number: where the number stands in the associated data, if it does.
     tags_inside: whether each tag lies behind its segment's text, or all lie apart.
@@ -95,12 +98,24 @@ class Segments:
         return self.first_bytes if self.first_bytes and first == 0 else self.segment_bytes
 
     def _nonce(self, given: Any) -> bytes:
-        """A whole nonce, of which `given` may be no more than the beginning."""
+        """A whole nonce, of which `given` may be what stands before all that is numbered."""
         nonce: bytes = _core.to_bytes(_arrays.view(given))
-        needed = self.number.at + self.number.nbytes if self.number else 0
+        if self.number is None:
+            return nonce
+        made = {*range(self.number.at, self.number.at + self.number.nbytes)}
         if self.last_flag_at is not None:
-            needed = max(needed, self.last_flag_at + 1)
-        return nonce + bytes(max(needed - len(nonce), 0))
+            made.add(self.last_flag_at)
+        before, end = min(made), max(made) + 1
+        if len(nonce) >= end:
+            return nonce
+        # Zeros in the place of missing bytes could be another's nonce under the same key.
+        if len(made) != end - before:
+            raise ValueError(f"a nonce of this layout is given whole, in {end} bytes or more, not "
+                             f"{len(nonce)}")
+        if len(nonce) != before:
+            raise ValueError(f"a nonce of this layout has {before} bytes before its number, or is "
+                             f"given whole, in {end} bytes or more, not {len(nonce)}")
+        return nonce + bytes(end - before)
 
 
 def _number(number: Optional[Number], first: int) -> Optional[tuple[int, int, bool, int]]:
@@ -150,7 +165,9 @@ class _Request:
                                  f"{count} segments")
             nonce_bytes = stride = nonce_bytes // count
         task = self.aead._task(self.context, encrypts, nonce_bytes, self.stream)
-        self.aead._check_length(nonce_bytes, min(layout.segment_bytes, text_bytes))
+        longest = min(layout.segment_bytes, text_bytes)
+        self.aead._check_length(nonce_bytes, longest)
+        self.aead._check_counters(nonces, itertools.repeat(longest))
         first_bytes = layout._first_bytes(self.first)
         aad = None if aad is None else _arrays.view(aad, self.stream)
         task.set_segments(nonces, stride, _number(layout.number, self.first), layout.last_flag_at,

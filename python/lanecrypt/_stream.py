@@ -27,17 +27,29 @@ class Continuation:
 _WHOLE_BLOCKS = (Continuation.BLOCKS, Continuation.CIPHERTEXT_BLOCKS)
 
 
+# As many blocks as a counter of 32 bits has numbers for (RFC 8439, 2.4), and their bytes.
+CHACHA20_BLOCKS = 1 << 32
+_CHACHA20_BLOCK_BYTES = 64
+
+
+def check_blocks(nbytes: int, left: int) -> None:
+    """Raises ValueError if so many bytes have more blocks of ChaCha20 than are left."""
+    if -(-nbytes // _CHACHA20_BLOCK_BYTES) > left:
+        raise ValueError("the message goes past the end of ChaCha20's block counter of 32 bits")
+
+
 class CipherStream:
     """Encrypts or decrypts one message in pieces of any length, as Cipher.encryptor() and
     decryptor() make it. What update() returned so far depends on what was given so far alone.
 
     CTR, CFB, OFB and ChaCha20 return as many bytes as they are given. ECB and CBC return whole
     blocks of 16 bytes, and keep the rest for the next piece. Pieces may lie on the host or on a
-    device, in any order. One thread at a time may use it. If a call fails, it cannot go on.
+    device, in any order. One thread at a time may use it. If a call fails, it cannot go on. A piece
+    that goes past the end of ChaCha20's block counter is refused, and nothing of it is written.
     """
 
     __slots__ = ("_cipher", "_context", "_way", "_encrypts", "_iv", "_head", "_block_bytes",
-                 "_is_over", "__weakref__")
+                 "_blocks_left", "_is_over", "__weakref__")
 
     def __init__(self, cipher: Cipher, way: str, encrypts: bool, iv: bytes) -> None:
         self._cipher = cipher
@@ -46,7 +58,11 @@ class CipherStream:
         self._iv = iv
         # What was given of a block that is not whole yet.
         self._head = bytearray()
-        self._block_bytes = {Continuation.CHACHA20: 64, Continuation.SHIFTED: 1}.get(way, 16)
+        self._block_bytes = {Continuation.CHACHA20: _CHACHA20_BLOCK_BYTES,
+                             Continuation.SHIFTED: 1}.get(way, 16)
+        # Of ChaCha20: its counter alone does not tell a first block from one after the last.
+        self._blocks_left = (CHACHA20_BLOCKS - int.from_bytes(iv[:4], "little")
+                             if way == Continuation.CHACHA20 else 0)
         self._is_over = False
 
     def update(self, data: Any, *, stream: Any = None) -> Any:
@@ -111,6 +127,8 @@ class CipherStream:
                 stream: Optional[int]) -> None:
         """Fails for good or does it all."""
         try:
+            if self._way == Continuation.CHACHA20:
+                check_blocks(len(self._head) + source.nbytes, self._blocks_left)
             self._do_update(context, source, output, stream)
         except BaseException:
             self._end()
@@ -118,10 +136,8 @@ class CipherStream:
 
     def _do_update(self, context: Context, source: _core.View, output: _core.View,
                    stream: Optional[int]) -> None:
-        if not source.on_host and stream is not None and source.on_cuda:
-            # The ends of pieces are read and written by copies that are in no stream.
-            context._core.wait_for_stream(context._core.device_of(source),
-                                          stream or _arrays.LEGACY_STREAM)
+        # The ends of pieces are read and written by copies that are in no stream.
+        _arrays.wait_for_stream(source, stream, context._core)
         size = self._block_bytes
         taken = given = 0
         if self._head:
@@ -187,10 +203,9 @@ class CipherStream:
             number = int.from_bytes(self._iv, "big") + nbytes // 16
             self._iv = (number % (1 << 128)).to_bytes(16, "big")
         elif self._way == Continuation.CHACHA20:
-            number = int.from_bytes(self._iv[:4], "little") + nbytes // 64
-            if number > 1 << 32:
-                raise ValueError("the block counter of 32 bits has come to its end")
-            self._iv = (number % (1 << 32)).to_bytes(4, "little") + self._iv[4:]
+            self._blocks_left -= nbytes // _CHACHA20_BLOCK_BYTES
+            number = (CHACHA20_BLOCKS - self._blocks_left) % CHACHA20_BLOCKS
+            self._iv = number.to_bytes(4, "little") + self._iv[4:]
         elif self._way == Continuation.KEYSTREAM:
             self._iv = bytes(a ^ b for a, b in zip(last_in[-16:], last_out[-16:]))
         elif self._way == Continuation.SHIFTED:

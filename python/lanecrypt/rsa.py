@@ -11,7 +11,7 @@ from . import _core
 from ._context import Context, default_context
 from ._job import Job
 from ._keys import BytesLike, KeyProvider
-from ._messages import Prepared, run
+from ._messages import Prepared, bytes_of, run
 
 __all__ = ["DecryptionError", "PrivateKey", "decrypt_many", "generate", "sign_many",
            "submit_decrypt_many", "submit_sign_many"]
@@ -167,7 +167,7 @@ def _sign(key: Key, messages: Sequence[BytesLike], padding: str, hash: str,
         raise ValueError("salt_length is for pss, and not negative")
     prefix = bytes.fromhex(_DIGEST_INFO[hash])
     for message in messages:
-        digest = bytes(message) if prehashed else new(message).digest()
+        digest = bytes_of(message) if prehashed else new(message).digest()
         if len(digest) != size:
             raise ValueError(f"a digest of {hash} has {size} bytes, not {len(digest)}")
         if padding == "pkcs1v15":

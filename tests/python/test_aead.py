@@ -232,6 +232,22 @@ def test_a_wrong_tag_in_place_wipes(context):
 # ---- Many ----
 
 
+@pytest.mark.parametrize("as_rows", [False, True])
+def test_nonces_of_many_are_of_one_length(context, as_rows):
+    """Their bytes in all are right: otherwise one message would get a part of another's nonce."""
+    nonces, ours = [b"a" * 12, b"b" * 11, b"c" * 13], lanecrypt.AESGCM(KEY, context=context)
+    texts = bytes(30)
+    if as_rows:
+        texts = memoryview(texts).cast("B", (3, 10))
+    else:
+        texts = [texts[:10]] * 3
+    for call in (lambda: ours.encrypt_many(nonces, texts),
+                 lambda: ours.decrypt_many(nonces, texts, bytes(48)),
+                 lambda: ours.encrypt_many(nonces[:2] + [b"c" * 12], texts)):
+        with pytest.raises(ValueError, match="11 bytes"):
+            call()
+
+
 def test_many_of_different_lengths(context):
     ours, theirs = pair("AESGCM", 32, context)
     texts = [os.urandom(length) for length in (0, 1, 16, 100, 5000)]
@@ -363,6 +379,24 @@ def test_what_a_provider_may_give(tmp_path):
     (tmp_path / "long").write_bytes(bytes(70_000))
     with pytest.raises(ValueError, match="too long"):
         lanecrypt.AESGCM(lanecrypt.KeyFile(tmp_path / "long"))
+
+
+def test_what_file_a_key_may_be(tmp_path, monkeypatch):
+    path, most = tmp_path / "key", lanecrypt.KeyFile.MOST_BYTES
+    path.write_bytes(b"k" * most)
+    assert lanecrypt.KeyFile(path).get_key() == b"k" * most
+    os.mkfifo(tmp_path / "pipe")
+    for wrong in ("/dev/zero", tmp_path / "pipe"):
+        with pytest.raises(ValueError, match="regular"):
+            lanecrypt.KeyFile(wrong).get_key()
+    with pytest.raises((ValueError, IsADirectoryError)):
+        lanecrypt.KeyFile(tmp_path).get_key()
+    # One that grows after it was asked for its size.
+    before = os.stat(path)
+    path.write_bytes(b"k" * (most + 1))
+    monkeypatch.setattr(os, "fstat", lambda descriptor: before)
+    with pytest.raises(ValueError, match="too long"):
+        lanecrypt.KeyFile(path).get_key()
 
 
 def test_keys_stay_inside(cpu):

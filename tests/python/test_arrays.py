@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays of frameworks, and of everything that has the same protocols, without a card."""
 
+import contextlib
 import ctypes
+import hashlib
 import importlib
 import os
 import sys
@@ -13,6 +15,7 @@ import lanecrypt
 from cryptography import exceptions
 from cryptography.hazmat.primitives.ciphers import aead as pyca
 from conftest import Work
+from lanecrypt import _arrays
 
 KEY = bytes(range(32))
 NONCE = bytes(12)
@@ -67,10 +70,29 @@ def test_numpy_of_every_type(ours, numpy, kind):
     assert into.tobytes() == array.tobytes()
 
 
+@pytest.mark.parametrize("kind", ["<f4", "M8[s]", "m8[s]", "V2", [("a", "u1"), ("b", "<f4")]])
+def test_rows_of_numpy_of_every_type(context, ours, numpy, kind):
+    array = numpy.frombuffer(os.urandom(480), dtype=kind).reshape(3, -1)
+    sealed, tags = ours.encrypt_many(bytes(range(36)), array)
+    assert sealed.dtype == array.dtype and sealed.shape == array.shape and tags.shape == (3, 16)
+    for n in range(3):
+        assert sealed[n].tobytes() + tags[n].tobytes() == pyca.AESGCM(KEY).encrypt(
+            bytes(range(12 * n, 12 * n + 12)), array[n].tobytes(), None)
+    opened = ours.decrypt_many(bytes(range(36)), sealed, tags)
+    assert opened.dtype == array.dtype and opened.tobytes() == array.tobytes()
+    assert lanecrypt.hash_many("sha256", array, context=context).tobytes() == b"".join(
+        hashlib.sha256(row.tobytes()).digest() for row in array)
+    for no_rows in (array[0], array[0, 0]):
+        with pytest.raises(ValueError, match="two dimensions"):
+            ours.encrypt_many(bytes(36), no_rows)
+
+
 def test_numpy_shapes(ours, numpy):
     for shape in ((), (0,), (1,), (3, 0, 4), (2, 3, 4)):
         array = numpy.ones(shape, "<i4")
         assert ours.encrypt(NONCE, array).tobytes() == sealed_by_pyca(array.tobytes())
+        times = array.astype("M8[s]")
+        assert ours.encrypt(NONCE, times).tobytes() == sealed_by_pyca(times.tobytes())
 
 
 @pytest.mark.parametrize("make", [
@@ -451,24 +473,91 @@ def test_a_stream_goes_with_a_cuda_device(ours):
         ours.encrypt(NONCE, b"text", stream=-1)
 
 
-@pytest.mark.parametrize("stream", [None, 7])
-def test_a_capture_is_refused(ours, monkeypatch, stream):
-    """A graph's replay would use the nonce again. This stands for PyTorch: test_cuda.py has itself."""
-    class Tensor:
-        device = "cuda:0"
+class Cuda:
+    """Stands for PyTorch or CuPy and a card with two devices: test_cuda.py has these themselves. An
+    object is a device, which is current within `with`."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __enter__(self):
+        Cuda.entered.append(self.number)
+
+    def __exit__(self, *error):
+        Cuda.entered.pop()
+
+    entered = [0]
+    captured = None  # the device whose current stream is being captured
+    ordinal = None  # of the array
+
+    @classmethod
+    def current(cls, device=None):
+        number = cls.entered[-1] if device is None else device.number
+        return types.SimpleNamespace(ptr=7 + number, cuda_stream=7 + number,
+                                     is_capturing=lambda: cls.captured == number)
+
+
+def framework_on_a_card(monkeypatch, name, ordinal=0, captured=None):
+    """An array of that framework, which is on a device."""
+    class Array:
+        device = Cuda(ordinal)
         __cuda_array_interface__ = {"shape": (10,), "typestr": "|u1", "data": (4096, False),
                                     "version": 3, "strides": None, "stream": None}
 
-    Tensor.__module__ = "torch"
-    cuda = types.SimpleNamespace(is_current_stream_capturing=lambda: True,
-                                 current_stream=lambda device: types.SimpleNamespace(cuda_stream=7))
-    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(cuda=cuda))
+        def __dlpack_device__(self):
+            return 2, ordinal
+
+    Array.__module__ = name
+    monkeypatch.setattr(Cuda, "captured", captured)
+    cuda = types.SimpleNamespace(
+        device=Cuda, current_device=lambda: Cuda.entered[-1], current_stream=Cuda.current,
+        get_current_stream=Cuda.current,
+        stream=lambda stream: ("within", stream),
+        default_stream=lambda device: ("default", device.number),
+        ExternalStream=lambda number, device=None: (number, device and device.number),
+        is_current_stream_capturing=lambda: Cuda.current().is_capturing())
+    monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(cuda=cuda))
+    return Array()
+
+
+@pytest.mark.parametrize("name", ["torch", "cupy"])
+@pytest.mark.parametrize("stream", [None, 7])
+def test_a_capture_is_refused(ours, monkeypatch, name, stream):
+    """A graph's replay would use the nonce again."""
+    array = framework_on_a_card(monkeypatch, name, captured=0)
     layout = lanecrypt.Segments(4, number=lanecrypt.Number(7))
-    for call in (lambda: ours.encrypt(NONCE, Tensor(), stream=stream),
-                 lambda: ours.decrypt(NONCE, Tensor(), stream=stream),
-                 lambda: ours.encrypt_many([NONCE], [Tensor()], stream=stream),
-                 lambda: ours.encrypt_segments(layout, bytes(7), Tensor(), stream=stream),
-                 lambda: lanecrypt.Cipher("aes-ctr", KEY).encrypt(bytes(16), Tensor(), stream=stream),
-                 lambda: lanecrypt.keystream(KEY, NONCE, out=Tensor(), stream=stream)):
+    for call in (lambda: ours.encrypt(NONCE, array, stream=stream),
+                 lambda: ours.decrypt(NONCE, array, stream=stream),
+                 lambda: ours.encrypt_many([NONCE], [array], stream=stream),
+                 lambda: ours.encrypt_segments(layout, bytes(7), array, stream=stream),
+                 lambda: lanecrypt.Cipher("aes-ctr", KEY).encrypt(bytes(16), array, stream=stream),
+                 lambda: lanecrypt.keystream(KEY, NONCE, out=array, stream=stream)):
         with pytest.raises(RuntimeError, match="captured"):
             call()
+
+
+@pytest.mark.parametrize("name", ["torch", "cupy"])
+@pytest.mark.parametrize("ordinal", [0, 1])
+def test_the_stream_is_of_the_arrays_device(monkeypatch, name, ordinal):
+    """Device 0 is the current one."""
+    array = framework_on_a_card(monkeypatch, name, ordinal, captured=1 - ordinal)
+    view = _arrays.view(array)
+    assert view.on_cuda and _arrays.stream_for(array, view, None) == 7 + ordinal
+    assert _arrays.stream_for(array, view, 5) == 5
+    monkeypatch.setattr(Cuda, "captured", ordinal)
+    with pytest.raises(RuntimeError, match="captured"):
+        _arrays.stream_for(array, view, None)
+    assert _arrays.stream_for(array, view, None, captures=True) == 7 + ordinal
+    assert Cuda.entered == [0]
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 1000])
+def test_new_arrays_are_in_the_order_of_the_stream(monkeypatch, number):
+    """Whatever stream that is: PyTorch and CuPy would take memory and zero it in their own."""
+    array = framework_on_a_card(monkeypatch, "torch", 1)
+    expected = ("default", 1) if number < 2 else (number, 1)
+    assert _arrays._on_stream("torch", number, array.device) == ("within", expected)
+    for same in (None, 8):  # what is the current one needs nothing
+        assert isinstance(_arrays._on_stream("torch", same, array.device), contextlib.nullcontext)
+    framework_on_a_card(monkeypatch, "cupy")
+    assert _arrays._on_stream("cupy", number, None) == (number, None)

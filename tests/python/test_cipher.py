@@ -110,14 +110,45 @@ def test_a_rest(context):
         other.update_into(bytes(20), bytearray(15))
 
 
-def test_the_counter_of_chacha20_ends(cpu):
-    ours = lanecrypt.Cipher("chacha20", KEY[:32], context=cpu)
-    stream = ours.encryptor(b"\xff" * 4 + bytes(12))
-    stream.update(bytes(64))
-    stream = ours.encryptor(b"\xfe" + b"\xff" * 3 + bytes(12))
-    stream.update(bytes(64))
-    with pytest.raises(ValueError, match="counter"):
-        stream.update(bytes(64 * 3))
+def test_the_counter_of_chacha20_ends(context):
+    """Nothing comes from behind its end, where OpenSSL would carry into the nonce."""
+    ours = lanecrypt.Cipher("chacha20", KEY[:32], context=context)
+    last, left = b"\xfe" + b"\xff" * 3 + IV[:12], 128  # two blocks
+    sealed = pycas("chacha20", 32, last).encryptor().update(bytes(left))
+    assert ours.encrypt(last, bytes(left)) == ours.decrypt(last, bytes(left)) == sealed
+    assert ours.encrypt_many([last, IV], [bytes(left), bytes(left + 1)])[0] == sealed
+    out = bytearray(b"?" * (left + 1))
+    for call in (lambda: ours.encrypt(last, bytes(left + 1), out=out),
+                 lambda: ours.decrypt(last, bytes(left + 1), out=out),
+                 lambda: ours.submit_encrypt(last, bytes(left + 1), out=out),
+                 lambda: ours.encrypt_many([IV, last], [b"", bytes(left + 1)],
+                                           out=[bytearray(), out]),
+                 lambda: ours.decrypt_many(IV + last, memoryview(bytes(2 * left + 2)).cast(
+                     "B", (2, left + 1)), out=memoryview(out * 2).cast("B", (2, left + 1)))):
+        with pytest.raises(ValueError, match="counter"):
+            call()
+    for make in (ours.encryptor, ours.decryptor):
+        for before in (0, 1, 63, 64, 65, left):
+            stream = make(last)
+            assert stream.update(bytes(before)) == sealed[:before]
+            with pytest.raises(ValueError, match="counter"):
+                stream.update_into(bytes(left + 1 - before), out)
+        for cut in (0, 1, 64, left):
+            stream = make(last)
+            assert stream.update(bytes(cut)) + stream.update(bytes(left - cut)) == sealed
+            assert stream.update(b"") == b""
+            with pytest.raises(ValueError, match="counter"):
+                stream.update_into(b"x", out)
+    assert out == b"?" * (left + 1)
+
+
+def test_the_counter_of_ctr_wraps(context):
+    """All of its 128 bits count (SP 800-38A, B.1). It would take 2^128 blocks to use one twice."""
+    ours, last = lanecrypt.Cipher("aes-ctr", KEY[:16], context=context), b"\xff" * 16
+    expected = Pyca(algorithms.AES(KEY[:16]), modes.CTR(last)).encryptor().update(bytes(100))
+    stream = ours.encryptor(last)
+    assert ours.encrypt(last, bytes(100)) == expected
+    assert stream.update(bytes(16)) + stream.update(bytes(84)) == expected
 
 
 @pytest.mark.parametrize("name", ["aes-xts", "sm4-xts", "sm4-xts-gb"])
@@ -192,6 +223,15 @@ def test_many_rows(context):
 def test_wrong_arguments(cpu, call):
     with pytest.raises(ValueError):
         call(lambda *arguments, **words: lanecrypt.Cipher(*arguments, context=cpu, **words))
+
+
+def test_ivs_lie_in_host_memory(host):
+    ours, iv = lanecrypt.Cipher("aes-ctr", KEY[:16], context=host), on_device(host, IV)
+    for call in (lambda: ours.encrypt(iv, b"text"), lambda: ours.encryptor(iv),
+                 lambda: ours.encrypt_many([iv], [b"text"]),
+                 lambda: ours.encrypt_many(iv, [b"text"])):
+        with pytest.raises(ValueError, match="IVs .* host memory"):
+            call()
 
 
 def test_keys_stay_inside(cpu):

@@ -415,6 +415,34 @@ def test_ciphers_and_keystream(gpu, torch):
                                            context=lanecrypt.Context(devices="none"))
 
 
+@pytest.mark.parametrize("way", [0, 1, 2, "other"])
+def test_the_order_of_a_stream_that_is_not_the_current_one(ours, gpu, torch, way):
+    """Zeros for a keystream, and memory for a result, come in the order of the call's stream, though
+    PyTorch works in another one, which is held up."""
+    other, busy = torch.cuda.Stream(), torch.cuda.Stream()
+    stream = other.cuda_stream if way == "other" else way
+    expected = lanecrypt.keystream(KEY, NONCE, 1 << 20, context=lanecrypt.Context(devices="none"))
+    out = torch.ones(1 << 20, dtype=torch.uint8, device="cuda")
+    data = torch.full((1 << 20,), 7, dtype=torch.uint8, device="cuda")
+    for warm in (True, False):
+        torch.cuda.synchronize()
+        with torch.cuda.stream(busy):
+            if not warm:
+                torch.cuda._sleep(200_000_000)
+            lanecrypt.keystream(KEY, NONCE, out=out, stream=stream, context=gpu)
+        torch.cuda.synchronize()
+        assert raw(out) == expected
+    with torch.cuda.stream(busy):
+        # Memory that is free again for the stream alone that still fills it.
+        before = torch.empty((1 << 20) + 16, dtype=torch.uint8, device="cuda")
+        torch.cuda._sleep(200_000_000)
+        before.fill_(9)
+        del before
+        sealed = ours.encrypt(NONCE, data, stream=stream)
+    torch.cuda.synchronize()
+    assert raw(sealed) == by_pyca(raw(data))
+
+
 def test_cupy(ours, gpu):
     cupy = pytest.importorskip("cupy")
     array = cupy.arange(5000, dtype="f4").reshape(50, 100)
@@ -426,6 +454,13 @@ def test_cupy(ours, gpu):
         assert (ours.decrypt_many(bytes(600), out, tags) == array).all()
     with pytest.raises(BufferError, match="contiguous"):
         ours.encrypt(NONCE, array.T)
+    expected = lanecrypt.keystream(KEY, NONCE, 1000, context=lanecrypt.Context(devices="none"))
+    out = cupy.ones(1000, "u1")
+    for stream in (None, 0, 1, 2, cupy.cuda.Stream(non_blocking=True).ptr):
+        cupy.cuda.Device().synchronize()
+        with cupy.cuda.Stream(non_blocking=True):
+            lanecrypt.keystream(KEY, NONCE, out=out, stream=stream, context=gpu)
+        assert out.get().tobytes() == expected
 
 
 def test_jax(ours, gpu):
@@ -451,6 +486,11 @@ def test_numba(ours, gpu):
     array = cuda.to_device(numpy.arange(1000, dtype="u1"))
     assert ours.encrypt(NONCE, array).copy_to_host().tobytes() == by_pyca(
         array.copy_to_host().tobytes())
+    expected = lanecrypt.keystream(KEY, NONCE, 1000, context=lanecrypt.Context(devices="none"))
+    for stream in (None, 0, 1, 2, cuda.stream()):
+        number = stream if stream is None else int(stream)
+        lanecrypt.keystream(KEY, NONCE, out=array, stream=number, context=gpu)
+        assert array.copy_to_host().tobytes() == expected
 
 
 def test_memory_for_others(ours, gpu, torch):

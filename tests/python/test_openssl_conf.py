@@ -3,12 +3,14 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
 import pytest
 
 import lanecrypt
+from lanecrypt import _openssl
 
 OPENSSL = shutil.which("openssl")
 
@@ -46,6 +48,16 @@ def test_wrong_settings(tmp_path, settings):
     assert not list(tmp_path.iterdir())
 
 
+def test_all_settings_of_the_provider():
+    source = pathlib.Path(__file__).parents[2] / "provider" / "settings.cpp"
+    if not source.exists():
+        pytest.skip("needs the provider's source")
+    names = re.findall(r"[.]name = \"(\w+)\"", source.read_text())
+    assert len(names) > 10 and sorted(names) == sorted(_openssl._SETTINGS)
+    text = lanecrypt.openssl_conf(service="/a/socket", ml_dsa="always", slh_dsa=False)
+    assert "\nservice = /a/socket\nml_dsa = always\nslh_dsa = no\n" in text
+
+
 def test_it_replaces_a_file_whole(tmp_path):
     path = tmp_path / "openssl.cnf"
     path.write_text("x" * 10_000)
@@ -53,3 +65,16 @@ def test_it_replaces_a_file_whole(tmp_path):
     assert path.read_text() == text and "in_process = no\n" in text
     with pytest.raises(OSError):
         lanecrypt.openssl_conf(tmp_path / "none" / "x")
+
+
+def test_it_leaves_no_part_and_deletes_none_of_others(tmp_path):
+    path = tmp_path / "folder"
+    path.mkdir()
+    with pytest.raises(OSError):
+        lanecrypt.openssl_conf(path)  # which no file can replace
+    assert list(tmp_path.iterdir()) == [path]
+    part = tmp_path / f"folder.{os.getpid()}.part"
+    part.write_text("another's")
+    with pytest.raises(FileExistsError):
+        lanecrypt.openssl_conf(path)
+    assert part.read_text() == "another's"

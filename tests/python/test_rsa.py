@@ -54,6 +54,10 @@ def test_prehashed(cpu, keys):
         rsa.sign_many(keys[1024], [message], context=cpu)
     with pytest.raises(ValueError, match="32 bytes"):
         rsa.sign_many(keys[1024], [bytes(20)], prehashed=True, context=cpu)
+    # As a number, 32 would be so many zeros. So would the space be where a list is due.
+    for wrong in ([32], b" "):
+        with pytest.raises(TypeError, match="bytes-like"):
+            rsa.sign_many(keys[1024], wrong, prehashed=True, context=cpu)
 
 
 def test_the_emulator_did_it(host, work, keys):

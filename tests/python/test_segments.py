@@ -235,6 +235,29 @@ def test_only_a_card_has_graphs(host):
         cipher.capture_decrypt_segments(ROWS, host.allocate("host:0", 16), memory, out=memory)
 
 
+def test_no_byte_of_a_nonce_is_made_up(cpu):
+    """Two users whose prefixes are short would have the same nonces under one key."""
+    ours, text = lanecrypt.AESGCM(KEY, context=cpu), bytes(25)
+    gap = Segments(10, number=Number(4), last_flag_at=11)
+    for layout, right in ((Segments(10), (8, 12, 13)), (TINK, (7, 12)),
+                          (gap, (12,)), (Segments(10, number=Number(4, 7), last_flag_at=11), (4, 12)),
+                          (Segments(10, number=Number(9, 3), last_flag_at=8), (8, 12)),
+                          (Segments(10, number=Number(0)), range(8, 13))):
+        for nbytes in range(14):
+            nonce = bytes(range(1, nbytes + 1))
+            if nbytes in right or nbytes > 12:
+                sealed = ours.encrypt_segments(layout, nonce, text)
+                assert ours.decrypt_segments(layout, nonce, sealed) == text
+                continue
+            for call in (ours.encrypt_segments, ours.decrypt_segments):
+                with pytest.raises(ValueError, match="nonce|Nonce"):
+                    call(layout, nonce, bytes(73))
+    with pytest.raises(ValueError, match="8 bytes before its number"):
+        ours.encrypt_segments(Segments(10), b"", text)
+    with pytest.raises(ValueError, match="whole, in 12 bytes"):
+        ours.encrypt_segments(gap, b"abcd", text)
+
+
 def test_wrong_arguments(cpu):
     ours = lanecrypt.AESGCM(KEY, context=cpu)
     for wrong in (dict(segment_bytes=0), dict(segment_bytes=5, first_bytes=6),
