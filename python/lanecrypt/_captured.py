@@ -19,7 +19,9 @@ class Captured:
     """What a CUDA graph names on the card of a captured call: the key, tables, memory for its
     kernels. close() zeroes and frees it: call it when the graph neither runs nor will be launched
     again. Until then, or until the context is closed, it stays, also where nobody keeps this
-    object. The arrays of the call are the caller's to keep, as with all that a graph names."""
+    object: then its context stays open until the end of the interpreter. The arrays of the call
+    are the caller's to keep, as with all that a graph names. In a child of fork close() raises
+    RuntimeError."""
 
     __slots__ = ("_core", "__weakref__")
 
@@ -27,7 +29,8 @@ class Captured:
         self._core = core
 
     def close(self) -> None:
-        """Zeroes and frees it. Later calls do nothing."""
+        """Zeroes and frees it. Later calls do nothing. After an error the key is still on the card,
+        and it can be called again."""
         self._core.close()
 
     @property

@@ -123,7 +123,11 @@ class Context:
 
     def close(self) -> None:
         """Waits for the jobs under way, wipes what is secret and frees everything. Later calls
-        raise ValueError. Without it, that happens at the end of the interpreter."""
+        raise ValueError. Without it, that happens at the end of the interpreter.
+
+        Memory of allocate() goes with it: no job of another context may use it meanwhile. Where
+        another package has it, by __dlpack__ or __cuda_array_interface__, as JAX has its results on
+        a card, all of that happens when it is gone."""
         self._core.close()
 
     @property

@@ -16,7 +16,8 @@ class Job(Generic[T]):
     gives what the function without submit_ returns.
 
     It keeps its input, its output and its context until it is over, also where nobody keeps the
-    Job; do not change the input or read the output before. Any thread may use it, but no child of
+    Job; do not change the input or read the output before. result() lets go of the input, unless it
+    raises what became of the job. Any thread may use it, but no child of
     fork. It cannot be stopped. The end of the interpreter waits for it.
     """
 

@@ -23,7 +23,8 @@ Captured::Captured(nb::object task, uint64_t launches, nb::object nonce, nb::obj
     : task_(std::move(task)),
       nonce_(std::move(nonce)),
       verdict_(std::move(verdict)),
-      context_(nb::cast<CipherTask &>(task_).context()) {
+      owner_(nb::cast<CipherTask &>(task_).context_object()),
+      context_(nb::cast<Context &>(owner_)) {
   CipherTask &its = nb::cast<CipherTask &>(task_);
   lc_replays replays = {};
   replays.struct_size = sizeof replays;
@@ -35,10 +36,25 @@ Captured::Captured(nb::object task, uint64_t launches, nb::object nonce, nb::obj
       [&](lc_context *c) { return lc_capture(c, &its.job(), &replays, &captured_); }));
 }
 
+Captured::~Captured() {
+  // The context is closed by its user, or with the interpreter.
+  if (!is_closed()) (void)owner_.release();
+}
+
 void Captured::close() {
+  if (is_closed()) return;
+  if (born_in_ != forks())
+    raise(PyExc_RuntimeError,
+          "what is captured belongs to the process that this one was forked from");
+  // Other threads have nothing to free meanwhile.
   lc_captured *const captured = std::exchange(captured_, nullptr);
-  if (captured == nullptr || context_.is_closed()) return;
-  check(context_.call([&](lc_context *c) { return lc_captured_free(c, captured); }));
+  try {
+    check(context_.call([&](lc_context *c) { return lc_captured_free(c, captured); },
+                        Context::Purpose::kFreeing));
+  } catch (...) {
+    captured_ = captured;
+    throw;
+  }
 }
 
 void bind_captured(nb::module_ &module) {

@@ -40,9 +40,10 @@ void end() {
 
 int forks() { return fork_count; }
 
-Context::Inside::Inside(Context &context) : context_(context), born_in_(forks()) {
+Context::Inside::Inside(Context &context, Purpose purpose) : context_(context), born_in_(forks()) {
   if (is_ending) raise(PyExc_RuntimeError, "the interpreter is ending");
-  if (context.closing_) raise(PyExc_ValueError, "the context is closed");
+  if (context.is_freed() || (context.closing_ && purpose != Purpose::kFreeing))
+    raise(PyExc_ValueError, "the context is closed");
   if (context.counted_in_ != forks()) {
     context.counted_in_ = forks();
     context.inside_ = 0;
@@ -83,12 +84,17 @@ void Context::close() {
     const nb::gil_scoped_release released;
     std::this_thread::sleep_for(kTurn);
   }
+  if (lent_ > 0 && !is_ending) return;  // take_back() comes here again
   // Another thread may have closed it meanwhile.
   lc_context *const context = std::exchange(context_, nullptr);
   open_contexts().erase(this);
   if (context == nullptr) return;
   const nb::gil_scoped_release released;
   lc_close(context);
+}
+
+void Context::take_back() {
+  if (--lent_ == 0 && closing_) close();
 }
 
 uint32_t Context::device_count() {

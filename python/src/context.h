@@ -41,12 +41,19 @@ class Context {
   ~Context();
   Context(const Context &) = delete;
 
+  // kFreeing: a call that only frees, which one that is closed takes too until is_freed().
+  enum class Purpose { kAny, kFreeing };
   // Calls the library. Any number of threads may be inside at once. Throws where it is closed.
   template <typename Call>
-  Outcome call(Call call);
-  // Waits for the threads that are inside and for the jobs under way. Calls that come later throw.
+  Outcome call(Call call, Purpose purpose = Purpose::kAny);
+  // Waits for the threads that are inside and for the jobs under way, and frees all that the
+  // context has, but not before what was lent is back. Calls that come later throw.
   void close();
-  bool is_closed() const { return context_ == nullptr; }
+  bool is_closed() const { return closing_; }
+  bool is_freed() const { return context_ == nullptr; }
+  // For memory of the context that others use, whom close() does not know.
+  void lend() { ++lent_; }
+  void take_back();
 
   // The number of a device; throws where there is none of that name.
   uint32_t index_of(const std::string &id);
@@ -73,7 +80,7 @@ class Context {
   // A thread that is inside the library, or waits for what is.
   class Inside {
    public:
-    explicit Inside(Context &context);
+    explicit Inside(Context &context, Purpose purpose = Purpose::kAny);
     ~Inside();
     Inside(const Inside &) = delete;
 
@@ -88,7 +95,7 @@ class Context {
 
   lc_context *context_ = nullptr;
   bool closing_ = false;
-  int inside_ = 0;
+  int inside_ = 0, lent_ = 0;
   // The number of forks under which `inside_` counts: the other threads of a parent are not in
   // its child.
   int counted_in_ = forks();
@@ -98,8 +105,8 @@ class Context {
 };
 
 template <typename Call>
-Outcome Context::call(Call call) {
-  const Inside inside(*this);
+Outcome Context::call(Call call, Purpose purpose) {
+  const Inside inside(*this, purpose);
   Outcome outcome;
   const nb::gil_scoped_release released;
   outcome.status = call(context_);

@@ -37,6 +37,7 @@ void delete_untaken(PyObject *capsule) {
 }
 
 int cuda_ordinal_of(const DeviceMemory &memory) {
+  memory.check_there();
   const std::optional<int> ordinal = memory.cuda_ordinal();
   if (!ordinal)
     raise(PyExc_BufferError,
@@ -45,8 +46,9 @@ int cuda_ordinal_of(const DeviceMemory &memory) {
 }
 
 nb::object to_dlpack(nb::handle self, nb::kwargs words) {
-  const DeviceMemory &memory = nb::cast<const DeviceMemory &>(self);
+  DeviceMemory &memory = nb::cast<DeviceMemory &>(self);
   const int ordinal = cuda_ordinal_of(memory);
+  memory.lend();
   auto exported = std::make_unique<Export>();
   exported->shape[0] = static_cast<int64_t>(memory.bytes());
   const dlpack::DLTensor tensor = {.data = memory.address(),
@@ -76,8 +78,9 @@ nb::object to_dlpack(nb::handle self, nb::kwargs words) {
   return capsule;
 }
 
-nb::dict cuda_array_interface(const DeviceMemory &memory) {
+nb::dict cuda_array_interface(DeviceMemory &memory) {
   (void)cuda_ordinal_of(memory);
+  memory.lend();
   nb::dict told;
   told["shape"] = nb::make_tuple(memory.bytes());
   told["typestr"] = "|u1";
@@ -101,13 +104,21 @@ DeviceMemory::DeviceMemory(nb::object context, const std::string &device, uint64
 }
 
 DeviceMemory::~DeviceMemory() {
-  // A closed context has freed it; a child of fork has not got it.
-  if (pointer_ == nullptr || context_.is_closed() || born_in_ != forks()) return;
-  try {
-    (void)context_.call([&](lc_context *c) { return lc_free_device(c, device_, pointer_); });
-  } catch (nb::python_error &) {
-    // It is being closed.
+  // A child of fork has not got it.
+  if (pointer_ != nullptr && !context_.is_freed() && born_in_ == forks()) {
+    try {
+      (void)context_.call([&](lc_context *c) { return lc_free_device(c, device_, pointer_); },
+                          Context::Purpose::kFreeing);
+    } catch (nb::python_error &) {
+      // The interpreter is ending.
+    }
   }
+  if (is_lent_) context_.take_back();
+}
+
+void DeviceMemory::lend() {
+  if (!is_lent_) context_.lend();
+  is_lent_ = true;
 }
 
 std::optional<int> DeviceMemory::cuda_ordinal() const {
@@ -115,9 +126,11 @@ std::optional<int> DeviceMemory::cuda_ordinal() const {
   return std::stoi(id_.substr(5));
 }
 
-void DeviceMemory::check_process() const {
+void DeviceMemory::check_there() const {
   if (born_in_ != forks())
     raise(PyExc_RuntimeError, "the memory belongs to the process that this one was forked from");
+  if (context_.is_closed())
+    raise(PyExc_ValueError, "the memory went with its context, which is closed");
 }
 
 void bind_device_memory(nb::module_ &module) {

@@ -27,8 +27,10 @@ class DeviceMemory {
   // Of a CUDA device, its number as CUDA counts; nothing of others.
   std::optional<int> cuda_ordinal() const;
   Context &context() const { return context_; }
-  // Throws in a child of fork.
-  void check_process() const;
+  // Throws in a child of fork, and where the context is closed.
+  void check_there() const;
+  // Others use it from now on, until this object goes.
+  void lend();
 
  private:
   const nb::object owner_;
@@ -38,6 +40,7 @@ class DeviceMemory {
   const uint64_t bytes_;
   const int born_in_ = forks();
   void *pointer_ = nullptr;
+  bool is_lent_ = false;
 };
 
 void bind_device_memory(nb::module_ &module);

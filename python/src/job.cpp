@@ -127,6 +127,7 @@ bool Job::is_done() {
 }
 
 bool Job::wait(std::optional<double> seconds) {
+  const nb::object kept = owner_;  // another thread may call finish() meanwhile
   if (is_done()) return true;
   // A century is for ever.
   const auto limit =
@@ -154,6 +155,7 @@ void Job::finish() {
   if (const lc_status status = lc_ticket_wait(ticket_, nullptr); status != LC_OK)
     raise({status, lc_last_error()}, task_.failed());
   is_finished_ = true;
+  owner_.reset();  // what it kept is the caller's again
 }
 
 int Job::add_descriptor() {

@@ -23,7 +23,8 @@ class Job {
   // Waits for the end, for ever without a number of seconds. False where the time was over
   // before. Signals of Python's are handled meanwhile.
   bool wait(std::optional<double> seconds);
-  // Throws what became of the task where it failed. It must be done.
+  // Throws what became of the task where it failed. It must be done. Where it did not fail, lets go
+  // of it.
   void finish();
   // An eventfd(2) that can be read from when the job is done, for one waiter, who gives it back.
   int add_descriptor();
@@ -36,7 +37,7 @@ class Job {
   void check_process() const;
   lc_status hear_of_end();
 
-  nb::object owner_;
+  nb::object owner_;  // until finish()
   Task &task_;
   std::shared_ptr<State> state_;  // from hear_of_end() on
   const int born_in_ = forks();

@@ -19,6 +19,7 @@ class Task {
   Task(const Task &) = delete;
 
   Context &context() const { return *context_; }
+  nb::object context_object() const { return owner_; }
   // Puts together what the library is given. Throws where it cannot.
   virtual void prepare() = 0;
   virtual lc_status run(lc_context *context) = 0;

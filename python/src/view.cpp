@@ -115,7 +115,7 @@ std::pair<int, int> dlpack_device_of(nb::handle object) {
 View::View(nb::handle object, bool writable, std::optional<uintptr_t> stream) {
   if (nb::isinstance<DeviceMemory>(object)) {
     const DeviceMemory &memory = nb::cast<const DeviceMemory &>(object);
-    memory.check_process();
+    memory.check_there();
     data_ = memory.address();
     bytes_ = memory.bytes();
     shape_ = {static_cast<int64_t>(bytes_)};

@@ -14,7 +14,7 @@ import pytest
 import lanecrypt
 from cryptography import exceptions
 from cryptography.hazmat.primitives.ciphers import aead as pyca
-from conftest import Work
+from conftest import Work, emulator
 from lanecrypt import _arrays
 
 KEY = bytes(range(32))
@@ -337,6 +337,16 @@ def test_memory_of_a_device_is_checked(host):
     for call in (memory.__dlpack__, memory.__dlpack_device__,
                  lambda: memory.__cuda_array_interface__):
         with pytest.raises(BufferError, match="CUDA"):
+            call()
+
+
+def test_memory_of_a_closed_context(host):
+    with emulator() as other:
+        memory = on_device(other, bytes(1000))
+    for call in (lambda: lanecrypt.AESGCM(KEY, context=host).encrypt(NONCE, memory),
+                 lambda: lanecrypt.hash_many("sha256", [memory], context=host), memory.to_bytes,
+                 lambda: memory.copy_from(b"x"), lambda: host.allocate("host:0", 4).copy_from(memory)):
+        with pytest.raises(ValueError, match="context, which is closed"):
             call()
 
 

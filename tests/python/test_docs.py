@@ -52,7 +52,8 @@ def test_the_names_are_there():
                  or any(hasattr(getattr(lanecrypt, kind), name)
                         for kind in ("AESGCM", "Cipher", "Job", "Context", "KeyProvider"))
                  or name in ("await", "repr", "bytes", "bytearray", "failed", "results",
-                             "RuntimeError", "libcrypto", "lanecrypt", "help", "result"))
+                             "RuntimeError", "ValueError", "libcrypto", "lanecrypt", "help",
+                             "result"))
         assert known, name
 
 

@@ -40,6 +40,14 @@ def test_results(context):
     assert ours.submit_decrypt_many([NONCE], out, tags, b"x").result() == [text]
 
 
+def test_a_job_lets_go_of_its_input(context):
+    ours, text = lanecrypt.AESGCM(KEY, context=context), bytearray(100)
+    job = ours.submit_encrypt(NONCE, text)
+    sealed = job.result()
+    text.append(1)  # BufferError while anything has its memory
+    assert job.done() and job.result() is sealed
+
+
 def test_a_wrong_tag_each_time(context):
     job = lanecrypt.AESGCM(KEY, context=context).submit_decrypt(NONCE, bytes(100))
     for _ in range(2):
