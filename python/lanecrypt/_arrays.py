@@ -109,10 +109,8 @@ def _on_stream(framework: str, stream: Optional[int], device: Any) -> Any:
     return contextlib.nullcontext() if stream is None else cuda.ExternalStream(stream)
 
 
-def _numba_stream(stream: Optional[int]) -> Any:
+def _numba_stream(stream: int) -> Any:
     cuda = sys.modules["numba"].cuda
-    if stream is None:
-        return 0  # that of the array
     if stream in (0, LEGACY_STREAM):
         return cuda.legacy_default_stream()
     return cuda.per_thread_default_stream() if stream == 2 else cuda.external_stream(stream)
@@ -264,6 +262,12 @@ def fill_with_zeros(value: Any, its_view: _core.View, stream: Optional[int],
         with value.device, _on_stream(framework, stream, None):
             value.fill(0)
     elif framework == "numba":
-        value.setitem(slice(None), 0, stream=_numba_stream(stream))
+        # Not by value[:], for which Numba would have to compile a kernel.
+        cuda = sys.modules["numba"].cuda
+        with cuda.gpus[its_view.ordinal]:
+            cuda.cudadrv.driver.device_memset(value, 0, its_view.nbytes,
+                                              _numba_stream(stream or LEGACY_STREAM))
+        if stream is None:  # then the cipher waits for none
+            wait_for_stream(its_view, LEGACY_STREAM, context)
     else:
         raise TypeError(f"an array of {type(value).__name__} cannot be filled here")

@@ -456,7 +456,8 @@ def test_cupy(ours, gpu):
         ours.encrypt(NONCE, array.T)
     expected = lanecrypt.keystream(KEY, NONCE, 1000, context=lanecrypt.Context(devices="none"))
     out = cupy.ones(1000, "u1")
-    for stream in (None, 0, 1, 2, cupy.cuda.Stream(non_blocking=True).ptr):
+    other = cupy.cuda.Stream(non_blocking=True)
+    for stream in (None, 0, 1, 2, other.ptr):
         cupy.cuda.Device().synchronize()
         with cupy.cuda.Stream(non_blocking=True):
             lanecrypt.keystream(KEY, NONCE, out=out, stream=stream, context=gpu)
