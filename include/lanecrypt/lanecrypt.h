@@ -263,7 +263,8 @@ typedef enum lc_cipher {
    * Each block waits for the one before it: give many messages at once. */
   LC_AES_CCM = 12,
   /* RFC 8439. The IV has 16 bytes: the 32-bit block counter, little-endian, and
-   * the nonce, as OpenSSL has it. key_bytes is 32. */
+   * the nonce, as OpenSSL has it: a text that goes past 2^32 blocks carries into the nonce, and
+   * goes on with the keystream of another. key_bytes is 32. */
   LC_CHACHA20 = 13,
   LC_CHACHA20_POLY1305 = 14, /* RFC 8439, 2.8: with aad and tag; key_bytes is 32 */
   /* The modes of SM4, Camellia and ARIA are as those of AES.
