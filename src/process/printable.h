@@ -8,9 +8,9 @@
 
 namespace lanecrypt::process {
 
-// The text in UTF-8 without control characters: in the place of each, and of each byte that is
-// not of UTF-8, is \n, \r or \t, or a backslash with three octal digits. So a
-// terminal takes nothing for a command, and a line stays one line.
+// The text in UTF-8 without control characters. In the place of each of these, and of each byte
+// that is no UTF-8, stands \n, \r or \t, or a backslash with three octal digits. So a terminal
+// takes nothing for a command, and a line stays one line.
 std::string printable(std::string_view text);
 
 }  // namespace lanecrypt::process
