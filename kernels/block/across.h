@@ -74,14 +74,22 @@ FN void across_load(Block *x, u32 count, GLOBAL const u8 *from, SHARED u32 *scra
   }
 }
 
+// Byte i in the lowest bits.
+FN u32 across_byte(Block b, u32 i) {
+  const u32 word = i < 8 ? (i < 4 ? b.w[0] : b.w[1]) : (i < 12 ? b.w[2] : b.w[3]);
+  return word >> (8 * (i % 4));
+}
+
 // Bytes `first` up to `end` of a block of the text's memory, which lies at `at`, XORed with one of
 // the keystream.
 FN void across_xor_bytes(GLOBAL u8 *out, GLOBAL const u8 *in, Block key, u64 at, u32 first,
                          u32 end) {
-  ROLLED for (u32 i = first; i < end; ++i) {
-    const u32 word = i < 8 ? (i < 4 ? key.w[0] : key.w[1]) : (i < 12 ? key.w[2] : key.w[3]);
-    out[at + i] = (u8)(in[at + i] ^ word >> (8 * (i % 4)));
-  }
+  ROLLED for (u32 i = first; i < end; ++i) out[at + i] = (u8)(in[at + i] ^ across_byte(key, i));
+}
+
+// As block_store_bytes(), where that is seldom: of little code.
+FN void across_store_bytes(GLOBAL u8 *to, Block b, u32 bytes) {
+  ROLLED for (u32 i = 0; i < bytes; ++i) to[i] = (u8)across_byte(b, i);
 }
 
 // Byte `lane` of lane 0's block, in its lowest bits.
@@ -92,10 +100,10 @@ FN u32 across_byte_of_first(Block block, SHARED u32 *scratch) {
   return (lane % 16 < 8 ? low : high) >> (8 * (lane % 4));
 }
 
-// The keystream of the blocks of memory in which a lane's own begin: `from` is how far behind the
+// What goes to the blocks of memory in which a lane's own begin: `from` is how far behind the
 // beginning of the block before. The one before lane 0's first is the last of all, for
-// across_xor().
-FN void across_move_keystream(Block *blocks, u32 count, u32 from, SHARED u32 *scratch) {
+// across_xor() and across_store().
+FN void across_move_blocks(Block *blocks, u32 count, u32 from, SHARED u32 *scratch) {
   const u32 lane = lane_id() % 32;
   const Block end = across_block_of(lane + 31, blocks[count - 1], scratch);
   Block beside = end;
@@ -111,6 +119,49 @@ FN void across_move_keystream(Block *blocks, u32 count, u32 from, SHARED u32 *sc
 
 #define ACROSS_MOST_BLOCKS 4u
 
+// x[n] of each lane: the block at from + 512 * n. The warp's blocks lie side by side, and those
+// are there, whole, that begin in bytes `begin` up to `end` behind the first one's beginning; the
+// others are zero. The lane reads both blocks of memory in which each lies. The second is in a
+// cache, and takes no more there than its four words from the lane beside; and since no lane needs
+// another, all this may be behind a branch.
+FN void across_read(Block *x, u32 count, GLOBAL const u8 *from, u32 begin, u32 end) {
+  const u32 place = 16 * (lane_id() % 32), skew = across_skew(from), next = skew != 0 ? 16 : 0;
+  GLOBAL const u8 *at = from - skew;
+  Block behind[ACROSS_MOST_BLOCKS];
+  UNROLL for (u32 n = 0; n < count; ++n) {
+    const Block zero = {{0, 0, 0, 0}};
+    x[n] = behind[n] = zero;
+    if (place + 512 * n >= begin && place + 512 * n < end) {
+      x[n] = load_block(at + 512 * n);
+      behind[n] = load_block(at + 512 * n + next);
+    }
+  }
+  UNROLL for (u32 n = 0; n < count; ++n) x[n] = across_join(x[n], behind[n], skew);
+}
+
+// Writes `count` blocks of each lane, which this changes, to where across_read() would read them
+// from: the lane's first to `to`, and of the warp's `end` bytes. As in across_xor() a lane writes
+// the blocks of memory in which its own begin, 16 lanes write a byte each of those at the warp's
+// ends, and all lanes move blocks, also where nothing is written.
+FN void across_store(GLOBAL u8 *to, Block *blocks, u32 count, u32 end, SHARED u32 *scratch) {
+  const u32 lane = lane_id() % 32, skew = across_skew(to), ends = skew + end;
+  GLOBAL u8 *at = to - 16 * lane - skew;
+  across_move_blocks(blocks, count, 16 - skew, scratch);
+  const u32 edge_byte = across_byte_of_first(blocks[0], scratch);
+  UNROLL for (u32 n = 0; n < count; ++n) {
+    const u32 place = 16 * lane + 512 * n;
+    if (place >= skew && place + 16 <= ends) store_block(at + place, blocks[n]);
+  }
+  const u32 edge = lane + (lane < skew ? 512 * count : 0);
+  if (skew != 0 && lane < 16 && edge < ends) at[edge] = (u8)edge_byte;
+  // The text ends in a block of memory.
+  UNROLL for (u32 n = 0; n < count; ++n) {
+    const u32 place = 16 * lane + 512 * n;
+    if (place >= skew && place < ends && place + 16 > ends)
+      across_store_bytes(at + place, blocks[n], ends - place);
+  }
+}
+
 // XORs `count` blocks of each lane, which this changes, with a text of `length` bytes: a lane's
 // block n begins at byte 16 * (number + 32 * n) of the text, if it lies there at all. The keystream
 // moves between the lanes, and so a lane writes the blocks of memory in which its own begin. Of the
@@ -122,7 +173,7 @@ FN void across_move_keystream(Block *blocks, u32 count, u32 from, SHARED u32 *sc
 FN void across_xor(GLOBAL u8 *out, GLOBAL const u8 *in, Block *blocks, u32 count, u64 number,
                    u64 length, SHARED u32 *scratch) {
   const u32 lane = lane_id() % 32, skew = across_skew(out), most = 1u << 16;
-  across_move_keystream(blocks, count, 16 - skew, scratch);
+  across_move_blocks(blocks, count, 16 - skew, scratch);
   const u32 edge_key = across_byte_of_first(blocks[0], scratch);
 
   // Of the memory from `base` on, the bytes from `begin` up to `end` are the warp's and the text's.
