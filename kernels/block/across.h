@@ -80,18 +80,6 @@ FN u32 across_byte(Block b, u32 i) {
   return word >> (8 * (i % 4));
 }
 
-// Bytes `first` up to `end` of a block of the text's memory, which lies at `at`, XORed with one of
-// the keystream.
-FN void across_xor_bytes(GLOBAL u8 *out, GLOBAL const u8 *in, Block key, u64 at, u32 first,
-                         u32 end) {
-  ROLLED for (u32 i = first; i < end; ++i) out[at + i] = (u8)(in[at + i] ^ across_byte(key, i));
-}
-
-// As block_store_bytes(), where that is seldom: of little code.
-FN void across_store_bytes(GLOBAL u8 *to, Block b, u32 bytes) {
-  ROLLED for (u32 i = 0; i < bytes; ++i) to[i] = (u8)across_byte(b, i);
-}
-
 // Byte `lane` of lane 0's block, in its lowest bits.
 FN u32 across_byte_of_first(Block block, SHARED u32 *scratch) {
   const u32 lane = lane_id() % 32;
@@ -139,37 +127,42 @@ FN void across_read(Block *x, u32 count, GLOBAL const u8 *from, u32 begin, u32 e
   UNROLL for (u32 n = 0; n < count; ++n) x[n] = across_join(x[n], behind[n], skew);
 }
 
-// Writes `count` blocks of each lane, which this changes, to where across_read() would read them
-// from: the lane's first to `to`, and of the warp's `end` bytes. As in across_xor() a lane writes
-// the blocks of memory in which its own begin, 16 lanes write a byte each of those at the warp's
-// ends, and all lanes move blocks, also where nothing is written.
-FN void across_store(GLOBAL u8 *to, Block *blocks, u32 count, u32 end, SHARED u32 *scratch) {
-  const u32 lane = lane_id() % 32, skew = across_skew(to), ends = skew + end;
-  GLOBAL u8 *at = to - 16 * lane - skew;
-  across_move_blocks(blocks, count, 16 - skew, scratch);
-  const u32 edge_byte = across_byte_of_first(blocks[0], scratch);
+// Writes blocks of memory as across_move_blocks() makes them: to lane 0's first, which lies at `at`,
+// and to those behind it, as far as they lie in bytes `begin` up to `end` from there. Of the first,
+// and of one behind the last, the warp has a part unless `skew` is 0, 16 bytes in all, of which 16
+// lanes write one each.
+FN void across_put(GLOBAL u8 *at, const Block *blocks, u32 count, u32 skew, u32 begin, u32 end,
+                   u32 edge_byte) {
+  const u32 lane = lane_id() % 32, edge = lane + (lane < skew ? 512 * count : 0);
   UNROLL for (u32 n = 0; n < count; ++n) {
     const u32 place = 16 * lane + 512 * n;
-    if (place >= skew && place + 16 <= ends) store_block(at + place, blocks[n]);
+    if (place >= begin && place + 16 <= end) store_block(at + place, blocks[n]);
   }
-  const u32 edge = lane + (lane < skew ? 512 * count : 0);
-  if (skew != 0 && lane < 16 && edge < ends) at[edge] = (u8)edge_byte;
-  // The text ends in a block of memory.
+  if (skew != 0 && lane < 16 && edge >= begin && edge < end) at[edge] = (u8)edge_byte;
+  // The text begins or ends in a block of memory.
   UNROLL for (u32 n = 0; n < count; ++n) {
-    const u32 place = 16 * lane + 512 * n;
-    if (place >= skew && place < ends && place + 16 > ends)
-      across_store_bytes(at + place, blocks[n], ends - place);
+    const u32 place = 16 * lane + 512 * n, is_edge = n == 0 && lane == 0 && skew != 0;
+    const u32 from = begin > place ? begin - place : 0, to = end > place ? end - place : 0;
+    if (!is_edge && (from > 0 || to < 16))
+      across_store_bytes(at + place, blocks[n], from, to < 16 ? to : 16);
   }
 }
 
+// Writes `count` blocks of each lane, which this changes, to where across_read() would read them
+// from: the lane's first to `to`, and of the warp's `end` bytes. A lane writes the blocks of memory
+// in which its own begin. All lanes move blocks, also where nothing is written: behind a branch that
+// some might not take, a compiler would give each look-up of the cipher an address of its own.
+FN void across_store(GLOBAL u8 *to, Block *blocks, u32 count, u32 end, SHARED u32 *scratch) {
+  const u32 skew = across_skew(to);
+  across_move_blocks(blocks, count, 16 - skew, scratch);
+  const u32 edge_byte = across_byte_of_first(blocks[0], scratch);
+  across_put(to - 16 * (lane_id() % 32) - skew, blocks, count, skew, skew, skew + end, edge_byte);
+}
+
 // XORs `count` blocks of each lane, which this changes, with a text of `length` bytes: a lane's
-// block n begins at byte 16 * (number + 32 * n) of the text, if it lies there at all. The keystream
-// moves between the lanes, and so a lane writes the blocks of memory in which its own begin. Of the
-// first and behind the last the warp has a part, 16 bytes in all, whose keystream is lane 0's first
-// block then, and as many lanes write a byte each. All that is read comes before what is written,
-// or every block would wait for memory by itself. All lanes move the keystream, also where there is
-// no text: behind a branch that some might not take, a compiler would give each look-up of the
-// cipher an address of its own.
+// block n begins at byte 16 * (number + 32 * n) of the text, if it lies there at all. Only the
+// keystream moves, as in across_store(). All that is read comes before what is written, or every
+// block would wait for memory by itself.
 FN void across_xor(GLOBAL u8 *out, GLOBAL const u8 *in, Block *blocks, u32 count, u64 number,
                    u64 length, SHARED u32 *scratch) {
   const u32 lane = lane_id() % 32, skew = across_skew(out), most = 1u << 16;
@@ -182,40 +175,34 @@ FN void across_xor(GLOBAL u8 *out, GLOBAL const u8 *in, Block *blocks, u32 count
   const u64 left = length - base;
   const u32 begin = before < skew ? skew : before < most ? (u32)before : most;
   const u32 end = left < most ? (u32)left : most;
-#define ACROSS_PLACE(n) (16 * lane + 512 * (n))
-#define ACROSS_IS_WHOLE(n) (ACROSS_PLACE(n) >= begin && ACROSS_PLACE(n) + 16 <= end)
+  // A block of the output's memory has bytes of one or two of the input's. Those are read that have
+  // bytes of the text.
   GLOBAL const u8 *from = in + (base + 16 * lane);
-  GLOBAL u8 *to = out + (base + 16 * lane);
   const u32 in_skew = across_skew(from);
+#define ACROSS_PLACE(n) (16 * lane + 512 * (n))
+#define ACROSS_SECOND(n) (ACROSS_PLACE(n) + 16 - in_skew)
   Block text[ACROSS_MOST_BLOCKS];
   UNROLL for (u32 n = 0; n < count; ++n) {
     const Block zero = {{0, 0, 0, 0}};
     text[n] = zero;
-    if (ACROSS_IS_WHOLE(n)) text[n] = load_block(from - in_skew + 512 * n);
+    if (begin < ACROSS_SECOND(n) && end > ACROSS_PLACE(n))
+      text[n] = load_block(from - in_skew + 512 * n);
   }
   const u32 edge = lane + (lane < skew ? 512 * count : 0);
-  const u32 has_edge = skew != 0 && lane < 16 && edge >= begin && edge < end;
   u32 edge_text = 0;
-  if (has_edge) edge_text = in[base + edge];
+  if (skew != 0 && lane < 16 && edge >= begin && edge < end) edge_text = in[base + edge];
   if (in_skew != 0) {
     UNROLL for (u32 n = 0; n < count; ++n) {
-      if (ACROSS_IS_WHOLE(n))
-        text[n] = across_join(text[n], load_block(from - in_skew + 512 * n + 16), in_skew);
+      Block second = {{0, 0, 0, 0}};
+      if (begin < ACROSS_PLACE(n) + 16 && end > ACROSS_SECOND(n))
+        second = load_block(from - in_skew + 512 * n + 16);
+      text[n] = across_join(text[n], second, in_skew);
     }
   }
-  UNROLL for (u32 n = 0; n < count; ++n) {
-    if (ACROSS_IS_WHOLE(n)) store_block(to + 512 * n, block_xor(text[n], blocks[n]));
-  }
-  if (has_edge) out[base + edge] = (u8)(edge_text ^ edge_key);
-  // The text begins or ends in a block of memory.
-  UNROLL for (u32 n = 0; n < count; ++n) {
-    const u32 place = ACROSS_PLACE(n), is_edge = n == 0 && lane == 0 && skew != 0;
-    if (!is_edge && !ACROSS_IS_WHOLE(n) && place + 16 > begin && place < end)
-      across_xor_bytes(out, in, blocks[n], base + place, begin > place ? begin - place : 0,
-                       end - place < 16 ? end - place : 16);
-  }
 #undef ACROSS_PLACE
-#undef ACROSS_IS_WHOLE
+#undef ACROSS_SECOND
+  UNROLL for (u32 n = 0; n < count; ++n) blocks[n] = block_xor(text[n], blocks[n]);
+  across_put(out + base, blocks, count, skew, begin, end, edge_text ^ edge_key);
 }
 
 #endif
