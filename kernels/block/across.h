@@ -51,6 +51,41 @@ FN Block across_join(Block first, Block second, u32 from) {
   return joined;
 }
 
+#define ACROSS_MOST_BLOCKS 4u
+
+FN void across_shift_blocks(Block *x, const Block *second, u32 count, u32 word, u32 bits) {
+  UNROLL for (u32 n = 0; n < count; ++n) {
+    u32 words[9];
+    UNROLL for (u32 w = 0; w < 4; ++w) {
+      words[w] = x[n].w[w];
+      words[4 + w] = second[n].w[w];
+    }
+    words[8] = 0;
+    across_shift(x[n].w, words + word, 4, bits);
+  }
+}
+
+// As across_join() for `count` blocks x[n], which it replaces, with one branch for all.
+FN void across_join_each(Block *x, const Block *second, u32 count, u32 from) {
+  const u32 bits = 8 * (from % 4);
+  switch (from / 4) {
+    case 0:
+      across_shift_blocks(x, second, count, 0, bits);
+      break;
+    case 1:
+      across_shift_blocks(x, second, count, 1, bits);
+      break;
+    case 2:
+      across_shift_blocks(x, second, count, 2, bits);
+      break;
+    case 3:
+      across_shift_blocks(x, second, count, 3, bits);
+      break;
+    default:
+      across_shift_blocks(x, second, count, 4, bits);
+  }
+}
+
 FN Block across_block_of(u32 lane, Block mine, SHARED u32 *scratch) {
   Block theirs;
   UNROLL for (u32 w = 0; w < 4; ++w) theirs.w[w] = word_of_lane(mine.w[w], lane % 32, scratch);
@@ -93,19 +128,17 @@ FN u32 across_byte_of_first(Block block, SHARED u32 *scratch) {
 // across_xor() and across_store().
 FN void across_move_blocks(Block *blocks, u32 count, u32 from, SHARED u32 *scratch) {
   const u32 lane = lane_id() % 32;
-  const Block end = across_block_of(lane + 31, blocks[count - 1], scratch);
-  Block beside = end;
-  UNROLL for (u32 i = 0; i < count; ++i) {
-    const u32 n = count - 1 - i;
-    Block above = end, before = beside;
-    if (n != 0) above = across_block_of(lane + 31, blocks[n - 1], scratch);
-    if (lane == 0) before = above;
-    blocks[n] = across_join(before, blocks[n], from);
-    beside = above;
+  Block beside[ACROSS_MOST_BLOCKS], before[ACROSS_MOST_BLOCKS];
+  UNROLL for (u32 n = 0; n < count; ++n) {
+    beside[n] = across_block_of(lane + 31, blocks[n], scratch);
   }
+  UNROLL for (u32 n = 0; n < count; ++n) {
+    before[n] = beside[n];
+    if (lane == 0) before[n] = beside[(n + count - 1) % count];
+  }
+  across_join_each(before, blocks, count, from);
+  UNROLL for (u32 n = 0; n < count; ++n) blocks[n] = before[n];
 }
-
-#define ACROSS_MOST_BLOCKS 4u
 
 // x[n] of each lane: the block at from + 512 * n. The warp's blocks lie side by side, and those
 // are there, whole, that begin in bytes `begin` up to `end` behind the first one's beginning; the
@@ -115,16 +148,21 @@ FN void across_move_blocks(Block *blocks, u32 count, u32 from, SHARED u32 *scrat
 FN void across_read(Block *x, u32 count, GLOBAL const u8 *from, u32 begin, u32 end) {
   const u32 place = 16 * (lane_id() % 32), skew = across_skew(from), next = skew != 0 ? 16 : 0;
   GLOBAL const u8 *at = from - skew;
-  Block behind[ACROSS_MOST_BLOCKS];
-  UNROLL for (u32 n = 0; n < count; ++n) {
-    const Block zero = {{0, 0, 0, 0}};
-    x[n] = behind[n] = zero;
-    if (place + 512 * n >= begin && place + 512 * n < end) {
-      x[n] = load_block(at + 512 * n);
-      behind[n] = load_block(at + 512 * n + next);
+  Block second[ACROSS_MOST_BLOCKS];
+  if (begin == 0 && end >= 512 * count) {
+    UNROLL for (u32 n = 0; n < count; ++n) x[n] = load_block(at + 512 * n);
+    UNROLL for (u32 n = 0; n < count; ++n) second[n] = load_block(at + 512 * n + next);
+  } else {
+    UNROLL for (u32 n = 0; n < count; ++n) {
+      const Block zero = {{0, 0, 0, 0}};
+      x[n] = second[n] = zero;
+      if (place + 512 * n >= begin && place + 512 * n < end) {
+        x[n] = load_block(at + 512 * n);
+        second[n] = load_block(at + 512 * n + next);
+      }
     }
   }
-  UNROLL for (u32 n = 0; n < count; ++n) x[n] = across_join(x[n], behind[n], skew);
+  across_join_each(x, second, count, skew);
 }
 
 // Writes blocks of memory as across_move_blocks() makes them: to lane 0's first, which lies at `at`,
@@ -134,17 +172,22 @@ FN void across_read(Block *x, u32 count, GLOBAL const u8 *from, u32 begin, u32 e
 FN void across_put(GLOBAL u8 *at, const Block *blocks, u32 count, u32 skew, u32 begin, u32 end,
                    u32 edge_byte) {
   const u32 lane = lane_id() % 32, edge = lane + (lane < skew ? 512 * count : 0);
-  UNROLL for (u32 n = 0; n < count; ++n) {
-    const u32 place = 16 * lane + 512 * n;
-    if (place >= begin && place + 16 <= end) store_block(at + place, blocks[n]);
-  }
   if (skew != 0 && lane < 16 && edge >= begin && edge < end) at[edge] = (u8)edge_byte;
-  // The text begins or ends in a block of memory.
-  UNROLL for (u32 n = 0; n < count; ++n) {
-    const u32 place = 16 * lane + 512 * n, is_edge = n == 0 && lane == 0 && skew != 0;
-    const u32 from = begin > place ? begin - place : 0, to = end > place ? end - place : 0;
-    if (!is_edge && (from > 0 || to < 16))
-      across_store_bytes(at + place, blocks[n], from, to < 16 ? to : 16);
+  const u32 has_edge = lane == 0 && skew != 0;
+  if (begin <= skew && end >= skew + 512 * count) {
+    UNROLL for (u32 n = 0; n < count; ++n) {
+      if (n != 0 || !has_edge) store_block(at + (16 * lane + 512 * n), blocks[n]);
+    }
+  } else {
+    // The text begins or ends here, in a part of a block of memory.
+    UNROLL for (u32 n = 0; n < count; ++n) {
+      const u32 place = 16 * lane + 512 * n;
+      const u32 from = begin > place ? begin - place : 0, to = end > place ? end - place : 0;
+      if (from == 0 && to >= 16)
+        store_block(at + place, blocks[n]);
+      else if (n != 0 || !has_edge)
+        across_store_bytes(at + place, blocks[n], from, to < 16 ? to : 16);
+    }
   }
 }
 
@@ -192,12 +235,14 @@ FN void across_xor(GLOBAL u8 *out, GLOBAL const u8 *in, Block *blocks, u32 count
   u32 edge_text = 0;
   if (skew != 0 && lane < 16 && edge >= begin && edge < end) edge_text = in[base + edge];
   if (in_skew != 0) {
+    Block second[ACROSS_MOST_BLOCKS];
     UNROLL for (u32 n = 0; n < count; ++n) {
-      Block second = {{0, 0, 0, 0}};
+      const Block zero = {{0, 0, 0, 0}};
+      second[n] = zero;
       if (begin < ACROSS_PLACE(n) + 16 && end > ACROSS_SECOND(n))
-        second = load_block(from - in_skew + 512 * n + 16);
-      text[n] = across_join(text[n], second, in_skew);
+        second[n] = load_block(from - in_skew + 512 * n + 16);
     }
+    across_join_each(text, second, count, in_skew);
   }
 #undef ACROSS_PLACE
 #undef ACROSS_SECOND
