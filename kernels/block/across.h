@@ -109,12 +109,6 @@ FN void across_load(Block *x, u32 count, GLOBAL const u8 *from, SHARED u32 *scra
   }
 }
 
-// Byte i in the lowest bits.
-FN u32 across_byte(Block b, u32 i) {
-  const u32 word = i < 8 ? (i < 4 ? b.w[0] : b.w[1]) : (i < 12 ? b.w[2] : b.w[3]);
-  return word >> (8 * (i % 4));
-}
-
 // Byte `lane` of lane 0's block, in its lowest bits.
 FN u32 across_byte_of_first(Block block, SHARED u32 *scratch) {
   const u32 lane = lane_id() % 32;
@@ -186,7 +180,7 @@ FN void across_put(GLOBAL u8 *at, const Block *blocks, u32 count, u32 skew, u32 
       if (from == 0 && to >= 16)
         store_block(at + place, blocks[n]);
       else if (n != 0 || !has_edge)
-        across_store_bytes(at + place, blocks[n], from, to < 16 ? to : 16);
+        block_store_range(at + place, blocks[n], from, to < 16 ? to : 16);
     }
   }
 }
