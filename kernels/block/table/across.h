@@ -5,8 +5,8 @@
 
 #include "kernels/block/across.h"
 
-// As BLOCK_TILE_PIECE of modes.h, but nothing is read yet. in, out: the lane's first block; end:
-// bytes of the text from the tile's first block on.
+// As BLOCK_TILE_PIECE of modes.h, but nothing is read yet. in: the lane's first block; end: bytes of
+// the text from the tile's first block on.
 #define BLOCK_ACROSS_PIECE                                                                    \
   const u64 tile = (u64)trip * block_teams() + team;                                          \
   p = block_next_piece(pieces, count, p, tile);                                               \
@@ -19,7 +19,6 @@
   const u32 end = left < tile_bytes ? (u32)left : tile_bytes;                                 \
   const u64 first = tile_at / 16 + lane_id() % TEAM_LANES;                                    \
   GLOBAL const u8 *in = in_base + piece->in + 16 * first;                                     \
-  GLOBAL u8 *out = out_base + piece->out + 16 * first;                                        \
   Block blocks[BLOCK_TABLE_BLOCKS];
 
 // The ciphertext before each of the lane's blocks. In front of the text there is none, unless it
@@ -29,6 +28,10 @@
   across_read(blocks, BLOCK_TABLE_BLOCKS, in - 16, begin, end);         \
   if (begin != 0 && first == 0) blocks[0] = block_iv(piece);
 
+#define BLOCK_ACROSS_STORE                                                           \
+  across_store(out_base + piece->out + 16 * first, blocks, BLOCK_TABLE_BLOCKS, end, \
+               BLOCK_SCRATCH);
+
 KERNEL_OF(BLOCK_NAME(ecb_encrypt_across), BLOCK_LANES, BLOCK_TABLE_REGISTERS)
 BLOCK_TILE_PARAMETERS {
   SHARED_WORDS(tables);
@@ -37,7 +40,7 @@ BLOCK_TILE_PARAMETERS {
     BLOCK_ACROSS_PIECE
     across_read(blocks, BLOCK_TABLE_BLOCKS, in, 0, end);
     BLOCK_NAME(encrypt)(blocks, BLOCK_TABLE_BLOCKS, tables, schedule, rounds);
-    across_store(out, blocks, BLOCK_TABLE_BLOCKS, end, BLOCK_SCRATCH);
+    BLOCK_ACROSS_STORE
   }
 }
 
@@ -49,7 +52,7 @@ BLOCK_TILE_PARAMETERS {
     BLOCK_ACROSS_PIECE
     across_read(blocks, BLOCK_TABLE_BLOCKS, in, 0, end);
     BLOCK_NAME(decrypt)(blocks, BLOCK_TABLE_BLOCKS, tables, schedule, rounds);
-    across_store(out, blocks, BLOCK_TABLE_BLOCKS, end, BLOCK_SCRATCH);
+    BLOCK_ACROSS_STORE
   }
 }
 
@@ -67,7 +70,7 @@ BLOCK_TILE_PARAMETERS {
     UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
       blocks[n] = block_xor(blocks[n], before[n]);
     }
-    across_store(out, blocks, BLOCK_TABLE_BLOCKS, end, BLOCK_SCRATCH);
+    BLOCK_ACROSS_STORE
   }
 }
 
@@ -87,3 +90,4 @@ BLOCK_TILE_PARAMETERS {
 
 #undef BLOCK_ACROSS_PIECE
 #undef BLOCK_ACROSS_BEFORE
+#undef BLOCK_ACROSS_STORE

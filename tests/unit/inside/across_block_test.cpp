@@ -318,7 +318,7 @@ TEST_P(AcrossBlock, ReadsAndWritesNothingElse) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, AcrossBlock, testing::ValuesIn(kKernels),
-                         [](const auto &info) { return std::string(info.param.name); });
+                         [](const auto &test) { return std::string(test.param.name); });
 
 }  // namespace
 }  // namespace lanecrypt::test

@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "cipher/executor.h"
+#include "kernels/block/ciphers.h"
 #include "unit/support/forwarding_device.h"
 #include "unit/support/one_executor.h"
 #include "unit/support/one_message.h"
@@ -298,6 +299,9 @@ TEST_F(KernelChoice, EncryptsWhileGhashIsPrepared) {
 TEST_F(KernelChoice, TakesTextsAtAnyAddressByKernelsOfTheirOwn) {
   open("table4", true, 160 * kKiB);
   ASSERT_TRUE(status_.ok()) << status_.text();
+  // Each block cipher proves itself before.
+  for (const lc_cipher cipher : {LC_SM4_ECB, LC_CAMELLIA_ECB, LC_ARIA_ECB})
+    kernels_of(cipher, LC_ENCRYPT);
   ASSERT_TRUE(device_->make_key_slot().ok());
   constexpr uint64_t kBytes = 48, kOut = 2048;
   Result<std::unique_ptr<device::Buffer>> memory =
