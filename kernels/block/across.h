@@ -159,10 +159,10 @@ FN void across_read(Block *x, u32 count, GLOBAL const u8 *from, u32 begin, u32 e
   across_join_each(x, second, count, skew);
 }
 
-// Writes blocks of memory as across_move_blocks() makes them: to lane 0's first, which lies at `at`,
-// and to those behind it, as far as they lie in bytes `begin` up to `end` from there. Of the first,
-// and of one behind the last, the warp has a part unless `skew` is 0, 16 bytes in all, of which 16
-// lanes write one each.
+// Writes blocks of memory as across_move_blocks() makes them: to lane 0's first, which lies at
+// `at`, and to those behind it, as far as they lie in bytes `begin` up to `end` from there. Of the
+// first, and of one behind the last, the warp has a part unless `skew` is 0, 16 bytes in all, of
+// which 16 lanes write one each.
 FN void across_put(GLOBAL u8 *at, const Block *blocks, u32 count, u32 skew, u32 begin, u32 end,
                    u32 edge_byte) {
   const u32 lane = lane_id() % 32, edge = lane + (lane < skew ? 512 * count : 0);
@@ -187,8 +187,8 @@ FN void across_put(GLOBAL u8 *at, const Block *blocks, u32 count, u32 skew, u32 
 
 // Writes `count` blocks of each lane, which this changes, to where across_read() would read them
 // from: the lane's first to `to`, and of the warp's `end` bytes. A lane writes the blocks of memory
-// in which its own begin. All lanes move blocks, also where nothing is written: behind a branch that
-// some might not take, a compiler would give each look-up of the cipher an address of its own.
+// in which its own begin. All lanes move blocks, also where nothing is written: behind a branch
+// that some might not take, a compiler would give each look-up of the cipher an address of its own.
 FN void across_store(GLOBAL u8 *to, Block *blocks, u32 count, u32 end, SHARED u32 *scratch) {
   const u32 skew = across_skew(to);
   across_move_blocks(blocks, count, 16 - skew, scratch);

@@ -39,8 +39,8 @@ KERNEL(BLOCK_NAME(feedback), BLOCK_CHAIN_LANES(BLOCK_LANES))
     Block made = state;
     BLOCK_NAME(encrypt_stream)(&made, 1, tables, schedule, rounds);
     if (segment == 0 || segment == 128) {
-      const Block data = aligned ? load_part(in + at, length - at, 1)
-                                 : stream_read(&unaligned, in, at, length);
+      const Block data =
+          aligned ? load_part(in + at, length - at, 1) : stream_read(&unaligned, in, at, length);
       const Block text = block_xor(data, made);
       if (aligned)
         store_part(out + at, text, length - at, 1);

@@ -71,14 +71,14 @@ FN u64 BLOCK_XTS_NAME(plain_slots)(GLOBAL const CipherPiece *piece, u64 tile_sta
 
 #define BLOCK_XTS_TILES BLOCK_XTS_NAME(tiles)
 #define BLOCK_XTS_IS_ALIGNED block_aligned(in, out)
-#define BLOCK_XTS_READ                                   \
-  UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {  \
-    blocks[n] = load_block(in + 16 * n * TEAM_LANES);    \
+#define BLOCK_XTS_READ                                  \
+  UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) { \
+    blocks[n] = load_block(in + 16 * n * TEAM_LANES);   \
   }
 #define BLOCK_XTS_MOVE
-#define BLOCK_XTS_STORE                                                            \
-  UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {                            \
-    store_block(out + 16 * n * TEAM_LANES, block_xor(blocks[n], tweaks[n]));       \
+#define BLOCK_XTS_STORE                                                      \
+  UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {                      \
+    store_block(out + 16 * n * TEAM_LANES, block_xor(blocks[n], tweaks[n])); \
   }
 #include "kernels/block/table/xts_tiles.h"
 
@@ -88,10 +88,10 @@ FN u64 BLOCK_XTS_NAME(plain_slots)(GLOBAL const CipherPiece *piece, u64 tile_sta
 #define BLOCK_XTS_TILES BLOCK_XTS_NAME(tiles_across)
 #define BLOCK_XTS_IS_ALIGNED 1
 #define BLOCK_XTS_READ across_read(blocks, BLOCK_TABLE_BLOCKS, in, 0, 16 * tile_slots);
-#define BLOCK_XTS_MOVE                                                                    \
-  UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {                                   \
-    blocks[n] = block_xor(blocks[n], tweaks[n]);                                          \
-  }                                                                                       \
+#define BLOCK_XTS_MOVE                                  \
+  UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) { \
+    blocks[n] = block_xor(blocks[n], tweaks[n]);        \
+  }                                                     \
   across_store(out, blocks, BLOCK_TABLE_BLOCKS, plain ? 16 * tile_slots : 0, BLOCK_SCRATCH);
 #define BLOCK_XTS_STORE
 #include "kernels/block/table/xts_tiles.h"

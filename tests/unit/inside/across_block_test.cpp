@@ -1,5 +1,5 @@
-// The kernels for texts at any address, as a card's lanes run them: by warps of 32, with the keys in
-// the device's key slot. Every byte of memory is compared with OpenSSL's answers, and so is what
+// The kernels for texts at any address, as a card's lanes run them: by warps of 32, with the keys
+// in the device's key slot. Every byte of memory is compared with OpenSSL's answers, and so is what
 // lies around the texts. The emulator's own teams have one lane, and it has no key slot: so this
 // compiles these kernels for itself, and calls each by its name.
 //
@@ -53,35 +53,50 @@ struct Arguments {
   u32 *local;
 };
 
-struct KernelCase {
+class KernelCase {
+ public:
+  using Expand = void (*)(const u32 *, u32 *, u32, u32, u32);
+  using Run = void (*)(const Arguments &);
+  using Points = void (*)(const Arguments &, u32 count);  // XTS
+
+  KernelCase(const char *its_name, lc_cipher its_cipher, lc_direction its_direction,
+             Expand its_expand, Run its_run, Points its_points = nullptr)
+      : name(its_name),
+        cipher(its_cipher),
+        direction(its_direction),
+        expand(its_expand),
+        run(its_run),
+        points(its_points) {}
+
   const char *name;
   lc_cipher cipher;
   lc_direction direction;
-  void (*expand)(const u32 *, u32 *, u32, u32, u32);
-  void (*run)(const Arguments &);
-  void (*points)(const Arguments &, u32 count) = nullptr;
+  Expand expand;
+  Run run;
+  Points points;
 };
 
-#define PLAIN(name, cipher, direction, expand)                                                   \
-  {#name, cipher, direction, kernels::expand, [](const Arguments &a) {                           \
-     kernels::name(a.pieces, a.count, a.tiles, kernels::block_key_slot, a.rounds, a.memory,      \
-                   a.memory, a.local);                                                           \
-   }}
-#define COUNTS(name, cipher, expand)                                                             \
-  {#name, cipher, LC_ENCRYPT, kernels::expand, [](const Arguments &a) {                          \
-     kernels::name(a.pieces, a.count, a.tiles, kernels::block_key_slot, a.rounds, a.memory,      \
-                   a.memory, a.rows, a.local);                                                   \
-   }}
-#define UNITS(name, of, cipher, direction, expand)                                               \
-  {#name, cipher, direction, kernels::expand,                                                    \
-   [](const Arguments &a) {                                                                      \
-     kernels::name(a.pieces, a.count, a.tiles, kernels::block_key_slot, a.rounds, a.memory,      \
-                   a.memory, a.points, a.local);                                                 \
-   },                                                                                            \
-   [](const Arguments &a, u32 count) {                                                           \
-     kernels::of##_points(a.pieces, a.count, count, kernels::block_key_slot, 1, a.rounds,        \
-                          a.points, a.local);                                                    \
-   }}
+#define PLAIN(name, cipher, direction, expand)                                             \
+  KernelCase(#name, cipher, direction, kernels::expand, [](const Arguments &a) {           \
+    kernels::name(a.pieces, a.count, a.tiles, kernels::block_key_slot, a.rounds, a.memory, \
+                  a.memory, a.local);                                                      \
+  })
+#define COUNTS(name, cipher, expand)                                                       \
+  KernelCase(#name, cipher, LC_ENCRYPT, kernels::expand, [](const Arguments &a) {          \
+    kernels::name(a.pieces, a.count, a.tiles, kernels::block_key_slot, a.rounds, a.memory, \
+                  a.memory, a.rows, a.local);                                              \
+  })
+#define UNITS(name, of, cipher, direction, expand)                                             \
+  KernelCase(                                                                                  \
+      #name, cipher, direction, kernels::expand,                                               \
+      [](const Arguments &a) {                                                                 \
+        kernels::name(a.pieces, a.count, a.tiles, kernels::block_key_slot, a.rounds, a.memory, \
+                      a.memory, a.points, a.local);                                            \
+      },                                                                                       \
+      [](const Arguments &a, u32 count) {                                                      \
+        kernels::of##_points(a.pieces, a.count, count, kernels::block_key_slot, 1, a.rounds,   \
+                             a.points, a.local);                                               \
+      })
 #define EVERY_CIPHER(name, NAME)                                                                 \
   PLAIN(name##_table4_slot_ecb_encrypt_across, LC_##NAME##_ECB, LC_ENCRYPT, name##_expand_keys), \
       PLAIN(name##_table4_slot_ecb_decrypt_across, LC_##NAME##_ECB, LC_DECRYPT,                  \
@@ -91,11 +106,11 @@ struct KernelCase {
       PLAIN(name##_table4_slot_cfb_decrypt_across, LC_##NAME##_CFB128, LC_DECRYPT,               \
             name##_expand_keys),                                                                 \
       COUNTS(name##_table4_slot_ctr_across, LC_##NAME##_CTR, name##_expand_keys)
-#define WITH_UNITS(name, mode, CIPHER)                                                           \
-  UNITS(name##_table4_slot_##mode##_encrypt_across, name##_table4_##mode, CIPHER, LC_ENCRYPT,    \
-        name##_expand_keys),                                                                     \
-      UNITS(name##_table4_slot_##mode##_decrypt_across, name##_table4_##mode, CIPHER,            \
-            LC_DECRYPT, name##_expand_keys)
+#define WITH_UNITS(name, mode, CIPHER)                                                            \
+  UNITS(name##_table4_slot_##mode##_encrypt_across, name##_table4_##mode, CIPHER, LC_ENCRYPT,     \
+        name##_expand_keys),                                                                      \
+      UNITS(name##_table4_slot_##mode##_decrypt_across, name##_table4_##mode, CIPHER, LC_DECRYPT, \
+            name##_expand_keys)
 
 const KernelCase kKernels[] = {
     EVERY_CIPHER(aes, AES),
@@ -173,8 +188,7 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
       piece.in = in;
       piece.out = out;
       piece.length = text.length;
-      piece.continues =
-          text.continues && mode().continuation == Continuation::kCiphertext ? 1 : 0;
+      piece.continues = text.continues && mode().continuation == Continuation::kCiphertext ? 1 : 0;
       uint8_t iv[16];
       random_.fill(iv, sizeof iv);
       memcpy(piece.iv, iv, sizeof iv);
@@ -224,14 +238,10 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
     ASSERT_EQ(1u, parts.size());
     std::vector<u32> local(BLOCK_TABLE4_LOCAL_WORDS + kLanes);
     Bytes made_points(16 * (points + XTS_SPARE_POINTS));
-    const Arguments arguments = {pieces.data(),
-                                 static_cast<uint32_t>(pieces.size()),
-                                 parts[0].tiles,
-                                 kind.rounds(),
-                                 parts[0].rows,
-                                 memory,
-                                 made_points.data(),
-                                 local.data()};
+    const Arguments arguments = {pieces.data(),      static_cast<uint32_t>(pieces.size()),
+                                 parts[0].tiles,     kind.rounds(),
+                                 parts[0].rows,      memory,
+                                 made_points.data(), local.data()};
     if (kernel().points) kernel().points(arguments, points);
     for (uint32_t group = 0; group < kGroups; ++group)
       device::run_lanes(kLanes, group, kGroups, [&] { kernel().run(arguments); });
@@ -309,7 +319,8 @@ TEST_P(AcrossBlock, ReadsAndWritesNothingElse) {
   for (const uint32_t skew : {0u, 1u, 15u})
     for (const uint64_t length : {uint64_t{16}, uint64_t{33 * 16}, kTileBytes + 16}) {
       const uint64_t at_end = page - length - (skew == 0 ? 0 : 16 - skew);
-      for (const auto &[in, out] : {std::pair(uint64_t{skew}, at_end), std::pair(at_end, uint64_t{skew})}) {
+      for (const auto &[in, out] :
+           {std::pair(uint64_t{skew}, at_end), std::pair(at_end, uint64_t{skew})}) {
         for (const Span &span : spans) random_.fill(memory + span.at, span.bytes);
         check({{{skew, skew, length}, page + in, 3 * page + out}}, memory, spans);
       }

@@ -349,8 +349,8 @@ TEST_F(KernelChoice, TakesTextsAtAnyAddressByKernelsOfTheirOwn) {
        "aes_table4_slot_cbc_decrypt_across ", "aes_table4_cbc_decrypt "},
       {LC_AES_CTR, LC_ENCRYPT, "aes_table4_slot_ctr ", "aes_table4_slot_ctr_across ",
        "aes_table4_ctr "},
-      {LC_AES_CFB128, LC_DECRYPT, "aes_table4_cfb_decrypt ",
-       "aes_table4_slot_cfb_decrypt_across ", "aes_table4_cfb_decrypt "},
+      {LC_AES_CFB128, LC_DECRYPT, "aes_table4_cfb_decrypt ", "aes_table4_slot_cfb_decrypt_across ",
+       "aes_table4_cfb_decrypt "},
       // Bytes lie anywhere.
       {LC_AES_CFB8, LC_DECRYPT, "aes_table4_cfb_decrypt ", "aes_table4_cfb_decrypt ",
        "aes_table4_cfb_decrypt "},
