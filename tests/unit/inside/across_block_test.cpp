@@ -316,15 +316,19 @@ TEST_P(AcrossBlock, ReadsAndWritesNothingElse) {
   const std::vector<Span> spans = {{page, page}, {3 * page, page}};
   for (const Span &span : spans)
     ASSERT_EQ(0, mprotect(memory + span.at, span.bytes, PROT_READ | PROT_WRITE));
-  for (const uint32_t skew : {0u, 1u, 15u})
-    for (const uint64_t length : {uint64_t{16}, uint64_t{33 * 16}, kTileBytes + 16}) {
-      const uint64_t at_end = page - length - (skew == 0 ? 0 : 16 - skew);
-      for (const auto &[in, out] :
-           {std::pair(uint64_t{skew}, at_end), std::pair(at_end, uint64_t{skew})}) {
+  const auto at_end = [&](uint64_t skew, uint64_t length) {
+    return page - length - (skew == 0 ? 0 : 16 - skew);
+  };
+  for (const auto &[from, to] : {std::pair(0u, 1u), std::pair(1u, 0u), std::pair(15u, 1u),
+                                 std::pair(1u, 15u), std::pair(8u, 8u)})
+    for (const uint64_t length : {uint64_t{16}, uint64_t{33 * 16}, kTileBytes + 16})
+      for (const bool begins : {false, true}) {
+        const Text text = {from, to, length};
+        const uint64_t in = begins ? from : at_end(from, length);
+        const uint64_t out = begins ? at_end(to, length) : to;
         for (const Span &span : spans) random_.fill(memory + span.at, span.bytes);
-        check({{{skew, skew, length}, page + in, 3 * page + out}}, memory, spans);
+        check({{text, page + in, 3 * page + out}}, memory, spans);
       }
-    }
   munmap(mapped, 5 * page);
 }
 
