@@ -51,6 +51,41 @@ FN Block across_join(Block first, Block second, u32 from) {
   return joined;
 }
 
+#define ACROSS_MOST_BLOCKS 4u
+
+FN void across_shift_blocks(Block *x, const Block *second, u32 count, u32 word, u32 bits) {
+  UNROLL for (u32 n = 0; n < count; ++n) {
+    u32 words[9];
+    UNROLL for (u32 w = 0; w < 4; ++w) {
+      words[w] = x[n].w[w];
+      words[4 + w] = second[n].w[w];
+    }
+    words[8] = 0;
+    across_shift(x[n].w, words + word, 4, bits);
+  }
+}
+
+// As across_join() for `count` blocks x[n], which it replaces, with one branch for all.
+FN void across_join_each(Block *x, const Block *second, u32 count, u32 from) {
+  const u32 bits = 8 * (from % 4);
+  switch (from / 4) {
+    case 0:
+      across_shift_blocks(x, second, count, 0, bits);
+      break;
+    case 1:
+      across_shift_blocks(x, second, count, 1, bits);
+      break;
+    case 2:
+      across_shift_blocks(x, second, count, 2, bits);
+      break;
+    case 3:
+      across_shift_blocks(x, second, count, 3, bits);
+      break;
+    default:
+      across_shift_blocks(x, second, count, 4, bits);
+  }
+}
+
 FN Block across_block_of(u32 lane, Block mine, SHARED u32 *scratch) {
   Block theirs;
   UNROLL for (u32 w = 0; w < 4; ++w) theirs.w[w] = word_of_lane(mine.w[w], lane % 32, scratch);
@@ -74,16 +109,6 @@ FN void across_load(Block *x, u32 count, GLOBAL const u8 *from, SHARED u32 *scra
   }
 }
 
-// Bytes `first` up to `end` of a block of the text's memory, which lies at `at`, XORed with one of
-// the keystream.
-FN void across_xor_bytes(GLOBAL u8 *out, GLOBAL const u8 *in, Block key, u64 at, u32 first,
-                         u32 end) {
-  ROLLED for (u32 i = first; i < end; ++i) {
-    const u32 word = i < 8 ? (i < 4 ? key.w[0] : key.w[1]) : (i < 12 ? key.w[2] : key.w[3]);
-    out[at + i] = (u8)(in[at + i] ^ word >> (8 * (i % 4)));
-  }
-}
-
 // Byte `lane` of lane 0's block, in its lowest bits.
 FN u32 across_byte_of_first(Block block, SHARED u32 *scratch) {
   const u32 lane = lane_id() % 32;
@@ -92,37 +117,93 @@ FN u32 across_byte_of_first(Block block, SHARED u32 *scratch) {
   return (lane % 16 < 8 ? low : high) >> (8 * (lane % 4));
 }
 
-// The keystream of the blocks of memory in which a lane's own begin: `from` is how far behind the
+// What goes to the blocks of memory in which a lane's own begin: `from` is how far behind the
 // beginning of the block before. The one before lane 0's first is the last of all, for
-// across_xor().
-FN void across_move_keystream(Block *blocks, u32 count, u32 from, SHARED u32 *scratch) {
+// across_xor() and across_store().
+FN void across_move_blocks(Block *blocks, u32 count, u32 from, SHARED u32 *scratch) {
   const u32 lane = lane_id() % 32;
-  const Block end = across_block_of(lane + 31, blocks[count - 1], scratch);
-  Block beside = end;
-  UNROLL for (u32 i = 0; i < count; ++i) {
-    const u32 n = count - 1 - i;
-    Block above = end, before = beside;
-    if (n != 0) above = across_block_of(lane + 31, blocks[n - 1], scratch);
-    if (lane == 0) before = above;
-    blocks[n] = across_join(before, blocks[n], from);
-    beside = above;
+  Block beside[ACROSS_MOST_BLOCKS], before[ACROSS_MOST_BLOCKS];
+  UNROLL for (u32 n = 0; n < count; ++n) {
+    beside[n] = across_block_of(lane + 31, blocks[n], scratch);
+  }
+  UNROLL for (u32 n = 0; n < count; ++n) {
+    before[n] = beside[n];
+    if (lane == 0) before[n] = beside[(n + count - 1) % count];
+  }
+  across_join_each(before, blocks, count, from);
+  UNROLL for (u32 n = 0; n < count; ++n) blocks[n] = before[n];
+}
+
+// x[n] of each lane: the block at from + 512 * n. The warp's blocks lie side by side, and those
+// are there, whole, that begin in bytes `begin` up to `end` behind the first one's beginning; the
+// others are zero. The lane reads both blocks of memory in which each lies. The second is in a
+// cache, and takes no more there than its four words from the lane beside; and since no lane needs
+// another, all this may be behind a branch.
+FN void across_read(Block *x, u32 count, GLOBAL const u8 *from, u32 begin, u32 end) {
+  const u32 place = 16 * (lane_id() % 32), skew = across_skew(from), next = skew != 0 ? 16 : 0;
+  GLOBAL const u8 *at = from - skew;
+  Block second[ACROSS_MOST_BLOCKS];
+  if (begin == 0 && end >= 512 * count) {
+    UNROLL for (u32 n = 0; n < count; ++n) x[n] = load_block(at + 512 * n);
+    UNROLL for (u32 n = 0; n < count; ++n) second[n] = load_block(at + 512 * n + next);
+  } else {
+    UNROLL for (u32 n = 0; n < count; ++n) {
+      const Block zero = {{0, 0, 0, 0}};
+      x[n] = second[n] = zero;
+      if (place + 512 * n >= begin && place + 512 * n < end) {
+        x[n] = load_block(at + 512 * n);
+        second[n] = load_block(at + 512 * n + next);
+      }
+    }
+  }
+  across_join_each(x, second, count, skew);
+}
+
+// Writes blocks of memory as across_move_blocks() makes them: to lane 0's first, which lies at
+// `at`, and to those behind it, as far as they lie in bytes `begin` up to `end` from there. Of the
+// first, and of one behind the last, the warp has a part unless `skew` is 0, 16 bytes in all, of
+// which 16 lanes write one each.
+FN void across_put(GLOBAL u8 *at, const Block *blocks, u32 count, u32 skew, u32 begin, u32 end,
+                   u32 edge_byte) {
+  const u32 lane = lane_id() % 32, edge = lane + (lane < skew ? 512 * count : 0);
+  if (skew != 0 && lane < 16 && edge >= begin && edge < end) at[edge] = (u8)edge_byte;
+  const u32 has_edge = lane == 0 && skew != 0;
+  if (begin <= skew && end >= skew + 512 * count) {
+    UNROLL for (u32 n = 0; n < count; ++n) {
+      if (n != 0 || !has_edge) store_block(at + (16 * lane + 512 * n), blocks[n]);
+    }
+  } else {
+    // The text begins or ends here, in a part of a block of memory.
+    UNROLL for (u32 n = 0; n < count; ++n) {
+      const u32 place = 16 * lane + 512 * n;
+      const u32 from = begin > place ? begin - place : 0, to = end > place ? end - place : 0;
+      if (from == 0 && to >= 16)
+        store_block(at + place, blocks[n]);
+      else if (n != 0 || !has_edge)
+        block_store_range(at + place, blocks[n], from, to < 16 ? to : 16);
+    }
   }
 }
 
-#define ACROSS_MOST_BLOCKS 4u
+// Writes `count` blocks of each lane, which this changes, to where across_read() would read them
+// from: the lane's first to `to`, and of the warp's `end` bytes. A lane writes the blocks of memory
+// in which its own begin. All lanes move blocks, also where nothing is written: behind a branch
+// that some might not take, a compiler would give each look-up of the cipher an address of its own.
+FN void across_store(GLOBAL u8 *to, Block *blocks, u32 count, u32 end, SHARED u32 *scratch) {
+  const u32 skew = across_skew(to);
+  across_move_blocks(blocks, count, 16 - skew, scratch);
+  const u32 edge_byte = across_byte_of_first(blocks[0], scratch);
+  across_put(to - 16 * (lane_id() % 32) - skew, blocks, count, skew, skew, skew + end, edge_byte);
+}
 
 // XORs `count` blocks of each lane, which this changes, with a text of `length` bytes: a lane's
-// block n begins at byte 16 * (number + 32 * n) of the text, if it lies there at all. The keystream
-// moves between the lanes, and so a lane writes the blocks of memory in which its own begin. Of the
-// first and behind the last the warp has a part, 16 bytes in all, whose keystream is lane 0's first
-// block then, and as many lanes write a byte each. All that is read comes before what is written,
-// or every block would wait for memory by itself. All lanes move the keystream, also where there is
-// no text: behind a branch that some might not take, a compiler would give each look-up of the
-// cipher an address of its own.
+// block n begins at byte 16 * (number + 32 * n) of the text, if it lies there at all. Only the
+// keystream moves, as in across_store(). All that is read comes before what is written, or every
+// block would wait for memory by itself.
 FN void across_xor(GLOBAL u8 *out, GLOBAL const u8 *in, Block *blocks, u32 count, u64 number,
                    u64 length, SHARED u32 *scratch) {
   const u32 lane = lane_id() % 32, skew = across_skew(out), most = 1u << 16;
-  across_move_keystream(blocks, count, 16 - skew, scratch);
+  across_move_blocks(blocks, count, 16 - skew, scratch);
   const u32 edge_key = across_byte_of_first(blocks[0], scratch);
 
   // Of the memory from `base` on, the bytes from `begin` up to `end` are the warp's and the text's.
@@ -131,40 +212,37 @@ FN void across_xor(GLOBAL u8 *out, GLOBAL const u8 *in, Block *blocks, u32 count
   const u64 left = length - base;
   const u32 begin = before < skew ? skew : before < most ? (u32)before : most;
   const u32 end = left < most ? (u32)left : most;
-#define ACROSS_PLACE(n) (16 * lane + 512 * (n))
-#define ACROSS_IS_WHOLE(n) (ACROSS_PLACE(n) >= begin && ACROSS_PLACE(n) + 16 <= end)
+  // A block of the output's memory has bytes of one or two of the input's. Those are read that have
+  // bytes of the text.
   GLOBAL const u8 *from = in + (base + 16 * lane);
-  GLOBAL u8 *to = out + (base + 16 * lane);
   const u32 in_skew = across_skew(from);
+#define ACROSS_PLACE(n) (16 * lane + 512 * (n))
+#define ACROSS_SECOND(n) (ACROSS_PLACE(n) + 16 - in_skew)
   Block text[ACROSS_MOST_BLOCKS];
   UNROLL for (u32 n = 0; n < count; ++n) {
     const Block zero = {{0, 0, 0, 0}};
     text[n] = zero;
-    if (ACROSS_IS_WHOLE(n)) text[n] = load_block(from - in_skew + 512 * n);
+    if (begin < ACROSS_SECOND(n) && end > ACROSS_PLACE(n))
+      text[n] = load_block(from - in_skew + 512 * n);
   }
   const u32 edge = lane + (lane < skew ? 512 * count : 0);
-  const u32 has_edge = skew != 0 && lane < 16 && edge >= begin && edge < end;
   u32 edge_text = 0;
-  if (has_edge) edge_text = in[base + edge];
+  if (skew != 0 && lane < 16 && edge >= begin && edge < end) edge_text = in[base + edge];
   if (in_skew != 0) {
-    UNROLL for (u32 n = 0; n < count; ++n) {
-      if (ACROSS_IS_WHOLE(n))
-        text[n] = across_join(text[n], load_block(from - in_skew + 512 * n + 16), in_skew);
+    // Two at a time: registers have no room for more.
+    UNROLL for (u32 n = 0; n < count; n += 2) {
+      Block second[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
+      UNROLL for (u32 i = 0; i < 2; ++i) {
+        if (begin < ACROSS_PLACE(n + i) + 16 && end > ACROSS_SECOND(n + i))
+          second[i] = load_block(from - in_skew + 512 * (n + i) + 16);
+      }
+      across_join_each(text + n, second, 2, in_skew);
     }
   }
-  UNROLL for (u32 n = 0; n < count; ++n) {
-    if (ACROSS_IS_WHOLE(n)) store_block(to + 512 * n, block_xor(text[n], blocks[n]));
-  }
-  if (has_edge) out[base + edge] = (u8)(edge_text ^ edge_key);
-  // The text begins or ends in a block of memory.
-  UNROLL for (u32 n = 0; n < count; ++n) {
-    const u32 place = ACROSS_PLACE(n), is_edge = n == 0 && lane == 0 && skew != 0;
-    if (!is_edge && !ACROSS_IS_WHOLE(n) && place + 16 > begin && place < end)
-      across_xor_bytes(out, in, blocks[n], base + place, begin > place ? begin - place : 0,
-                       end - place < 16 ? end - place : 16);
-  }
 #undef ACROSS_PLACE
-#undef ACROSS_IS_WHOLE
+#undef ACROSS_SECOND
+  UNROLL for (u32 n = 0; n < count; ++n) blocks[n] = block_xor(text[n], blocks[n]);
+  across_put(out + base, blocks, count, skew, begin, end, edge_text ^ edge_key);
 }
 
 #endif

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/aead_layout.h"
+#include "kernels/block/stream_text.h"
 #include "kernels/block/streams.h"
 
 // The counter block `number`. The bytes that count are zeros in block 0.
@@ -32,4 +33,16 @@ FN Block block_ccm_text(GLOBAL const u8 *in, GLOBAL u8 *out, u64 at, u64 length,
   store_part(out + at, to, left, aligned);
   if (left < 16) to = block_join(to, zero, (u32)left);
   return opens ? to : from;
+}
+
+// The same where input or output is not aligned, for who goes from block to block.
+FN Block block_ccm_unaligned(StreamText *text, GLOBAL const u8 *in, GLOBAL u8 *out, u64 at,
+                             u64 length, Block keystream, u32 opens) {
+  const Block zero = {{0, 0, 0, 0}};
+  const u64 left = length - at;
+  Block from = stream_read(text, in, at, length);
+  Block to = block_xor(from, keystream);
+  stream_write(text, out, to, at, length);
+  if (opens) from = to;
+  return left < 16 ? block_join(from, zero, (u32)left) : from;
 }

@@ -95,6 +95,14 @@ FN void block_store_bytes(GLOBAL u8 *to, Block b, u32 bytes) {
   }
 }
 
+// Bytes `first` up to `end` of a block that begins at `to`. Of little code, for where it is seldom.
+FN void block_store_range(GLOBAL u8 *to, Block b, u32 first, u32 end) {
+  ROLLED for (u32 i = first; i < end; ++i) {
+    const u32 word = i < 8 ? (i < 4 ? b.w[0] : b.w[1]) : (i < 12 ? b.w[2] : b.w[3]);
+    to[i] = (u8)(word >> (8 * (i % 4)));
+  }
+}
+
 FN Block load_part(GLOBAL const u8 *from, u64 bytes, u32 aligned) {
   if (aligned && bytes >= 16) return load_block(from);
   return block_load_bytes(from, bytes < 16 ? (u32)bytes : 16);

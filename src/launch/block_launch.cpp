@@ -254,17 +254,23 @@ uint32_t BlockLaunch::lanes_of(uint32_t most) const {
   return std::max(lanes / properties.team_lanes * properties.team_lanes, properties.team_lanes);
 }
 
-bool BlockLaunch::can_use_slot(const CipherWork &work) const {
-  const Way way = work.kind.mode().way;
+bool BlockLaunch::has_slot(const CipherWork &work) const {
   return device_.key_slot() != nullptr && work.keys.size() == 1 && !work.is_beside &&
-         !work.is_captured && form_ != BlockForm::kTable1 && !has_planes(form_, work.kind) &&
-         (way == Way::kEcb || way == Way::kCbc || way == Way::kCtr ||
-          work.kind.mode().has_data_units());
+         !work.is_captured && form_ != BlockForm::kTable1 && !has_planes(form_, work.kind);
 }
 
-// Whether there is a kernel for texts that do not lie at multiples of 16.
+bool BlockLaunch::can_use_slot(const CipherWork &work) const {
+  const Way way = work.kind.mode().way;
+  return has_slot(work) && (work.is_across || way == Way::kEcb || way == Way::kCbc ||
+                            way == Way::kCtr || work.kind.mode().has_data_units());
+}
+
+// Whether there is a kernel for texts that do not lie at multiples of 16: in all modes without
+// chains. CFB8 and CFB1 take bytes wherever they lie.
 bool BlockLaunch::has_across(const CipherWork &work) const {
-  return can_use_slot(work) && work.kind.mode().way == Way::kCtr && form_ == BlockForm::kTable4;
+  const int bits = work.kind.mode().feedback_bits;
+  return has_slot(work) && form_ == BlockForm::kTable4 && !work.kind.is_chain() && bits != 8 &&
+         bits != 1;
 }
 
 const device::Buffer *BlockLaunch::schedules(const BlockRoom &room, const CipherWork &work) const {
@@ -449,7 +455,8 @@ Status BlockLaunch::launch_part(device::Stream &stream, BlockRoom &room, const C
                                      work.in, work.out};
   if (work.kind.mode().way == Way::kCtr) arguments.push_back(part.rows);
   if (work.kind.mode().has_data_units()) arguments.push_back(room.points.get());
-  if (work.kind.mode().is_feedback())
+  // The kernel for texts at any address is CFB128's alone.
+  if (work.kind.mode().is_feedback() && !work.is_across)
     arguments.push_back(static_cast<uint32_t>(work.kind.mode().feedback_bits));
   const std::string name =
       kernel_name(part.form, work.kind, work.in_slot) + (work.is_across ? "_across" : "");
@@ -523,7 +530,7 @@ Status BlockLaunch::launch_tails(device::Stream &stream, BlockRoom &room, const 
   std::vector<Argument> arguments = {room.pieces.get(), pieces};
   if (encrypts) arguments.push_back(work.chain != nullptr ? work.chain : room.chain.get());
   if (form_ != BlockForm::kBitslice) {
-    arguments.push_back(room.schedules.get());
+    arguments.push_back(schedules(room, work));
   } else if (encrypts) {
     arguments.push_back(room.planes.get());
   } else {

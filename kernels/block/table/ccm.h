@@ -22,6 +22,7 @@ KERNEL(BLOCK_NAME(ccm), BLOCK_CHAIN_LANES(BLOCK_LANES))
   GLOBAL const u32 *schedule = schedules;
   GLOBAL u8 *link = (GLOBAL u8 *)chain;
   Block blocks[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};  // the MAC, and keystream
+  StreamText unaligned = {blocks[0], blocks[0]};
   while (p < count) {
     GLOBAL const CcmStream *stream = streams + p;
     // One that begins in the text has no keystream for its first block yet.
@@ -38,6 +39,7 @@ KERNEL(BLOCK_NAME(ccm), BLOCK_CHAIN_LANES(BLOCK_LANES))
       header_bytes = stream->header_bytes;
       at = header_at = 0;
       blocks[0] = piece->continues ? load_block(link) : block_iv(piece);
+      if (!aligned && length != 0) unaligned = stream_begin(in);
       authenticates = header_bytes != 0;
       begun = 1;
     }
@@ -46,7 +48,10 @@ KERNEL(BLOCK_NAME(ccm), BLOCK_CHAIN_LANES(BLOCK_LANES))
       blocks[0] = block_xor(mac, load_block(header + header_at));
       header_at += 16;
     } else if (authenticates) {
-      blocks[0] = block_xor(mac, block_ccm_text(in, out, at, length, aligned, blocks[1], opens));
+      const Block text =
+          aligned ? block_ccm_text(in, out, at, length, 1, blocks[1], opens)
+                  : block_ccm_unaligned(&unaligned, in, out, at, length, blocks[1], opens);
+      blocks[0] = block_xor(mac, text);
       at += 16;
     }
     blocks[1] = block_ccm_next(stream, at, length);

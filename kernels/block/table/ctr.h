@@ -37,7 +37,8 @@
 #include "kernels/block/across.h"
 #define BLOCK_CTR_NAME BLOCK_NAME(ctr_across)
 #define BLOCK_CTR_TILE
-#define BLOCK_CTR_ROW across_xor(out, in, blocks, BLOCK_TABLE_BLOCKS, number, length, tables);
+#define BLOCK_CTR_ROW \
+  across_xor(out, in, blocks, BLOCK_TABLE_BLOCKS, number, length, BLOCK_SCRATCH);
 #include "kernels/block/table/ctr_rows.h"
 #undef BLOCK_CTR_NAME
 #undef BLOCK_CTR_TILE

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
+#include "kernels/block/stream_text.h"
 #include "kernels/block/streams.h"
 
 // CFB encryption with segments of 128, 8 or 1 bits, and OFB (`segment` 0): a
@@ -20,6 +21,7 @@ KERNEL(BLOCK_NAME(feedback), BLOCK_CHAIN_LANES(BLOCK_LANES))
   GLOBAL const u32 *schedule = schedules;
   GLOBAL u8 *link = (GLOBAL u8 *)chain;
   Block state = {{0, 0, 0, 0}};
+  StreamText unaligned = {state, state};
   while (p < count) {
     if (!begun) {
       GLOBAL const CipherPiece *piece = pieces + p;
@@ -30,14 +32,20 @@ KERNEL(BLOCK_NAME(feedback), BLOCK_CHAIN_LANES(BLOCK_LANES))
       aligned = block_aligned(in, out);
       length = piece->length;
       state = piece->continues ? load_block(link) : block_iv(piece);
+      if (!aligned) unaligned = stream_begin(in);
       at = 0;
       begun = 1;
     }
     Block made = state;
     BLOCK_NAME(encrypt_stream)(&made, 1, tables, schedule, rounds);
     if (segment == 0 || segment == 128) {
-      const Block text = block_xor(load_part(in + at, length - at, aligned), made);
-      store_part(out + at, text, length - at, aligned);
+      const Block data =
+          aligned ? load_part(in + at, length - at, 1) : stream_read(&unaligned, in, at, length);
+      const Block text = block_xor(data, made);
+      if (aligned)
+        store_part(out + at, text, length - at, 1);
+      else
+        stream_write(&unaligned, out, text, at, length);
       state = segment == 0 ? made : text;
       at += 16;
     } else if (segment == 8) {

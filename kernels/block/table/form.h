@@ -76,6 +76,9 @@ FN void block_store_tile(GLOBAL u8 *out, const Block *blocks, u64 first, u64 len
 
 #endif
 
+// Where lanes hand each other words, if they do so by local memory: see HAS_WORD_OF_LANE.
+#define BLOCK_SCRATCH (tables + BLOCK_TABLE4_LOCAL_WORDS)
+
 #ifdef BLOCK_KEY_SLOT
 #define BLOCK_ROUND_KEY(schedule, step, round) block_slot_round_key(round)
 #else

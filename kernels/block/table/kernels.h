@@ -6,6 +6,10 @@
 
 #include "kernels/block/table/ctr.h"
 
+#ifdef BLOCK_KEY_SLOT
+#include "kernels/block/table/across.h"
+#endif
+
 #if BLOCK_MODES & BLOCK_HAS_XTS
 #define BLOCK_XTS_NAME(name) BLOCK_NAME(xts_##name)
 #define BLOCK_XTS_TWEAK(tweak) (tweak)
@@ -38,6 +42,7 @@
 #undef BLOCK_XTS_LANES
 #undef BLOCK_COPY
 #undef BLOCK_LOOK
+#undef BLOCK_SCRATCH
 #undef BLOCK_LOOK_S
 #undef BLOCK_ROUND_KEY
 #undef BLOCK_LOOK0

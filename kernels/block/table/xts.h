@@ -69,81 +69,33 @@ FN u64 BLOCK_XTS_NAME(plain_slots)(GLOBAL const CipherPiece *piece, u64 tile_sta
   return straight && aligned && tile_start < whole ? whole - tile_start : 0;
 }
 
-// Each team walks tiles that follow each other, so that a lane steps from tweak
-// to tweak, and asks nothing of its piece while `run`, the tiles ahead that are
-// plain and end before the lane's data unit does, lasts. All teams make as many
-// trips, and the four blocks of a lane are always enciphered, even if they are
-// none: look-ups are cheapest in code that all lanes of a group run.
-FN void BLOCK_XTS_NAME(tiles)(GLOBAL const CipherPiece *pieces, u32 count, u64 tiles,
-                              GLOBAL const u32 *schedules, u32 rounds, GLOBAL const u8 *in_base,
-                              GLOBAL u8 *out_base, GLOBAL const u8 *points,
-                              SHARED const u32 *tables, u32 inverse) {
-  const u32 tile_slots = BLOCK_TABLE_BLOCKS * TEAM_LANES;
-  const u32 trips = block_trips(tiles);
-  u64 tile = (u64)block_team_of(tiles) * trips;
-  if (tile >= tiles) return;
-  u32 p = 0, is_there = 0, run = 0, plain = 0;
-  XtsPlace place = {0, 0, {{0, 0, 0, 0}}};
-  // Of the lane's first block in the tile.
-  GLOBAL const u8 *in = in_base;
-  GLOBAL u8 *out = out_base;
-  ROLLED for (u32 trip = 0; trip < trips; ++trip, ++tile) {
-    if (run == 0) {
-      const u32 before = p;
-      p = block_next_piece(pieces, count, p, tile);
-      GLOBAL const CipherPiece *piece = pieces + p;
-      const u64 tile_start = (tile - piece->first_tile) * tile_slots;
-      const u64 first = tile_start + lane_id() % TEAM_LANES;
-      in = in_base + piece->in + 16 * first;
-      out = out_base + piece->out + 16 * first;
-      plain = 0;
-      if (tile < tiles) {
-        if (!is_there || p != before) place = xts_place(first, piece, points);
-        is_there = 1;
-        const u64 here =
-            BLOCK_XTS_NAME(plain_slots)(piece, tile_start, block_aligned(in, out)) / tile_slots;
-        plain = here != 0;
-        const u32 in_unit = (piece->unit_bytes / 16 - 1 - place.slot) / tile_slots;
-        run = here < in_unit ? (u32)here : in_unit;
-      }
-    }
-    GLOBAL const u32 *schedule = schedules + (u64)pieces[p].key * BLOCK_SCHEDULE_WORDS;
-    Block blocks[BLOCK_TABLE_BLOCKS], tweaks[BLOCK_TABLE_BLOCKS];
-    if (plain) {
-      UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
-        blocks[n] = load_block(in + 16 * n * TEAM_LANES);
-      }
-      place = xts_tweaks(tweaks, BLOCK_TABLE_BLOCKS, place, run != 0, pieces + p, points);
-    } else {
-      UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) blocks[n] = tweaks[n] = place.tweak;
-    }
-    // Not within the branch: so that one instruction adds tweak and key.
-    UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
-      tweaks[n] = BLOCK_XTS_TWEAK(tweaks[n]);
-      blocks[n] = block_xor(blocks[n], tweaks[n]);
-    }
-    BLOCK_XTS_NAME(cipher)(blocks, BLOCK_TABLE_BLOCKS, tables, schedule, rounds, inverse);
-    if (plain) {
-      UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
-        store_block(out + 16 * n * TEAM_LANES, block_xor(blocks[n], tweaks[n]));
-      }
-    } else if (tile < tiles) {
-      GLOBAL const CipherPiece *piece = pieces + p;
-      GLOBAL const u8 *piece_in = in_base + piece->in;
-      GLOBAL u8 *piece_out = out_base + piece->out;
-      u64 first = (tile - piece->first_tile) * tile_slots + lane_id() % TEAM_LANES;
-      ROLLED for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
-        if (first < piece->slots) BLOCK_XTS_NAME(slot)
-        (place, piece, piece_in, piece_out, tables, schedule, rounds, inverse);
-        place = xts_next(place, piece, points);
-        first += TEAM_LANES;
-      }
-    }
-    in += 16 * tile_slots;
-    out += 16 * tile_slots;
-    if (run != 0) --run;
+#define BLOCK_XTS_TILES BLOCK_XTS_NAME(tiles)
+#define BLOCK_XTS_IS_ALIGNED block_aligned(in, out)
+#define BLOCK_XTS_READ                                  \
+  UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) { \
+    blocks[n] = load_block(in + 16 * n * TEAM_LANES);   \
   }
-}
+#define BLOCK_XTS_MOVE
+#define BLOCK_XTS_STORE                                                      \
+  UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {                      \
+    store_block(out + 16 * n * TEAM_LANES, block_xor(blocks[n], tweaks[n])); \
+  }
+#include "kernels/block/table/xts_tiles.h"
+
+#ifdef BLOCK_KEY_SLOT
+// For texts at any address. With a team of 32 lanes, as where there are key slots.
+#include "kernels/block/across.h"
+#define BLOCK_XTS_TILES BLOCK_XTS_NAME(tiles_across)
+#define BLOCK_XTS_IS_ALIGNED 1
+#define BLOCK_XTS_READ across_read(blocks, BLOCK_TABLE_BLOCKS, in, 0, 16 * tile_slots);
+#define BLOCK_XTS_MOVE                                  \
+  UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) { \
+    blocks[n] = block_xor(blocks[n], tweaks[n]);        \
+  }                                                     \
+  across_store(out, blocks, BLOCK_TABLE_BLOCKS, plain ? 16 * tile_slots : 0, BLOCK_SCRATCH);
+#define BLOCK_XTS_STORE
+#include "kernels/block/table/xts_tiles.h"
+#endif
 
 #define BLOCK_XTS_PARAMETERS                                                            \
   (GLOBAL const CipherPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *schedules, \
@@ -163,6 +115,22 @@ KERNEL(BLOCK_XTS_NAME(decrypt), BLOCK_XTS_LANES) BLOCK_XTS_PARAMETERS {
   BLOCK_XTS_NAME(tiles)
   (pieces, count, tiles, schedules, rounds, in_base, out_base, points, tables, 1);
 }
+
+#ifdef BLOCK_KEY_SLOT
+KERNEL(BLOCK_XTS_NAME(encrypt_across), BLOCK_XTS_LANES) BLOCK_XTS_PARAMETERS {
+  SHARED_WORDS(tables);
+  BLOCK_NAME(fill)(tables, 0);
+  BLOCK_XTS_NAME(tiles_across)
+  (pieces, count, tiles, schedules, rounds, in_base, out_base, points, tables, 0);
+}
+
+KERNEL(BLOCK_XTS_NAME(decrypt_across), BLOCK_XTS_LANES) BLOCK_XTS_PARAMETERS {
+  SHARED_WORDS(tables);
+  BLOCK_NAME(fill)(tables, 1);
+  BLOCK_XTS_NAME(tiles_across)
+  (pieces, count, tiles, schedules, rounds, in_base, out_base, points, tables, 1);
+}
+#endif
 
 #undef BLOCK_XTS_PARAMETERS
 #undef BLOCK_XTS_NAME

@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "cipher/executor.h"
+#include "kernels/block/ciphers.h"
 #include "unit/support/forwarding_device.h"
 #include "unit/support/one_executor.h"
 #include "unit/support/one_message.h"
@@ -45,6 +46,8 @@ class RecordingStream : public test::ForwardingStream {
       record_.group_lanes[launch.kernel] = launch.group_lanes;
       if (launch.beside_last) record_.beside_last.push_back(launch.kernel);
     }
+    // The emulator has no such kernels.
+    if (std::string_view(launch.kernel).find("_slot_") != std::string_view::npos) return Status();
     // The emulator has few lanes, whatever a test says. Kernels take any number.
     device::Launch fewer = launch;
     fewer.group_lanes = std::min(launch.group_lanes, 4u);
@@ -69,9 +72,18 @@ class RecordingDevice : public test::ForwardingDevice {
   }
   // The same on every machine, however many cores it has.
   uint32_t resident_groups(const char *, uint32_t, uint32_t) override { return 2; }
+  const device::Buffer *key_slot() override { return key_slot_.get(); }
+  // From here on it has one.
+  Status make_key_slot() {
+    Result<std::unique_ptr<device::Buffer>> made =
+        allocate(device::MemoryKind::kDevice, 2 * BLOCK_MOST_SCHEDULE_WORDS * 4);
+    if (made.ok()) key_slot_ = std::move(*made);
+    return made.status();
+  }
 
  private:
   Record &record_;
+  std::unique_ptr<device::Buffer> key_slot_;
 };
 
 class KernelChoice : public testing::Test {
@@ -94,7 +106,9 @@ class KernelChoice : public testing::Test {
     found.properties.local_bytes = local_bytes;
     change(found.properties);
     found = test::wrapped(std::move(found), [this, properties = found.properties](auto inner) {
-      return std::make_unique<RecordingDevice>(std::move(inner), properties, record_);
+      auto made = std::make_unique<RecordingDevice>(std::move(inner), properties, record_);
+      device_ = made.get();
+      return made;
     });
     executor_.reset();
     PipelineOptions options;
@@ -191,6 +205,7 @@ class KernelChoice : public testing::Test {
   Record record_;
   PinnedMemory pinned_;
   runtime::Movers movers_;
+  RecordingDevice *device_ = nullptr;  // the executor's
   std::unique_ptr<Executor> executor_;
   Status status_;
   std::vector<std::string> self_test_;
@@ -276,6 +291,89 @@ TEST_F(KernelChoice, EncryptsWhileGhashIsPrepared) {
       EXPECT_EQ(expected, record_.beside_last);
       EXPECT_FALSE(record_.take().empty());
     }
+  }
+}
+
+// With the keys in the device's key slot. What these make is seen where they run: in
+// across_block_test.cpp, and on a card.
+TEST_F(KernelChoice, TakesTextsAtAnyAddressByKernelsOfTheirOwn) {
+  open("table4", true, 160 * kKiB);
+  ASSERT_TRUE(status_.ok()) << status_.text();
+  // Each block cipher proves itself before.
+  for (const lc_cipher cipher : {LC_SM4_ECB, LC_CAMELLIA_ECB, LC_ARIA_ECB})
+    kernels_of(cipher, LC_ENCRYPT);
+  ASSERT_TRUE(device_->make_key_slot().ok());
+  constexpr uint64_t kBytes = 48, kOut = 2048;
+  Result<std::unique_ptr<device::Buffer>> memory =
+      device_->allocate(device::MemoryKind::kDevice, 2 * kOut);
+  ASSERT_TRUE(memory.ok()) << memory.status().text();
+  const auto at = [&](uint64_t offset) {
+    return reinterpret_cast<uint8_t *>((*memory)->address() + offset);
+  };
+  test::Bytes keys(128, 1);
+  keys[0] = 2;
+  keys[64] = 3;
+  const test::Bytes iv(16, 2);
+  const auto kernels = [&](lc_cipher cipher, lc_direction direction, uint64_t in, uint64_t out,
+                           size_t key_count = 1) {
+    std::vector<lc_message> messages;
+    for (size_t n = 0; n < key_count; ++n)
+      messages.push_back(test::plain_message(&keys[64 * n], iv.data(), at(in + 256 * n),
+                                             at(kOut + out + 256 * n), kBytes));
+    lc_cipher_job job = test::job_of(messages, cipher, direction, 16 * mode_of(cipher).keys);
+    job.memory = LC_MEMORY_DEVICE;
+    job.device = 0;
+    Result<CipherJob> made = make_cipher_job(&job);
+    EXPECT_TRUE(made.ok()) << made.status().text();
+    if (!made.ok()) return std::string();
+    const RequestPointer request = std::make_shared<Request>(std::move(*made), nullptr);
+    EXPECT_TRUE(executor_->submit(request));
+    const Status status = request->wait();
+    EXPECT_TRUE(status.ok()) << status.text();
+    std::string names;
+    for (const std::string &name : record_.take())
+      if (name.find("_expand_") == std::string::npos) names += name + " ";
+    return names;
+  };
+  // Of one key where texts are aligned, and where they are not; and of several.
+  const struct {
+    lc_cipher cipher;
+    lc_direction direction;
+    const char *aligned, *across, *keys;
+  } kCases[] = {
+      {LC_AES_ECB, LC_ENCRYPT, "aes_table4_slot_ecb_encrypt ",
+       "aes_table4_slot_ecb_encrypt_across ", "aes_table4_ecb_encrypt "},
+      {LC_AES_ECB, LC_DECRYPT, "aes_table4_slot_ecb_decrypt ",
+       "aes_table4_slot_ecb_decrypt_across ", "aes_table4_ecb_decrypt "},
+      {LC_AES_CBC, LC_DECRYPT, "aes_table4_slot_cbc_decrypt ",
+       "aes_table4_slot_cbc_decrypt_across ", "aes_table4_cbc_decrypt "},
+      {LC_AES_CTR, LC_ENCRYPT, "aes_table4_slot_ctr ", "aes_table4_slot_ctr_across ",
+       "aes_table4_ctr "},
+      {LC_AES_CFB128, LC_DECRYPT, "aes_table4_cfb_decrypt ", "aes_table4_slot_cfb_decrypt_across ",
+       "aes_table4_cfb_decrypt "},
+      // Bytes lie anywhere.
+      {LC_AES_CFB8, LC_DECRYPT, "aes_table4_cfb_decrypt ", "aes_table4_cfb_decrypt ",
+       "aes_table4_cfb_decrypt "},
+      {LC_AES_CBC_CS3, LC_DECRYPT, "aes_table4_cbc_decrypt aes_table4_steal_decrypt ",
+       "aes_table4_slot_cbc_decrypt_across aes_table4_steal_decrypt ",
+       "aes_table4_cbc_decrypt aes_table4_steal_decrypt "},
+      {LC_AES_XTS, LC_ENCRYPT, "aes_table4_xts_points aes_table4_slot_xts_encrypt ",
+       "aes_table4_xts_points aes_table4_slot_xts_encrypt_across ",
+       "aes_table4_xts_points aes_table4_xts_encrypt "},
+      {LC_SM4_XTS_GB, LC_DECRYPT, "sm4_table4_xts_gb_points sm4_table4_slot_xts_gb_decrypt ",
+       "sm4_table4_xts_gb_points sm4_table4_slot_xts_gb_decrypt_across ",
+       "sm4_table4_xts_gb_points sm4_table4_xts_gb_decrypt "},
+      {LC_CAMELLIA_ECB, LC_ENCRYPT, "camellia_table4_slot_ecb_encrypt ",
+       "camellia_table4_slot_ecb_encrypt_across ", "camellia_table4_ecb_encrypt "},
+      {LC_ARIA_CFB128, LC_DECRYPT, "aria_table4_cfb_decrypt ",
+       "aria_table4_slot_cfb_decrypt_across ", "aria_table4_cfb_decrypt "},
+  };
+  for (const auto &one : kCases) {
+    SCOPED_TRACE(one.across);
+    EXPECT_EQ(one.aligned, kernels(one.cipher, one.direction, 0, 0));
+    EXPECT_EQ(one.across, kernels(one.cipher, one.direction, 5, 0));
+    EXPECT_EQ(one.across, kernels(one.cipher, one.direction, 0, 3));
+    EXPECT_EQ(one.keys, kernels(one.cipher, one.direction, 5, 3, 2));
   }
 }
 

@@ -1,0 +1,339 @@
+// The kernels for texts at any address, as a card's lanes run them: by warps of 32, with the keys
+// in the device's key slot. Every byte of memory is compared with OpenSSL's answers, and so is what
+// lies around the texts. The emulator's own teams have one lane, and it has no key slot: so this
+// compiles these kernels for itself, and calls each by its name.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "device/host/host_lanes.h"
+#include "kernels/platform.h"
+#include "launch/block_parts.h"
+#include "unit/support/random_bytes.h"
+#include "unit/support/reference.h"
+
+#undef TEAM_LANES
+#define TEAM_LANES 32u
+#define HAS_KEY_SLOT
+#define KEY_SLOT(name, words) alignas(16) u32 name[words];
+#define LC_BLOCK_FORM 4
+#pragma GCC diagnostic ignored "-Wunused-function"
+
+namespace lanecrypt::test {
+namespace {
+namespace kernels {
+
+#include "kernels/aes/aes_key.h"
+#include "kernels/all_aes.h"
+#include "kernels/all_aria.h"
+#include "kernels/all_camellia.h"
+#include "kernels/all_sm4.h"
+#include "kernels/aria/aria_key.h"
+#include "kernels/camellia/camellia_key.h"
+#include "kernels/sm4/sm4_key.h"
+
+}  // namespace kernels
+
+constexpr uint32_t kLanes = 32, kGroups = 2;
+constexpr uint64_t kTileBytes = 16 * BLOCK_TABLE_BLOCKS * kLanes;
+
+// What a kernel is launched with.
+struct Arguments {
+  const CipherPiece *pieces;
+  uint32_t count;
+  uint64_t tiles;
+  uint32_t rounds, rows;
+  uint8_t *memory;
+  uint8_t *points;
+  u32 *local;
+};
+
+class KernelCase {
+ public:
+  using Expand = void (*)(const u32 *, u32 *, u32, u32, u32);
+  using Run = void (*)(const Arguments &);
+  using Points = void (*)(const Arguments &, u32 count);  // XTS
+
+  KernelCase(const char *its_name, lc_cipher its_cipher, lc_direction its_direction,
+             Expand its_expand, Run its_run, Points its_points = nullptr)
+      : name(its_name),
+        cipher(its_cipher),
+        direction(its_direction),
+        expand(its_expand),
+        run(its_run),
+        points(its_points) {}
+
+  const char *name;
+  lc_cipher cipher;
+  lc_direction direction;
+  Expand expand;
+  Run run;
+  Points points;
+};
+
+#define PLAIN(name, cipher, direction, expand)                                             \
+  KernelCase(#name, cipher, direction, kernels::expand, [](const Arguments &a) {           \
+    kernels::name(a.pieces, a.count, a.tiles, kernels::block_key_slot, a.rounds, a.memory, \
+                  a.memory, a.local);                                                      \
+  })
+#define COUNTS(name, cipher, expand)                                                       \
+  KernelCase(#name, cipher, LC_ENCRYPT, kernels::expand, [](const Arguments &a) {          \
+    kernels::name(a.pieces, a.count, a.tiles, kernels::block_key_slot, a.rounds, a.memory, \
+                  a.memory, a.rows, a.local);                                              \
+  })
+#define UNITS(name, of, cipher, direction, expand)                                             \
+  KernelCase(                                                                                  \
+      #name, cipher, direction, kernels::expand,                                               \
+      [](const Arguments &a) {                                                                 \
+        kernels::name(a.pieces, a.count, a.tiles, kernels::block_key_slot, a.rounds, a.memory, \
+                      a.memory, a.points, a.local);                                            \
+      },                                                                                       \
+      [](const Arguments &a, u32 count) {                                                      \
+        kernels::of##_points(a.pieces, a.count, count, kernels::block_key_slot, 1, a.rounds,   \
+                             a.points, a.local);                                               \
+      })
+#define EVERY_CIPHER(name, NAME)                                                                 \
+  PLAIN(name##_table4_slot_ecb_encrypt_across, LC_##NAME##_ECB, LC_ENCRYPT, name##_expand_keys), \
+      PLAIN(name##_table4_slot_ecb_decrypt_across, LC_##NAME##_ECB, LC_DECRYPT,                  \
+            name##_expand_keys),                                                                 \
+      PLAIN(name##_table4_slot_cbc_decrypt_across, LC_##NAME##_CBC, LC_DECRYPT,                  \
+            name##_expand_keys),                                                                 \
+      PLAIN(name##_table4_slot_cfb_decrypt_across, LC_##NAME##_CFB128, LC_DECRYPT,               \
+            name##_expand_keys),                                                                 \
+      COUNTS(name##_table4_slot_ctr_across, LC_##NAME##_CTR, name##_expand_keys)
+#define WITH_UNITS(name, mode, CIPHER)                                                            \
+  UNITS(name##_table4_slot_##mode##_encrypt_across, name##_table4_##mode, CIPHER, LC_ENCRYPT,     \
+        name##_expand_keys),                                                                      \
+      UNITS(name##_table4_slot_##mode##_decrypt_across, name##_table4_##mode, CIPHER, LC_DECRYPT, \
+            name##_expand_keys)
+
+const KernelCase kKernels[] = {
+    EVERY_CIPHER(aes, AES),
+    EVERY_CIPHER(sm4, SM4),
+    EVERY_CIPHER(camellia, CAMELLIA),
+    EVERY_CIPHER(aria, ARIA),
+    WITH_UNITS(aes, xts, LC_AES_XTS),
+    WITH_UNITS(sm4, xts, LC_SM4_XTS),
+    WITH_UNITS(sm4, xts_gb, LC_SM4_XTS_GB),
+};
+
+// A text, and how many bytes behind a multiple of 16 it begins.
+struct Text {
+  uint32_t in_skew, out_skew;
+  uint64_t length;
+  bool in_place = false;
+  bool continues = false;  // CBC and CFB: the block before it is ciphertext too
+};
+
+class AcrossBlock : public testing::TestWithParam<KernelCase> {
+ protected:
+  const KernelCase &kernel() const { return GetParam(); }
+  const Mode &mode() const { return mode_of(kernel().cipher); }
+  bool is_aes() const { return mode().block == kBlockCiphers; }
+
+  // One launch for all these texts, in memory with others' bytes between them.
+  void check(const std::vector<Text> &texts, uint64_t unit_bytes = 0) {
+    uint64_t bytes = 64;
+    std::vector<Placed> placed;
+    for (const Text &text : texts) {
+      const uint64_t room = 16 + (text.length + 15) / 16 * 16 + 48, in = bytes + 16 + text.in_skew;
+      bytes += room;
+      if (text.in_place) {
+        placed.push_back({text, in, in});
+      } else {
+        placed.push_back({text, in, bytes + 16 + text.out_skew});
+        bytes += room;
+      }
+    }
+    Bytes room(bytes + 16);
+    uint8_t *const memory = room.data() + (-reinterpret_cast<uintptr_t>(room.data()) & 15);
+    random_.fill(memory, bytes);
+    check(placed, memory, {{0, bytes}}, unit_bytes);
+  }
+
+  // Where a text and what is made of it lie in memory.
+  struct Placed {
+    Text text;
+    uint64_t in, out;
+  };
+  // A part of memory.
+  struct Span {
+    uint64_t at, bytes;
+  };
+
+  // In memory that consists of these spans.
+  void check(const std::vector<Placed> &texts, uint8_t *memory, const std::vector<Span> &spans,
+             uint64_t unit_bytes = 0) {
+    const uint32_t key_bytes = key_sizes(kernel().cipher).back();
+    const CipherKind kind = {kernel().cipher, kernel().direction, key_bytes};
+    std::vector<Bytes> expected;
+    for (const Span &span : spans)
+      expected.emplace_back(memory + span.at, memory + span.at + span.bytes);
+    const auto expect = [&](uint64_t at, const Bytes &answer) {
+      for (size_t n = 0; n < spans.size(); ++n)
+        if (at >= spans[n].at && at < spans[n].at + spans[n].bytes)
+          std::copy(answer.begin(), answer.end(), expected[n].begin() + (at - spans[n].at));
+    };
+    Bytes key(key_bytes);
+    random_.fill(key.data(), key.size());
+    std::vector<CipherPiece> pieces;
+    uint32_t points = 0;
+    for (const auto &[text, in, out] : texts) {
+      CipherPiece piece = {};
+      piece.in = in;
+      piece.out = out;
+      piece.length = text.length;
+      piece.continues = text.continues && mode().continuation == Continuation::kCiphertext ? 1 : 0;
+      uint8_t iv[16];
+      random_.fill(iv, sizeof iv);
+      memcpy(piece.iv, iv, sizeof iv);
+      if (piece.continues) memcpy(iv, memory + in - 16, 16);
+      if (mode().has_data_units()) {
+        const uint64_t unit = unit_bytes == 0 ? piece.length : std::min(unit_bytes, piece.length);
+        piece.unit_bytes = static_cast<uint32_t>(unit);
+        piece.slots = piece.length / unit * (unit / 16) + piece.length % unit / 16;
+        piece.first_point = points;
+        points += static_cast<uint32_t>(runtime::divide_up(piece.slots, unit / 16) *
+                                        runtime::divide_up(unit / 16, XTS_STRETCH));
+      }
+      Bytes answer(text.length);
+      if (text.length != 0)
+        reference_crypt({kernel().cipher, kernel().direction, key_bytes, unit_bytes}, key.data(),
+                        iv, memory + in, answer.data(), text.length);
+      expect(out, answer);
+      pieces.push_back(piece);
+    }
+    run(kind, key, pieces, points, memory);
+    for (size_t n = 0; n < spans.size(); ++n) {
+      const auto differs =
+          std::mismatch(expected[n].begin(), expected[n].end(), memory + spans[n].at).first;
+      if (differs == expected[n].end()) continue;
+      const auto at = spans[n].at + static_cast<uint64_t>(differs - expected[n].begin());
+      const Placed *nearest = &texts.front();
+      for (const Placed &one : texts)
+        if (one.out <= at + 16) nearest = &one;
+      const auto &[text, in, out] = *nearest;
+      ADD_FAILURE() << kernel().name << ": byte " << static_cast<int64_t>(at - out) << " of "
+                    << text.length << ", " << in % 16 << " to " << out % 16
+                    << (text.in_place ? ", in place" : "") << (text.continues ? ", goes on" : "");
+      return;
+    }
+  }
+
+  void run(const CipherKind &kind, const Bytes &key, std::vector<CipherPiece> &pieces,
+           uint32_t points, uint8_t *memory) {
+    // The keys of data and of tweaks.
+    u32 keys[2][BLOCK_KEY_WORDS] = {};
+    for (uint32_t n = 0; n < mode().keys; ++n)
+      memcpy(keys[n], key.data() + n * kind.one_key_bytes(), kind.one_key_bytes());
+    kernel().expand(keys[0], kernels::block_key_slot, mode().keys, kind.one_key_bytes() / 4,
+                    kind.is_inverse() ? 1 : 0);
+    const std::vector<runtime::BlockPart> parts =
+        runtime::cut_into_parts(kind, runtime::BlockForm::kTable4, {kLanes, kGroups, 0}, pieces);
+    ASSERT_EQ(1u, parts.size());
+    std::vector<u32> local(BLOCK_TABLE4_LOCAL_WORDS + kLanes);
+    Bytes made_points(16 * (points + XTS_SPARE_POINTS));
+    const Arguments arguments = {pieces.data(),      static_cast<uint32_t>(pieces.size()),
+                                 parts[0].tiles,     kind.rounds(),
+                                 parts[0].rows,      memory,
+                                 made_points.data(), local.data()};
+    if (kernel().points) kernel().points(arguments, points);
+    for (uint32_t group = 0; group < kGroups; ++group)
+      device::run_lanes(kLanes, group, kGroups, [&] { kernel().run(arguments); });
+  }
+
+  bool can_be_in_place() const { return !mode().reads_back(kernel().direction); }
+  // From 0 to 40 blocks of a mode; XTS has tiles of its own before these.
+  uint64_t length_of(uint64_t number) {
+    const uint64_t blocks = number % 41;
+    if (mode().has_data_units()) return kTileBytes + 16 * blocks;
+    const bool has_part = mode().granule_bytes == 1 && blocks != 0 && random_.below(2) == 0;
+    return 16 * blocks - (has_part ? random_.below(16) : 0);
+  }
+
+  Random random_{91};
+};
+
+TEST_P(AcrossBlock, FromAnyAddressToAnyOther) {
+  std::vector<Text> texts;
+  for (uint32_t pair = 0; pair < 256; ++pair) {
+    // Which modes have code of their own, and which only another cipher in it.
+    if (!is_aes() && pair % 5 != 0) continue;
+    texts.push_back({pair / 16, pair % 16, length_of(7 * pair + 1), false, pair % 3 == 0});
+  }
+  check(texts, mode().has_data_units() ? 512 : 0);
+}
+
+TEST_P(AcrossBlock, OfAnyLength) {
+  std::vector<Text> texts;
+  for (uint64_t number = 0; number <= 40; ++number)
+    for (const auto &[in, out] : {std::pair(5u, 11u), std::pair(0u, 3u), std::pair(9u, 0u)})
+      if (is_aes() || in == 5) texts.push_back({in, out, length_of(number)});
+  // Around the end of a tile.
+  for (const uint64_t length : {kTileBytes - 16, kTileBytes, kTileBytes + 16})
+    texts.push_back({13, 6, length, false, true});
+  check(texts);
+}
+
+TEST_P(AcrossBlock, InPlace) {
+  if (!can_be_in_place()) GTEST_SKIP() << "it reads what it has overwritten";
+  std::vector<Text> texts;
+  for (uint32_t skew = 0; skew < 16; ++skew) {
+    texts.push_back({skew, skew, length_of(11 * skew + 3), true});
+    if (is_aes() && skew % 5 == 0) texts.push_back({skew, skew, 3 * kTileBytes + 48, true});
+  }
+  check(texts);
+}
+
+TEST_P(AcrossBlock, OfManyTiles) {
+  const uint64_t most = is_aes() ? 200000 : 20000;
+  std::vector<Text> texts;
+  for (const auto &[in, out] : {std::pair(5u, 5u), std::pair(8u, 1u), std::pair(15u, 12u)}) {
+    const uint64_t length = most / 4 + random_.below(most / 4);
+    texts.push_back({in, out, allowed_length(kernel().cipher, 0, length), false, in == 8});
+  }
+  check(texts);
+  if (mode().has_data_units()) {
+    // Whole blocks, with a part of one, which are done slot by slot, and in a last unit alone.
+    check({{3, 9, 5 * 4096 + 496}, {4, 4, 3 * 4096, true}}, 4096);
+    check({{3, 9, 20 * 520}}, 520);
+    check({{7, 2, 3 * kTileBytes + 37}});
+  }
+}
+
+// Outside of the blocks of memory that have bytes of a text there may be nothing.
+TEST_P(AcrossBlock, ReadsAndWritesNothingElse) {
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  // Two pages with nothing before and behind each.
+  void *const mapped = mmap(nullptr, 5 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(MAP_FAILED, mapped);
+  auto *const memory = static_cast<uint8_t *>(mapped);
+  const std::vector<Span> spans = {{page, page}, {3 * page, page}};
+  for (const Span &span : spans)
+    ASSERT_EQ(0, mprotect(memory + span.at, span.bytes, PROT_READ | PROT_WRITE));
+  const auto at_end = [&](uint64_t skew, uint64_t length) {
+    return page - length - (skew == 0 ? 0 : 16 - skew);
+  };
+  for (const auto &[from, to] : {std::pair(0u, 1u), std::pair(1u, 0u), std::pair(15u, 1u),
+                                 std::pair(1u, 15u), std::pair(8u, 8u)})
+    for (const uint64_t length : {uint64_t{16}, uint64_t{33 * 16}, kTileBytes + 16})
+      for (const bool begins : {false, true}) {
+        const Text text = {from, to, length};
+        const uint64_t in = begins ? from : at_end(from, length);
+        const uint64_t out = begins ? at_end(to, length) : to;
+        for (const Span &span : spans) random_.fill(memory + span.at, span.bytes);
+        check({{text, page + in, 3 * page + out}}, memory, spans);
+      }
+  munmap(mapped, 5 * page);
+}
+
+INSTANTIATE_TEST_SUITE_P(, AcrossBlock, testing::ValuesIn(kKernels),
+                         [](const auto &test) { return std::string(test.param.name); });
+
+}  // namespace
+}  // namespace lanecrypt::test
