@@ -1,5 +1,5 @@
-// ChaCha20's texts at any address, for warps: see block/across.h. A lane has 64 bytes. `last` is the
-// last lane that has any: 31, but where a text ends.
+// ChaCha20's texts at any address, for warps: see block/across.h. A lane has 64 bytes. `last` is
+// the last lane that has any: 31, but where a text ends.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -37,8 +37,8 @@ FN void chacha20_take_across(Block *data, GLOBAL const u8 *in, u32 last, SHARED 
 }
 
 // Of each lane's 64 bytes, what belongs into the blocks of memory in which they begin; `skew` is
-// how far behind these blocks' beginning. `before`: the block that lies before lane 0's bytes, which
-// lane 0 has; then the last one of all.
+// how far behind these blocks' beginning. `before`: the block that lies before lane 0's bytes,
+// which lane 0 has; then the last one of all.
 FN void chacha20_move_across(Block *moved, const Block *data, Block *before, u32 skew, u32 last,
                              SHARED u32 *scratch) {
   const u32 lane = lane_id() % 32;

@@ -1,6 +1,6 @@
-// ChaCha20 alone for texts at any address, for warps: see block/across.h. A lane makes 64 bytes of the
-// keystream and gives some of them to the lane beside it, since it writes the blocks of memory in
-// which its own 64 bytes begin.
+// ChaCha20 alone for texts at any address, for warps: see block/across.h. A lane makes 64 bytes of
+// the keystream and gives some of them to the lane beside it, since it writes the blocks of memory
+// in which its own 64 bytes begin.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -19,8 +19,8 @@ FN Block chacha20_block_across(GLOBAL const u8 *from, u32 skew) {
 }
 
 // XORs the memory of one tile: 64 bytes of each lane from `out` and `in` on, which are the lane's
-// own places; `out` is a multiple of 16. Only the bytes `begin` up to `end` of the warp's memory are
-// the text's. All that is read comes before the keystream is made, so that nobody waits for it.
+// own places; `out` is a multiple of 16. Only the bytes `begin` up to `end` of the warp's memory
+// are the text's. All that is read comes before the keystream is made, so that nobody waits for it.
 // `before`: see chacha20_move_across(). `out_skew`: how far before the tile's keystream begins the
 // memory does.
 FN void chacha20_tile_across(GLOBAL u8 *out, GLOBAL const u8 *in, const u32 *start, Block *before,
@@ -68,12 +68,13 @@ FN void chacha20_tile_across(GLOBAL u8 *out, GLOBAL const u8 *in, const u32 *sta
   GLOBAL u8 *to = out - 64 * lane;
   GLOBAL const u8 *from = in - 64 * lane;
   const u32 last = end / 16;
-  if (begin != 0)
-    across_xor_edge(to, from, 0, key[0], begin, end < 16 ? end : 16, scratch);
+  if (begin != 0) across_xor_edge(to, from, 0, key[0], begin, end < 16 ? end : 16, scratch);
   if (end % 16 != 0 && (last != 0 || begin == 0)) {
-    Block edge = key[0];
-    UNROLL for (u32 i = 1; i < 4; ++i) {
-      if (last % 4 == i) edge = key[i];
+    // By masks: a choice would put all blocks where they have addresses.
+    Block edge = {{0, 0, 0, 0}};
+    UNROLL for (u32 i = 0; i < 4; ++i) {
+      const u32 mask = 0u - (last % 4 == i ? 1u : 0u);
+      UNROLL for (u32 w = 0; w < 4; ++w) edge.w[w] |= key[i].w[w] & mask;
     }
     across_xor_edge(to + 16 * last, from + 16 * last, last / 4, edge, 0, end % 16, scratch);
   }
@@ -86,21 +87,20 @@ FN void chacha20_tiles_across(GLOBAL u8 *out, GLOBAL const u8 *in, GLOBAL const 
   // Memory is taken from here on: some bytes before what is to be done, and they stay.
   out += from - skew;
   in += from - skew;
-  u64 left = to - from + skew, number = from / CHACHA20_BLOCK_BYTES + lane;
+  u64 left = to - from + skew;
   u32 begin = skew, start[16];
   Block before = {{0, 0, 0, 0}};
-  chacha20_start(start, key, iv, number);
+  chacha20_start(start, key, iv, from / CHACHA20_BLOCK_BYTES + lane);
   while (left > skew) {
-    const u32 end =
-        left < CHACHA20_ACROSS_TILE_BYTES ? (u32)left : CHACHA20_ACROSS_TILE_BYTES;
+    const u32 end = left < CHACHA20_ACROSS_TILE_BYTES ? (u32)left : CHACHA20_ACROSS_TILE_BYTES;
     chacha20_tile_across(out + 64 * lane, in + 64 * lane, start, &before, skew, begin, end,
                          scratch);
     begin = 0;
     out += CHACHA20_ACROSS_TILE_BYTES;
     in += CHACHA20_ACROSS_TILE_BYTES;
     left -= end;
-    number += CHACHA20_ACROSS_TEAM;
-    chacha20_frame(start, iv, number);
+    start[12] += CHACHA20_ACROSS_TEAM;
+    start[13] += start[12] < CHACHA20_ACROSS_TEAM ? 1 : 0;
   }
   // What is left has the end of the keystream.
   const Block zero = {{0, 0, 0, 0}};
@@ -108,8 +108,8 @@ FN void chacha20_tiles_across(GLOBAL u8 *out, GLOBAL const u8 *in, GLOBAL const 
     across_xor_edge(out, in, 0, across_join(before, zero, 16 - skew), 0, (u32)left, scratch);
 }
 
-// Does what the kernel `chacha20` does. A tile is a block of 64 bytes for each lane of a warp. Where
-// a warp has several tiles of a piece, they are one stretch.
+// Does what the kernel `chacha20` does. A tile is a block of 64 bytes for each lane of a warp.
+// Where a warp has several tiles of a piece, they are one stretch.
 KERNEL(chacha20_across, CHACHA20_LANES)
 (GLOBAL const CipherPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *keys,
  GLOBAL const u8 *in_base, GLOBAL u8 *out_base SHARED_PARAMETER) {
@@ -128,10 +128,10 @@ KERNEL(chacha20_across, CHACHA20_LANES)
     const u64 most = CHACHA20_ACROSS_TILE_BYTES * (stop - piece->first_tile);
     const u64 to = most < piece->length ? most : piece->length;
     const Block iv = block_iv(piece);
+    tile = stop;
     if (from < to)
       chacha20_tiles_across(out, in, keys + (u64)piece->key * BLOCK_KEY_WORDS, iv.w, from, to,
                             scratch);
-    tile = stop;
   }
   // Where lanes get words of others by local memory, it has some of the keystream.
   scratch[lane_id() % 32] = 0;

@@ -70,7 +70,7 @@ FN Poly poly_absorb(Poly hash, const Block *data, SHARED const u32 *words) {
 }
 
 // Here a lane reads and writes what is its own, byte by byte where that is at no multiple of 16.
-#define POLY1305_RUNS chacha20_poly1305_runs
+#define POLY1305_RUNS KERNEL(chacha20_poly1305_runs, HASH_RUN_LANES)
 #define POLY1305_EACH_BLOCK for (; number < whole; number += lanes)
 #define POLY1305_HAS_BLOCK 1
 #define CHACHA20_BEGIN
@@ -94,8 +94,8 @@ FN Poly poly_absorb(Poly hash, const Block *data, SHARED const u32 *words) {
 
 #ifdef HAS_WORD_OF_LANE
 // The same at any address, for groups of one warp. All its lanes take part in each trip, as long as
-// one has a block.
-#define POLY1305_RUNS chacha20_poly1305_runs_across
+// one has a block. With as many registers as the other, as many groups are there at once.
+#define POLY1305_RUNS KERNEL_OF(chacha20_poly1305_runs_across, HASH_RUN_LANES, 96)
 #define POLY1305_EACH_BLOCK \
   for (u64 trip = 0; trip < whole; trip += lanes, number += number < whole ? lanes : 0)
 #define POLY1305_HAS_BLOCK (number < whole)

@@ -1,6 +1,6 @@
 // The kernel of poly1305.h for runs without matrices, which is included once for each way in which
 // texts come and go:
-//   POLY1305_RUNS        its name
+//   POLY1305_RUNS        its KERNEL line
 //   POLY1305_EACH_BLOCK  a loop in which `number` is each of the lane's blocks of 64 bytes
 //   POLY1305_HAS_BLOCK   whether there is such a block: a lane may take a trip for others
 //   CHACHA20_BEGIN       before the first of a run
@@ -17,7 +17,7 @@
 // start of the run's piece, in whole blocks of 64 bytes. The hashes are as those of
 // ghash_runs, in limbs. Runs of additional data are only hashed. A group takes a run.
 // Those that have matrices are left to chacha20_poly1305_matrix_runs.
-KERNEL(POLY1305_RUNS, HASH_RUN_LANES)
+POLY1305_RUNS
 (GLOBAL const HashRun *runs, GLOBAL const CipherPiece *pieces, GLOBAL const u32 *keys,
  GLOBAL const u32 *one_time_keys, u32 opens, GLOBAL const u8 *in_base, GLOBAL u8 *out_base,
  GLOBAL const u8 *aad, GLOBAL u32 *hashes SHARED_PARAMETER) {
