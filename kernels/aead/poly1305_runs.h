@@ -17,10 +17,9 @@
 // start of the run's piece, in whole blocks of 64 bytes. The hashes are as those of
 // ghash_runs, in limbs. Runs of additional data are only hashed. A group takes a run.
 // Those that have matrices are left to chacha20_poly1305_matrix_runs.
-POLY1305_RUNS
-(GLOBAL const HashRun *runs, GLOBAL const CipherPiece *pieces, GLOBAL const u32 *keys,
- GLOBAL const u32 *one_time_keys, u32 opens, GLOBAL const u8 *in_base, GLOBAL u8 *out_base,
- GLOBAL const u8 *aad, GLOBAL u32 *hashes SHARED_PARAMETER) {
+POLY1305_RUNS(GLOBAL const HashRun *runs, GLOBAL const CipherPiece *pieces, GLOBAL const u32 *keys,
+              GLOBAL const u32 *one_time_keys, u32 opens, GLOBAL const u8 *in_base,
+              GLOBAL u8 *out_base, GLOBAL const u8 *aad, GLOBAL u32 *hashes SHARED_PARAMETER) {
   SHARED_WORDS(words);
   const u32 lanes = group_lanes();
   const u32 n = group_id();
