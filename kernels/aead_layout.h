@@ -217,3 +217,6 @@ typedef struct CcmStream {
 // team.
 #define CHACHA20_LANES 128u
 #define CHACHA20_BLOCK_BYTES 64u
+// For texts at any address a team is a warp, on any device, with local memory for each.
+#define CHACHA20_ACROSS_TEAM 32u
+#define CHACHA20_ACROSS_LOCAL_WORDS 128u

@@ -11,6 +11,9 @@
 #include "kernels/aead/ghash.h"
 #include "kernels/aead/plain_segments.h"
 #include "kernels/aead/poly1305.h"
+#ifdef HAS_WORD_OF_LANE
+#include "kernels/aead/chacha20_plain_across.h"
+#endif
 #ifdef LC_BIT_MATRIX_KERNELS
 #include "kernels/aead/ghash_matrix.h"
 #include "kernels/aead/poly1305_matrix.h"

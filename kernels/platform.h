@@ -65,7 +65,7 @@
 //   warp_barrier()    as group_barrier(), for the lanes of a warp
 // Where HAS_WORD_OF_LANE is defined, for warps of 32 lanes:
 //   word_of_lane(x, from)  the word x that lane `from` of the warp holds; all its lanes ask, each
-//                     for any. `scratch` is as above
+//                     for any. `scratch` is 32 words of local memory for each warp
 #ifndef LANECRYPT_KERNELS_PLATFORM_H
 #define LANECRYPT_KERNELS_PLATFORM_H
 

@@ -1,4 +1,5 @@
-// ChaCha20's texts at any address, for warps: see block/across.h. A lane has 64 bytes.
+// ChaCha20's texts at any address, for warps: see block/across.h. A lane has 64 bytes. `last` is
+// the last lane that has any: 31, but where a text ends.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -6,29 +7,51 @@
 #include "chacha20.h"
 #include "kernels/block/across.h"
 
-#ifdef LC_BIT_MATRICES
+#ifdef HAS_WORD_OF_LANE
 
 // The blocks of memory in which each lane's 64 bytes begin, and in the last lane one more, in which
 // they end.
-FN void chacha20_fetch_across(Block *data, GLOBAL const u8 *in) {
-  const u32 skew = across_skew(in);
-  UNROLL for (u32 i = 0; i < 4; ++i) data[i] = load_block(in - skew + 16 * i);
+FN void chacha20_fetch_across(Block *data, GLOBAL const u8 *in, u32 last) {
+  const u32 lane = lane_id() % 32, skew = across_skew(in);
+  UNROLL for (u32 i = 0; i < 4; ++i) {
+    const Block zero = {{0, 0, 0, 0}};
+    data[i] = zero;
+    if (lane <= last) data[i] = load_block(in - skew + 16 * i);
+  }
   data[4] = data[3];
-  if (lane_id() % 32 == 31 && skew != 0) data[4] = load_block(in - skew + 64);
+  if (lane == last && skew != 0) data[4] = load_block(in - skew + 64);
 }
 
 // Makes of these the 64 bytes. Who asks for it long after he has fetched them does not wait.
-FN void chacha20_take_across(Block *data, GLOBAL const u8 *in, SHARED u32 *scratch) {
+FN void chacha20_take_across(Block *data, GLOBAL const u8 *in, u32 last, SHARED u32 *scratch) {
   const u32 lane = lane_id() % 32;
   u32 words[21], moved[16];
   UNROLL for (u32 i = 0; i < 16; ++i) words[i] = data[i / 4].w[i % 4];
   UNROLL for (u32 w = 0; w < 4; ++w) {
     const u32 beside = word_of_lane(words[w], (lane + 1) % 32, scratch);
-    words[16 + w] = lane == 31 ? data[4].w[w] : beside;
+    words[16 + w] = lane == last ? data[4].w[w] : beside;
   }
   words[20] = 0;
   across_move(moved, words, 16, across_skew(in));
   UNROLL for (u32 i = 0; i < 16; ++i) data[i / 4].w[i % 4] = moved[i];
+}
+
+// Of each lane's 64 bytes, what belongs into the blocks of memory in which they begin; `skew` is
+// how far behind these blocks' beginning. `before`: the block that lies before lane 0's bytes,
+// which lane 0 has; then the last one of all.
+FN void chacha20_move_across(Block *moved, const Block *data, Block *before, u32 skew, u32 last,
+                             SHARED u32 *scratch) {
+  const u32 lane = lane_id() % 32;
+  u32 words[21], parts[16];
+  UNROLL for (u32 w = 0; w < 4; ++w) {
+    const u32 beside = word_of_lane(data[3].w[w], lane == 0 ? last : lane - 1, scratch);
+    words[w] = lane == 0 ? before->w[w] : beside;
+    before->w[w] = beside;
+  }
+  UNROLL for (u32 i = 0; i < 16; ++i) words[4 + i] = data[i / 4].w[i % 4];
+  words[20] = 0;
+  across_move(parts, words, 16, 16 - skew);
+  UNROLL for (u32 i = 0; i < 16; ++i) moved[i / 4].w[i % 4] = parts[i];
 }
 
 // What a warp keeps from one store to the next: the last block that its last lane has stored in
@@ -43,26 +66,19 @@ FN AcrossStore across_begin(void) {
   return before;
 }
 
-FN void chacha20_store_across(GLOBAL u8 *out, const Block *data, AcrossStore *before,
+FN void chacha20_store_across(GLOBAL u8 *out, const Block *data, AcrossStore *before, u32 last,
                               SHARED u32 *scratch) {
   const u32 lane = lane_id() % 32, skew = across_skew(out);
-  u32 words[21], moved[16];
-  UNROLL for (u32 w = 0; w < 4; ++w) {
-    const u32 beside = word_of_lane(data[3].w[w], (lane + 31) % 32, scratch);
-    words[w] = lane == 0 ? before->last.w[w] : beside;
-    before->last.w[w] = beside;
-  }
-  UNROLL for (u32 i = 0; i < 16; ++i) words[4 + i] = data[i / 4].w[i % 4];
-  words[20] = 0;
-  across_move(moved, words, 16, 16 - skew);
   Block parts[4];
-  UNROLL for (u32 i = 0; i < 16; ++i) parts[i / 4].w[i % 4] = moved[i];
-  // The first bytes of the first block belong to whoever has what lies before.
-  if (lane == 0 && !before->has_begun)
-    block_store_bytes(out, data[0], 16 - skew);
-  else
-    store_block(out - skew, parts[0]);
-  UNROLL for (u32 i = 1; i < 4; ++i) store_block(out - skew + 16 * i, parts[i]);
+  chacha20_move_across(parts, data, &before->last, skew, last, scratch);
+  if (lane <= last) {
+    // The first bytes of the first block belong to whoever has what lies before.
+    if (lane == 0 && !before->has_begun)
+      block_store_bytes(out, data[0], 16 - skew);
+    else
+      store_block(out - skew, parts[0]);
+    UNROLL for (u32 i = 1; i < 4; ++i) store_block(out - skew + 16 * i, parts[i]);
+  }
   before->has_begun = 1;
 }
 

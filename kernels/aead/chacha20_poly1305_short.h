@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "chacha20_alone.h"
 #include "poly1305.h"
 #include "short_message.h"
 
@@ -52,14 +53,20 @@ KERNEL(chacha20_poly1305_short, CHACHA20_SHORT_LANES)
     const u32 at = CHACHA20_BLOCK_BYTES * number;
     const u32 bytes = (is_text ? length : aad_length) - at;
     Block data[4];
-    chacha20_load(data, is_text ? in + at : aad + at, bytes, is_text ? aligned : 1);
+    if (is_text && !aligned)
+      chacha20_load_alone(data, in + at, bytes);
+    else
+      chacha20_load(data, is_text ? in + at : aad + at, bytes, 1);
     if (is_text) {
       u32 x[16];
       Block made[4];
       chacha20_short_block(x, message, 1 + number);
       UNROLL for (u32 i = 0; i < 4; ++i) made[i] = data[i];
       chacha20_xor(made, x);
-      chacha20_store(out + at, made, bytes, aligned);
+      if (aligned)
+        chacha20_store(out + at, made, bytes, 1);
+      else
+        chacha20_store_alone(out + at, made, bytes);
       if (!opens) {
         UNROLL for (u32 i = 0; i < 4; ++i) {
           data[i] = short_part(made[i], bytes > 16 * i ? bytes - 16 * i : 0);

@@ -6,7 +6,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "chacha20.h"
+#include "chacha20_across.h"
+#include "chacha20_alone.h"
 #include "poly1305_field.h"
 
 FN Poly poly_load(GLOBAL const u32 *from) {
@@ -68,103 +69,61 @@ FN Poly poly_absorb(Poly hash, const Block *data, SHARED const u32 *words) {
   return poly_carry(sums);
 }
 
-// Encrypts (opens 0) or decrypts runs of data, and hashes them. `at` counts from the
-// start of the run's piece, in whole blocks of 64 bytes. The hashes are as those of
-// ghash_runs, in limbs. Runs of additional data are only hashed. A group takes a run.
-// Those that have matrices are left to chacha20_poly1305_matrix_runs.
-KERNEL(chacha20_poly1305_runs, HASH_RUN_LANES)
-(GLOBAL const HashRun *runs, GLOBAL const CipherPiece *pieces, GLOBAL const u32 *keys,
- GLOBAL const u32 *one_time_keys, u32 opens, GLOBAL const u8 *in_base, GLOBAL u8 *out_base,
- GLOBAL const u8 *aad, GLOBAL u32 *hashes SHARED_PARAMETER) {
-  SHARED_WORDS(words);
-  const u32 lanes = group_lanes();
-  const u32 n = group_id();
-  GLOBAL const HashRun *run = runs + n;
-  const u32 has_data = run->source == HASH_SOURCE_DATA;
-  GLOBAL const CipherPiece *piece = pieces + (has_data ? run->piece : 0);
-  GLOBAL const u8 *in = has_data ? in_base + piece->in + run->at : aad + run->at;
-  GLOBAL u8 *out = has_data ? out_base + piece->out + run->at : out_base;
-  const u32 aligned = has_data ? block_aligned(in, out) : ((u64)in & 15) == 0;
-  GLOBAL const u32 *key = keys + (u64)(has_data ? piece->key : 0) * BLOCK_KEY_WORDS;
-  const u64 first = has_data ? run->at / CHACHA20_BLOCK_BYTES : 0;
-  u32 iv[4] = {0, 0, 0, 0};
-  if (has_data) {
-    UNROLL for (int i = 0; i < 4; ++i) iv[i] = piece->iv[i];
-  }
-  const u32 is_mine = run->matrices == HASH_NO_MATRICES;
-  const u64 length = is_mine ? run->length : 0, whole = length / CHACHA20_BLOCK_BYTES;
-  const Poly r = poly_load(one_time_keys + (u64)run->key * POLY1305_KEY_WORDS);
-  const Poly r2 = poly_multiply(r, r), r4 = poly_multiply(r2, r2);
-  if (lane_id() == 0) {
-    poly_put_factor(POLY1305_FACTOR(0), poly_power(r4, lanes));
-    poly_put_factor(POLY1305_FACTOR(1), poly_multiply(r2, r));
-    poly_put_factor(POLY1305_FACTOR(2), r2);
-    poly_put_factor(POLY1305_FACTOR(3), r);
-    UNROLL for (int i = 0; i < 5; ++i) POLY1305_END[i] = 0;
-  }
-  group_barrier();
+// Here a lane reads and writes what is its own, byte by byte where that is at no multiple of 16.
+#define POLY1305_RUNS KERNEL(chacha20_poly1305_runs, HASH_RUN_LANES)
+#define POLY1305_EACH_BLOCK for (; number < whole; number += lanes)
+#define POLY1305_HAS_BLOCK 1
+#define CHACHA20_BEGIN
+#define CHACHA20_FETCH(data, from) chacha20_load(data, from, CHACHA20_BLOCK_BYTES, aligned)
+#define CHACHA20_TAKE(data, from)
+#define CHACHA20_PUT(to, data) chacha20_store(to, data, CHACHA20_BLOCK_BYTES, aligned)
+#define CHACHA20_END(to)
+#define CHACHA20_LOAD_REST(data, from, rest) chacha20_load(data, from, rest, aligned)
+#define CHACHA20_STORE_REST(to, data, rest) chacha20_store(to, data, rest, aligned)
+#include "poly1305_runs.h"
+#undef POLY1305_RUNS
+#undef POLY1305_EACH_BLOCK
+#undef POLY1305_HAS_BLOCK
+#undef CHACHA20_BEGIN
+#undef CHACHA20_FETCH
+#undef CHACHA20_TAKE
+#undef CHACHA20_PUT
+#undef CHACHA20_END
+#undef CHACHA20_LOAD_REST
+#undef CHACHA20_STORE_REST
 
-  Poly hash = poly_zero();
-  u64 number = lane_id();
-  for (; number < whole; number += lanes) {
-    const u64 at = CHACHA20_BLOCK_BYTES * number;
-    Block data[4];
-    chacha20_load(data, in + at, CHACHA20_BLOCK_BYTES, aligned);
-    if (has_data) {
-      u32 x[16];
-      chacha20_block(x, key, iv, first + number);
-      if (opens) hash = poly_absorb(hash, data, words);
-      chacha20_xor(data, x);
-      chacha20_store(out + at, data, CHACHA20_BLOCK_BYTES, aligned);
-    }
-    if (!has_data || !opens) hash = poly_absorb(hash, data, words);
-  }
-  if (lane_id() < whole) {
-    // The lanes after this one have taken later blocks.
-    const u64 left = whole - 1 - (number - lanes);
-    if (left != 0) hash = poly_multiply(hash, poly_power(r4, left));
-  }
-  UNROLL for (int i = 0; i < 5; ++i) POLY1305_HASH(lane_id())[i] = hash.w[i];
-
-  // One lane does the rest of the run.
-  const u32 rest = (u32)(length % CHACHA20_BLOCK_BYTES);
-  const u64 at = CHACHA20_BLOCK_BYTES * whole;
-  if (rest != 0 && number == whole) {
-    Block data[4];
-    chacha20_load(data, in + at, rest, aligned);
-    if (has_data) {
-      Block plain[4];
-      u32 x[16];
-      UNROLL for (u32 i = 0; i < 4; ++i) plain[i] = data[i];
-      chacha20_block(x, key, iv, first + number);
-      chacha20_xor(plain, x);
-      chacha20_store(out + at, plain, rest, aligned);
-      // Only the bytes that were written are hashed. If they are the ciphertext, they are
-      // read back.
-      if (!opens) chacha20_load(data, out + at, rest, aligned);
-    }
-    Poly end = poly_zero();
-    UNROLL for (u32 i = 0; i < 4; ++i) {
-      if (16 * i < rest) {
-        if (i != 0) end = poly_multiply(end, r);
-        end = poly_add(end, poly_of_block(data[i]));
-      }
-    }
-    UNROLL for (int i = 0; i < 5; ++i) POLY1305_END[i] = end.w[i];
-  }
-  group_barrier();
-  if (lane_id() == 0 && is_mine) {
-    u64 sums[5] = {0, 0, 0, 0, 0};
-    for (u32 l = 0; l < lanes; ++l) {
-      UNROLL for (int i = 0; i < 5; ++i) sums[i] += POLY1305_HASH(l)[i];
-    }
-    hash = poly_carry(sums);
-    hash = poly_multiply(hash, poly_power(r, (rest + 15) / 16));
-    UNROLL for (int i = 0; i < 5; ++i) sums[i] = (u64)hash.w[i] + POLY1305_END[i];
-    hash = poly_carry(sums);
-    UNROLL for (int i = 0; i < 5; ++i) hashes[(u64)n * HASH_WORDS + i] = hash.w[i];
-  }
-}
+#ifdef HAS_WORD_OF_LANE
+// The same at any address, for groups of one warp. All its lanes take part in each trip, as long as
+// one has a block. With as many registers as the other, as many groups are there at once.
+#define POLY1305_RUNS KERNEL_OF(chacha20_poly1305_runs_across, HASH_RUN_LANES, 96)
+#define POLY1305_EACH_BLOCK \
+  for (u64 trip = 0; trip < whole; trip += lanes, number += number < whole ? lanes : 0)
+#define POLY1305_HAS_BLOCK (number < whole)
+#define POLY1305_LAST_LANE (whole - trip < 32 ? (u32)(whole - trip) - 1 : 31)
+#define POLY1305_SCRATCH POLY1305_HASH(0)
+#define CHACHA20_BEGIN AcrossStore before = across_begin()
+#define CHACHA20_FETCH(data, from) chacha20_fetch_across(data, from, POLY1305_LAST_LANE)
+#define CHACHA20_TAKE(data, from) \
+  chacha20_take_across(data, from, POLY1305_LAST_LANE, POLY1305_SCRATCH)
+#define CHACHA20_PUT(to, data) \
+  chacha20_store_across(to, data, &before, POLY1305_LAST_LANE, POLY1305_SCRATCH)
+#define CHACHA20_END(to) across_end(to, &before)
+#define CHACHA20_LOAD_REST(data, from, rest) chacha20_load_alone(data, from, rest)
+#define CHACHA20_STORE_REST(to, data, rest) chacha20_store_alone(to, data, rest)
+#include "poly1305_runs.h"
+#undef POLY1305_RUNS
+#undef POLY1305_EACH_BLOCK
+#undef POLY1305_HAS_BLOCK
+#undef POLY1305_LAST_LANE
+#undef POLY1305_SCRATCH
+#undef CHACHA20_BEGIN
+#undef CHACHA20_FETCH
+#undef CHACHA20_TAKE
+#undef CHACHA20_PUT
+#undef CHACHA20_END
+#undef CHACHA20_LOAD_REST
+#undef CHACHA20_STORE_REST
+#endif
 
 // Multiplies every hash by its power, a lane a run.
 KERNEL(poly1305_weigh, HASH_RUN_LANES)

@@ -170,9 +170,9 @@ FN Poly poly_next_tile(Poly hash, const u32 *sums, SHARED const u32 *words, SHAR
 
 // The same at any address.
 #define POLY1305_MATRIX_RUNS chacha20_poly1305_matrix_runs_across
-#define CHACHA20_FETCH(data, from) chacha20_fetch_across(data, from)
-#define CHACHA20_TAKE(data, from) chacha20_take_across(data, from, scratch)
-#define CHACHA20_PUT(to, data) chacha20_store_across(to, data, &before, scratch)
+#define CHACHA20_FETCH(data, from) chacha20_fetch_across(data, from, 31)
+#define CHACHA20_TAKE(data, from) chacha20_take_across(data, from, 31, scratch)
+#define CHACHA20_PUT(to, data) chacha20_store_across(to, data, &before, 31, scratch)
 #define CHACHA20_BEGIN AcrossStore before = across_begin()
 #define CHACHA20_END(to) across_end(to, &before)
 #include "poly1305_matrix_runs.h"

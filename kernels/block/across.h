@@ -7,8 +7,6 @@
 
 #include "kernels/block/tiles.h"
 
-#ifdef HAS_WORD_OF_LANE
-
 // How many bytes behind a multiple of 16 an address lies. It is the same for all lanes.
 FN u32 across_skew(GLOBAL const u8 *at) { return (u32)(u64)at & 15; }
 
@@ -86,6 +84,8 @@ FN void across_join_each(Block *x, const Block *second, u32 count, u32 from) {
   }
 }
 
+#ifdef HAS_WORD_OF_LANE
+
 FN Block across_block_of(u32 lane, Block mine, SHARED u32 *scratch) {
   Block theirs;
   UNROLL for (u32 w = 0; w < 4; ++w) theirs.w[w] = word_of_lane(mine.w[w], lane % 32, scratch);
@@ -109,12 +109,20 @@ FN void across_load(Block *x, u32 count, GLOBAL const u8 *from, SHARED u32 *scra
   }
 }
 
-// Byte `lane` of lane 0's block, in its lowest bits.
-FN u32 across_byte_of_first(Block block, SHARED u32 *scratch) {
+// Byte `lane` of the block that lane `owner` has, in the lowest bits.
+FN u32 across_byte_of(u32 owner, Block block, SHARED u32 *scratch) {
   const u32 lane = lane_id() % 32;
-  const Block all = across_block_of(0, block, scratch);
+  const Block all = across_block_of(owner, block, scratch);
   const u32 low = lane % 8 < 4 ? all.w[0] : all.w[1], high = lane % 8 < 4 ? all.w[2] : all.w[3];
   return (lane % 16 < 8 ? low : high) >> (8 * (lane % 4));
+}
+
+// XORs a block of memory of which only the bytes `first` up to `end` are the text's: as many lanes
+// write one each. `key`: its keystream, which lane `owner` has.
+FN void across_xor_edge(GLOBAL u8 *out, GLOBAL const u8 *in, u32 owner, Block key, u32 first,
+                        u32 end, SHARED u32 *scratch) {
+  const u32 lane = lane_id() % 32, byte = across_byte_of(owner, key, scratch);
+  if (lane >= first && lane < end) out[lane] = (u8)(in[lane] ^ byte);
 }
 
 // What goes to the blocks of memory in which a lane's own begin: `from` is how far behind the
@@ -192,7 +200,7 @@ FN void across_put(GLOBAL u8 *at, const Block *blocks, u32 count, u32 skew, u32 
 FN void across_store(GLOBAL u8 *to, Block *blocks, u32 count, u32 end, SHARED u32 *scratch) {
   const u32 skew = across_skew(to);
   across_move_blocks(blocks, count, 16 - skew, scratch);
-  const u32 edge_byte = across_byte_of_first(blocks[0], scratch);
+  const u32 edge_byte = across_byte_of(0, blocks[0], scratch);
   across_put(to - 16 * (lane_id() % 32) - skew, blocks, count, skew, skew, skew + end, edge_byte);
 }
 
@@ -204,7 +212,7 @@ FN void across_xor(GLOBAL u8 *out, GLOBAL const u8 *in, Block *blocks, u32 count
                    u64 length, SHARED u32 *scratch) {
   const u32 lane = lane_id() % 32, skew = across_skew(out), most = 1u << 16;
   across_move_blocks(blocks, count, 16 - skew, scratch);
-  const u32 edge_key = across_byte_of_first(blocks[0], scratch);
+  const u32 edge_key = across_byte_of(0, blocks[0], scratch);
 
   // Of the memory from `base` on, the bytes from `begin` up to `end` are the warp's and the text's.
   // Before the text begins the base wraps around.

@@ -40,6 +40,7 @@ struct Properties {
   uint32_t team_lanes = 1;    // TEAM_LANES of platform.h as compiled for this device
   bool banked_local = false;  // local memory is on the chip, in 32 banks of 4 bytes
   bool bit_matrices = false;  // LC_BIT_MATRICES of platform.h, and groups of whole warps
+  bool word_of_lane = false;  // HAS_WORD_OF_LANE of platform.h, and the same groups
   bool is_gpu = false;
   bool pairs_launches = false;  // see Launch::beside_last
   // Has the kernels of RSA that multiply in FP64, and units as fast as they want.

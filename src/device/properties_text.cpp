@@ -68,6 +68,7 @@ void each_field(P &properties, Visit visit) {
   visit("team_lanes", properties.team_lanes);
   visit("banked_local", properties.banked_local);
   visit("bit_matrices", properties.bit_matrices);
+  visit("word_of_lane", properties.word_of_lane);
   visit("is_gpu", properties.is_gpu);
   visit("pairs_launches", properties.pairs_launches);
   visit("fast_fp64", properties.fast_fp64);

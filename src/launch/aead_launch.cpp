@@ -353,9 +353,18 @@ void AeadLaunch::stage_raw_keys(Staging &staging, AeadRoom &room, const CipherWo
   });
 }
 
+uint32_t AeadLaunch::chacha20_team(const CipherWork &work) const {
+  return work.is_across ? CHACHA20_ACROSS_TEAM : device_.properties().team_lanes;
+}
+
 Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadRoom &room, CipherWork &work,
                                    AeadWork &aead) {
-  const uint64_t team = device_.properties().team_lanes;
+  const auto is_unaligned = [](const CipherPiece &piece) {
+    return (piece.in | piece.out) % kBlockBytes != 0;
+  };
+  work.is_across = device_.properties().word_of_lane &&
+                   std::any_of(work.pieces.begin(), work.pieces.end(), is_unaligned);
+  const uint64_t team = chacha20_team(work);
   for (CipherPiece &piece : work.pieces) {
     piece.first_tile = aead.tiles;
     aead.tiles += divide_up(divide_up(piece.length, CHACHA20_BLOCK_BYTES), team);
@@ -468,14 +477,16 @@ Status AeadLaunch::launch_gcm(device::Stream &stream, AeadRoom &room, const Ciph
 Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                                    const AeadWork &aead) {
   if (!work.kind.mode().is_aead) {
+    const char *const kernel = work.is_across ? "chacha20_across" : "chacha20";
+    const uint32_t local_words = work.is_across ? CHACHA20_ACROSS_LOCAL_WORDS : 0;
     const uint32_t lanes = blocks_.lanes_of(CHACHA20_LANES);
-    const uint64_t teams = lanes / device_.properties().team_lanes;
-    const uint64_t resident = device_.resident_groups("chacha20", lanes, 0);
+    const uint64_t teams = lanes / chacha20_team(work);
+    const uint64_t resident = device_.resident_groups(kernel, lanes, local_words * 4);
     const uint32_t pieces = aead.segments ? aead.segments->rule.count : count(work.pieces.size());
     const Argument text[] = {room.pieces.get(), pieces,  aead.tiles,
                              room.keys.get(),   work.in, work.out};
-    return start(stream, "chacha20", std::min(divide_up(aead.tiles, teams), resident),
-                 CHACHA20_LANES, 0, text);
+    return start(stream, kernel, std::min(divide_up(aead.tiles, teams), resident), CHACHA20_LANES,
+                 local_words, text);
   }
   // Each part has one, and each segment.
   const uint32_t one_time_keys = aead.segments ? aead.segments->rule.count : aead.sum_count;
@@ -509,8 +520,9 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const
         room.runs.get(), pieces, room.keys.get(),  room.one_time_keys.get(), opens, work.in,
         work.out,        aad,    room.hashes.get()};
     if (aead.lane_runs != 0)
-      LC_TRY(start(stream, "chacha20_poly1305_runs", runs, HASH_RUN_LANES, POLY1305_RUN_LOCAL_WORDS,
-                   text));
+      LC_TRY(start(stream,
+                   work.is_across ? "chacha20_poly1305_runs_across" : "chacha20_poly1305_runs",
+                   runs, HASH_RUN_LANES, POLY1305_RUN_LOCAL_WORDS, text));
     const Argument weigh[] = {room.runs.get(), runs, room.one_time_keys.get(), room.hashes.get()};
     LC_TRY(start(stream, "poly1305_weigh", divide_up(runs, blocks_.lanes_of(HASH_RUN_LANES)),
                  HASH_RUN_LANES, 0, weigh));

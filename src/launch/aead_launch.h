@@ -89,6 +89,8 @@ class AeadLaunch : public ChunkLaunch {
                     const AeadWork &aead);
   Status launch_ghash(device::Stream &stream, AeadRoom &room, const CipherWork &work,
                       const AeadWork &aead);
+  // Lanes that take a tile of ChaCha20.
+  uint32_t chacha20_team(const CipherWork &work) const;
   static void stage_raw_keys(Staging &staging, AeadRoom &room, const CipherWork &work);
   // In short_launch.cpp.
   bool is_short(const ChunkWork &work) const;
@@ -99,6 +101,8 @@ class AeadLaunch : public ChunkLaunch {
   // In ccm_launch.cpp.
   Status upload_ccm(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
   // In segments_launch.cpp.
+  // Whether any text may begin at no multiple of 16.
+  static bool are_unaligned(const SegmentRule &rule);
   // How many segments have each shape.
   static std::array<uint64_t, 3> segment_counts(const SegmentRule &rule);
   static void stage_rule(Staging &staging, AeadRoom &room, const SegmentsWork &work);

@@ -35,7 +35,8 @@ struct CipherWork {
   std::vector<device::Argument> more;  // of a chain's kernel, after those of all
   // CTR: the launch before it in the stream makes nothing for it, and need not have ended.
   bool begins_beside = false;
-  // Pieces lie at any address, and the kernel is the one for that.
+  // Pieces lie at any address, and the kernel is the one for that; in ChaCha20-Poly1305 that of
+  // what is not hashed by matrices.
   bool is_across = false;
   bool in_slot = false;    // the key schedule is in the device's key slot
   bool by_stream = false;  // schedules lie as lanes with a stream each read them

@@ -27,7 +27,8 @@ Status AeadLaunch::upload_plain_segments(device::Stream &stream, AeadRoom &room,
     blocks_.reserve_alike(staging, room.text, work, alike);
     for (size_t n = 0; n < alike.size(); ++n) rule.shapes[n].tiles = alike[n].tiles;
   } else {
-    const uint64_t team = device_.properties().team_lanes;
+    work.is_across = are_unaligned(rule) && device_.properties().word_of_lane;
+    const uint64_t team = chacha20_team(work);
     stage_raw_keys(staging, room, work);
     staging.reserve(room.pieces, rule.count * sizeof(CipherPiece));
     for (size_t n = 0; n < counts.size(); ++n) {

@@ -14,11 +14,6 @@ namespace {
 
 using device::Argument;
 
-bool is_aligned(const SegmentPlaces &places, uint32_t count) {
-  const uint64_t of_others = count > 1 ? places.second | places.stride : 0;
-  return (places.first | of_others) % kBlockBytes == 0;
-}
-
 // About as many bytes as a run has, but such that runs of a segment are about alike.
 uint64_t even_run(uint64_t run_bytes, uint64_t segment_bytes, uint64_t tile) {
   const uint64_t runs = std::max<uint64_t>((segment_bytes + run_bytes / 2) / run_bytes, 1);
@@ -26,6 +21,13 @@ uint64_t even_run(uint64_t run_bytes, uint64_t segment_bytes, uint64_t tile) {
 }
 
 }  // namespace
+
+bool AeadLaunch::are_unaligned(const SegmentRule &rule) {
+  const auto bits = [&](const SegmentPlaces &places) {
+    return places.first | (rule.count > 1 ? places.second | places.stride : 0);
+  };
+  return (bits(rule.in) | bits(rule.out)) % kBlockBytes != 0;
+}
 
 std::array<uint64_t, 3> AeadLaunch::segment_counts(const SegmentRule &rule) {
   return {1, rule.count > 2 ? rule.count - 2 : 0, rule.count > 1 ? 1u : 0u};
@@ -46,7 +48,7 @@ void AeadLaunch::plan_segments(const CipherWork &work, AeadWork &aead) const {
   rule.run_bytes = even_run(run_bytes(work.kind, bytes, all_by_matrix), longest, tile);
   aead.levels = levels_for(2 + hash_blocks(longest) + hash_blocks(rule.aad_length));
   const bool may_have_matrices = !gcm && has_matrices_;
-  aead.is_across = !is_aligned(rule.in, rule.count) || !is_aligned(rule.out, rule.count);
+  aead.is_across = are_unaligned(rule);
   uint64_t runs = 0, matrix_runs = 0;
   for (size_t n = 0; n < count.size(); ++n) {
     SegmentShape &shape = rule.shapes[n];
@@ -154,6 +156,8 @@ void AeadLaunch::stage_segments_aad(Staging &staging, AeadRoom &room, const Segm
 Status AeadLaunch::upload_segments(device::Stream &stream, AeadRoom &room, CipherWork &work,
                                    AeadWork &aead) {
   plan_segments(work, aead);
+  // The block cipher of GCM is another work.
+  work.is_across = !work.kind.is_gcm() && aead.is_across && device_.properties().word_of_lane;
   SegmentRule &rule = aead.segments->rule;
   Staging staging(device_);
   stage_segment_texts(staging, room, work, aead);

@@ -549,6 +549,7 @@ Properties describe(const Driver &driver, CUdevice device, int number) {
   properties.lone_teams = false;
   properties.banked_local = true;
   properties.bit_matrices = major >= 8;
+  properties.word_of_lane = true;
   properties.is_gpu = true;
   properties.pairs_launches = major >= 9;
   properties.flat_addresses = properties.default_streams = true;

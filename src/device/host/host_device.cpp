@@ -480,7 +480,7 @@ std::vector<Found> find_host() {
       lanes == nullptr ? 1 : static_cast<uint32_t>(std::clamp(atoi(lanes), 1, 64));
   properties.team_lanes = 1;
   properties.lone_teams = process::diagnostic_variable("LANECRYPT_HOST_TEAMS") == nullptr;
-  properties.bit_matrices = properties.max_group_lanes == 32;
+  properties.bit_matrices = properties.word_of_lane = properties.max_group_lanes == 32;
   properties.flat_addresses = properties.reaches_pinned = properties.default_streams = true;
   properties.fast_fp64 = true;
   const char *kernels = process::diagnostic_variable("LANECRYPT_HOST_KERNELS");

@@ -37,6 +37,10 @@ class Graph {
     ASSERT_TRUE(stream.finish().ok());
   }
   bool is_empty() const { return launches_.empty(); }
+  bool has(const std::string &kernel) const {
+    return std::any_of(launches_.begin(), launches_.end(),
+                       [&](const Kept &kept) { return kept.kernel == kernel; });
+  }
 
  private:
   struct Kept {
@@ -96,6 +100,7 @@ struct Shape {
   lc_memory aad_memory = LC_MEMORY_HOST;
   lc_numbering aad_number = {};
   uint32_t key_bytes = 32;
+  const char *kernel = nullptr;  // which the graph must have
 };
 
 constexpr Shape kShapes[] = {
@@ -200,6 +205,22 @@ constexpr Shape kShapes[] = {
      .number = {8, 4, 0, 7},
      .aad_bytes = 13,
      .key_bytes = 16},
+    // Segments that begin at any address, where there are warps.
+    {.name = "AnyAddressOfChaCha20",
+     .cipher = LC_CHACHA20,
+     .text_bytes = 30003,
+     .segment_bytes = 3333,
+     .number = {13, 3, 0, 65000},
+     .lanes = 32,
+     .kernel = "chacha20_across"},
+    {.name = "AnyAddressOfChaCha20Poly1305",
+     .cipher = LC_CHACHA20_POLY1305,
+     .text_bytes = 30003,
+     .segment_bytes = 3333,
+     .in_place = true,
+     .number = {0, 2, 0, 65000},
+     .lanes = 32,
+     .kernel = "chacha20_poly1305_runs_across"},
 };
 
 std::vector<Shape> shapes() {
@@ -431,6 +452,9 @@ TEST_P(Capture, EachLaunchHasNoncesOfItsOwn) {
   const CapturedJob *const sealing = capture(seals, LC_ENCRYPT, shape_.launches);
   const CapturedJob *const opening = capture(opens, LC_DECRYPT, 0);
   ASSERT_TRUE(sealing != nullptr && opening != nullptr);
+  if (shape_.kernel != nullptr) {
+    EXPECT_TRUE(seals.has(shape_.kernel) && opens.has(shape_.kernel)) << shape_.kernel;
+  }
   for (uint64_t number = 0; number < shape_.launches; ++number) {
     const Bytes plain = write_plain();
     launch(seals);
