@@ -170,8 +170,13 @@ def _new_array(like: Any, shape: tuple[int, ...], dtype: Any, context: _core.Con
     framework = framework_of(like)
     if framework == "torch":
         torch = sys.modules["torch"]
-        with _on_stream(framework, None if its_view.on_host else stream, like.device):
-            array = torch.empty(shape, dtype=dtype or torch.uint8, device=like.device)
+        words = {"dtype": dtype or torch.uint8, "device": like.device}
+        # The stream that a tensor tells is the one in which PyTorch allocates by itself.
+        if stream is None or stream == its_view.stream or its_view.on_host:
+            array = torch.empty(shape, **words)
+        else:
+            with _on_stream(framework, stream, like.device):
+                array = torch.empty(shape, **words)
     elif framework == "cupy":
         cupy = sys.modules["cupy"]
         with like.device, _on_stream(framework, stream, None):
