@@ -77,9 +77,11 @@ def stream_for(value: Any, its_view: _core.View, given: Optional[int], *,
     if framework == "torch":
         cuda = sys.modules["torch"].cuda
         # It asks the current device alone, which need not be the value's.
-        is_elsewhere = its_view.ordinal != cuda.current_device()
-        with cuda.device(its_view.ordinal) if is_elsewhere else contextlib.nullcontext():
+        if its_view.ordinal == cuda.current_device():
             is_captured = cuda.is_current_stream_capturing()
+        else:
+            with cuda.device(its_view.ordinal):
+                is_captured = cuda.is_current_stream_capturing()
         stream = given if given is not None else its_view.stream
         if stream is None:  # a PyTorch whose tensors do not tell it with their memory
             stream = cuda.current_stream(value.device).cuda_stream
