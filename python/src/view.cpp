@@ -101,8 +101,16 @@ std::string framework_of(nb::handle object) {
   return name.substr(0, name.find('.'));
 }
 
+// Python's own kinds of bytes have the buffer protocol alone. To look for anything else there costs
+// an exception each time.
+bool is_pythons_own(nb::handle object) {
+  return PyBytes_CheckExact(object.ptr()) || PyByteArray_CheckExact(object.ptr()) ||
+         PyMemoryView_Check(object.ptr());
+}
+
 // (type, ordinal) by __dlpack_device__; type 0 where there is none.
 std::pair<int, int> dlpack_device_of(nb::handle object) {
+  if (is_pythons_own(object)) return {0, 0};
   const nb::object method = attribute_or_nothing(object, "__dlpack_device__");
   if (!method.is_valid()) return {0, 0};
   const nb::object told = method();
@@ -166,6 +174,7 @@ void View::let_go() {
 }
 
 bool View::by_exchange(nb::handle object) {
+  if (is_pythons_own(object)) return false;
   const nb::object capsule = attribute_or_nothing(object.type(), "__dlpack_c_exchange_api__");
   if (!capsule.is_valid() || !PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api")) return false;
   const auto *api = static_cast<const dlpack::DLPackExchangeAPI *>(
