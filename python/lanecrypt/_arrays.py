@@ -179,6 +179,9 @@ def _new_array(like: Any, shape: tuple[int, ...], dtype: Any, context: _core.Con
         else:
             with _on_stream(framework, stream, like.device):
                 array = torch.empty(shape, **words)
+        # All that a view would ask it for is known but where it lies.
+        address = array.data_ptr()
+        return Output(_core.View.beside(its_view, address, array.nbytes, array), array)
     elif framework == "cupy":
         cupy = sys.modules["cupy"]
         with like.device, _on_stream(framework, stream, None):

@@ -158,6 +158,19 @@ std::unique_ptr<View> View::of_new_bytes(size_t bytes) {
   return view;
 }
 
+std::unique_ptr<View> View::beside(const View &other, uintptr_t address, uint64_t bytes,
+                                   nb::object owner) {
+  std::unique_ptr<View> view(new View);
+  view->data_ = reinterpret_cast<uint8_t *>(address);
+  view->bytes_ = bytes;
+  view->shape_ = {static_cast<int64_t>(bytes)};
+  view->room_ = other.room_;
+  view->ordinal_ = other.ordinal_;
+  view->stream_ = other.stream_;
+  view->owner_ = std::move(owner);
+  return view;
+}
+
 View::~View() { let_go(); }
 
 void View::check_range(uint64_t offset, uint64_t bytes) const {
@@ -316,6 +329,8 @@ void bind_view(nb::module_ &module) {
       .def(nb::init<nb::handle, bool, std::optional<uintptr_t>>(), nb::arg("object"),
            nb::arg("writable") = false, nb::arg("stream") = nb::none())
       .def_static("of_new_bytes", &View::of_new_bytes, nb::arg("nbytes"))
+      .def_static("beside", &View::beside, nb::arg("other"), nb::arg("address"), nb::arg("nbytes"),
+                  nb::arg("owner"))
       .def_prop_ro("nbytes", &View::bytes)
       .def_prop_ro("shape", &View::shape)
       .def_prop_ro("on_host", [](const View &view) { return view.room() == Room::kHost; })

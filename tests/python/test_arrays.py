@@ -594,11 +594,15 @@ def test_new_tensors_are_where_pytorch_works(monkeypatch):
         made.append((shape, dtype, device, *entered))
         return array
 
+    monkeypatch.setattr(type(array), "data_ptr", lambda self: 4096, raising=False)
+    monkeypatch.setattr(type(array), "nbytes", 10, raising=False)
     torch = sys.modules["torch"]
     torch.uint8, torch.empty, torch.cuda.stream = "u1", empty, Within
     view = _arrays.view(array)
     for stream in (None, 9, 5):
-        assert _arrays.new_bytes(array, view, 10, None, stream).value is array
+        output = _arrays.new_bytes(array, view, 10, None, stream)
+        assert output.value is output.view.owner is array
+        assert output.view.on_cuda and output.view.nbytes == 10 and output.view.ordinal == 0
     usual = ((10,), "u1", array.device)
     assert made == [usual, usual, (*usual, (5, 0))]
     torch.cuda.current_stream = None  # may be asked for another stream alone
