@@ -454,10 +454,9 @@ class CudaDevice : public Device {
     return std::unique_ptr<Stream>(
         new CudaStream(driver_, *kernels_, static_cast<CUstream>(handle), false));
   }
-  Result<std::unique_ptr<Event>> make_event() override {
-    CUevent event = nullptr;
-    LC_TRY(check(driver_, driver_.event_create(&event, kEventBlockingSync), "cuEventCreate"));
-    return own<Event, CudaEvent>([&] { (void)driver_.event_destroy(event); }, driver_, event);
+  Result<std::unique_ptr<Event>> make_event() override { return event_of(kEventBlockingSync); }
+  Result<std::unique_ptr<Event>> make_timeless_event() override {
+    return event_of(kEventBlockingSync | kEventDisableTiming);
   }
   const Buffer *key_slot() override { return key_slot_.get(); }
   uint32_t resident_groups(const char *kernel, uint32_t group_lanes,
@@ -491,6 +490,11 @@ class CudaDevice : public Device {
   }
 
  private:
+  Result<std::unique_ptr<Event>> event_of(unsigned flags) {
+    CUevent event = nullptr;
+    LC_TRY(check(driver_, driver_.event_create(&event, flags), "cuEventCreate"));
+    return own<Event, CudaEvent>([&] { (void)driver_.event_destroy(event); }, driver_, event);
+  }
   // Priorities are 0 and, the greater, below.
   Result<std::unique_ptr<Stream>> stream_of(int priority) {
     CUstream stream = nullptr;

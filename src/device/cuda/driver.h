@@ -32,6 +32,7 @@ enum : CUresult {
 enum : unsigned {
   kStreamNonBlocking = 1,
   kEventBlockingSync = 1,
+  kEventDisableTiming = 2,
   kMemHostAllocPortable = 1,
 };
 
