@@ -53,7 +53,7 @@ bool Executor::start_here(const RequestPointer &request) {
 }
 
 void Executor::put_into_stream(const RequestPointer &request, Turn &turn, Alarm &alarm) {
-  // Of a caller who looks after nothing, so that his jobs need few slots.
+  // Of a caller who looks after nothing, so that his many jobs need few slots.
   if (const RequestPointer oldest = pipeline_->oldest_looked_after(); oldest != nullptr)
     take_back_untold(*oldest);
   std::list<RequestPointer> its_rest = {request};
