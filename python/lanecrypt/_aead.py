@@ -51,7 +51,7 @@ class AEAD:
     One nonce under one key must never be used for two messages.
     """
 
-    __slots__ = ("_number", "_name", "_key", "_tag_bytes", "_context", "__weakref__")
+    __slots__ = ("_number", "_name", "_mode", "_key", "_tag_bytes", "_context", "__weakref__")
 
     def __init__(
         self,
@@ -61,9 +61,11 @@ class AEAD:
         *,
         context: Optional[Context] = None,
     ) -> None:
-        if name not in CIPHERS or name.rpartition("-")[2] not in ("gcm", "ccm", "poly1305"):
+        mode = name.rpartition("-")[2] if name in CIPHERS else ""
+        if mode not in ("gcm", "ccm", "poly1305"):
             raise ValueError(f"there is no authenticated cipher {name!r}")
         self._name = name
+        self._mode = mode
         self._number = CIPHERS[name]
         self._key = secret_key(key)
         if self._key.nbytes not in _KEY_SIZES.get(name.partition("-")[0], (16, 24, 32)):
@@ -279,10 +281,10 @@ class AEAD:
     # ---- How ----
 
     def _check_nonce(self, nonce_bytes: int) -> None:
-        if self._name.endswith("ccm"):
+        if self._mode == "ccm":
             if not 7 <= nonce_bytes <= 13:
                 raise ValueError("Nonce must be between 7 and 13 bytes")
-        elif self._name.endswith("gcm"):
+        elif self._mode == "gcm":
             if not 8 <= nonce_bytes <= 128:
                 raise ValueError("Nonce must be between 8 and 128 bytes")
         elif nonce_bytes != 12:
@@ -290,7 +292,7 @@ class AEAD:
 
     def _check_length(self, nonce_bytes: int, text_bytes: int) -> None:
         # The rest of 15 bytes holds the text's length (SP 800-38C, A.1).
-        if self._name.endswith("ccm") and text_bytes >> (8 * (15 - nonce_bytes)):
+        if self._mode == "ccm" and text_bytes >> (8 * (15 - nonce_bytes)):
             raise ValueError("Data too long for nonce")
 
     def _check_counters(self, ivs: bytes, lengths: Iterable[int]) -> None:

@@ -77,9 +77,11 @@ def stream_for(value: Any, its_view: _core.View, given: Optional[int], *,
     if framework == "torch":
         cuda = sys.modules["torch"].cuda
         # It asks the current device alone, which need not be the value's.
-        is_elsewhere = its_view.ordinal != cuda.current_device()
-        with cuda.device(its_view.ordinal) if is_elsewhere else contextlib.nullcontext():
+        if its_view.ordinal == cuda.current_device():
             is_captured = cuda.is_current_stream_capturing()
+        else:
+            with cuda.device(its_view.ordinal):
+                is_captured = cuda.is_current_stream_capturing()
         stream = given if given is not None else its_view.stream
         if stream is None:  # a PyTorch whose tensors do not tell it with their memory
             stream = cuda.current_stream(value.device).cuda_stream
@@ -170,8 +172,16 @@ def _new_array(like: Any, shape: tuple[int, ...], dtype: Any, context: _core.Con
     framework = framework_of(like)
     if framework == "torch":
         torch = sys.modules["torch"]
-        with _on_stream(framework, None if its_view.on_host else stream, like.device):
-            array = torch.empty(shape, dtype=dtype or torch.uint8, device=like.device)
+        words = {"dtype": dtype or torch.uint8, "device": like.device}
+        # The stream that a tensor tells is the one in which PyTorch allocates by itself.
+        if stream is None or stream == its_view.stream or its_view.on_host:
+            array = torch.empty(shape, **words)
+        else:
+            with _on_stream(framework, stream, like.device):
+                array = torch.empty(shape, **words)
+        # All that a view would ask it for is known but where it lies.
+        address = array.data_ptr()
+        return Output(_core.View.beside(its_view, address, array.nbytes, array), array)
     elif framework == "cupy":
         cupy = sys.modules["cupy"]
         with like.device, _on_stream(framework, stream, None):

@@ -76,6 +76,8 @@ Context::Context(const ContextOptions &options)
 
 Context::~Context() { close(); }
 
+bool Context::is_open() const { return !is_ending && !closing_; }
+
 void Context::close() {
   if (context_ == nullptr) return;
   closing_ = true;

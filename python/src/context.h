@@ -51,6 +51,8 @@ class Context {
   void close();
   bool is_closed() const { return closing_; }
   bool is_freed() const { return context_ == nullptr; }
+  // Whether calls may go inside now.
+  bool is_open() const;
   // For memory of the context that others use, whom close() does not know.
   void lend() { ++lent_; }
   void take_back();

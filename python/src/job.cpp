@@ -128,7 +128,9 @@ bool Job::is_done() {
 
 bool Job::wait(std::optional<double> seconds) {
   const nb::object kept = owner_;  // another thread may call finish() meanwhile
-  if (is_done()) return true;
+  check_process();
+  // To wait tells it too, but where nobody may go inside any more.
+  if (is_over_ || (!task_.context().is_open() && is_done())) return true;
   // A century is for ever.
   const auto limit =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
@@ -154,7 +156,7 @@ void Job::finish() {
   // It returns at once, and may be called when the context is closed.
   if (const lc_status status = lc_ticket_wait(ticket_, nullptr); status != LC_OK)
     raise({status, lc_last_error()}, task_.failed());
-  is_finished_ = true;
+  is_over_ = is_finished_ = true;
   owner_.reset();  // what it kept is the caller's again
 }
 

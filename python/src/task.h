@@ -14,7 +14,9 @@ namespace lanecrypt::python {
 class Task {
  public:
   explicit Task(nb::object context)
-      : owner_(std::move(context)), context_(&nb::cast<Context &>(owner_)) {}
+      : owner_(std::move(context)), context_(&nb::cast<Context &>(owner_)) {
+    kept_.reserve(kMostOfOneMessage);
+  }
   virtual ~Task() = default;
   Task(const Task &) = delete;
 
@@ -41,6 +43,9 @@ class Task {
   void keep(nb::handle object) { kept_.push_back(nb::borrow(object)); }
 
  private:
+  // What a message has: its key, input, output, additional data and tag.
+  static constexpr size_t kMostOfOneMessage = 5;
+
   const nb::object owner_;
   Context *const context_;
   std::vector<nb::object> kept_;

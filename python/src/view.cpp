@@ -101,8 +101,16 @@ std::string framework_of(nb::handle object) {
   return name.substr(0, name.find('.'));
 }
 
+// Python's own kinds of bytes have the buffer protocol alone. To look for anything else there costs
+// an exception each time.
+bool is_pythons_own(nb::handle object) {
+  return PyBytes_CheckExact(object.ptr()) || PyByteArray_CheckExact(object.ptr()) ||
+         PyMemoryView_Check(object.ptr());
+}
+
 // (type, ordinal) by __dlpack_device__; type 0 where there is none.
 std::pair<int, int> dlpack_device_of(nb::handle object) {
+  if (is_pythons_own(object)) return {0, 0};
   const nb::object method = attribute_or_nothing(object, "__dlpack_device__");
   if (!method.is_valid()) return {0, 0};
   const nb::object told = method();
@@ -150,6 +158,19 @@ std::unique_ptr<View> View::of_new_bytes(size_t bytes) {
   return view;
 }
 
+std::unique_ptr<View> View::beside(const View &other, uintptr_t address, uint64_t bytes,
+                                   nb::object owner) {
+  std::unique_ptr<View> view(new View);
+  view->data_ = reinterpret_cast<uint8_t *>(address);
+  view->bytes_ = bytes;
+  view->shape_ = {static_cast<int64_t>(bytes)};
+  view->room_ = other.room_;
+  view->ordinal_ = other.ordinal_;
+  view->stream_ = other.stream_;
+  view->owner_ = std::move(owner);
+  return view;
+}
+
 View::~View() { let_go(); }
 
 void View::check_range(uint64_t offset, uint64_t bytes) const {
@@ -166,6 +187,7 @@ void View::let_go() {
 }
 
 bool View::by_exchange(nb::handle object) {
+  if (is_pythons_own(object)) return false;
   const nb::object capsule = attribute_or_nothing(object.type(), "__dlpack_c_exchange_api__");
   if (!capsule.is_valid() || !PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api")) return false;
   const auto *api = static_cast<const dlpack::DLPackExchangeAPI *>(
@@ -307,6 +329,8 @@ void bind_view(nb::module_ &module) {
       .def(nb::init<nb::handle, bool, std::optional<uintptr_t>>(), nb::arg("object"),
            nb::arg("writable") = false, nb::arg("stream") = nb::none())
       .def_static("of_new_bytes", &View::of_new_bytes, nb::arg("nbytes"))
+      .def_static("beside", &View::beside, nb::arg("other"), nb::arg("address"), nb::arg("nbytes"),
+                  nb::arg("owner"))
       .def_prop_ro("nbytes", &View::bytes)
       .def_prop_ro("shape", &View::shape)
       .def_prop_ro("on_host", [](const View &view) { return view.room() == Room::kHost; })

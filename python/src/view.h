@@ -29,6 +29,9 @@ class View {
   View(nb::handle object, bool writable, std::optional<uintptr_t> stream);
   // A new bytes object, still to be filled. Nobody else may have it before.
   static std::unique_ptr<View> of_new_bytes(size_t bytes);
+  // Packed, writable bytes of `owner`, which lie on the device of `other` and are in its order.
+  static std::unique_ptr<View> beside(const View &other, uintptr_t address, uint64_t bytes,
+                                      nb::object owner);
   ~View();
   View(const View &) = delete;
 

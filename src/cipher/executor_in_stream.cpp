@@ -53,7 +53,7 @@ bool Executor::start_here(const RequestPointer &request) {
 }
 
 void Executor::put_into_stream(const RequestPointer &request, Turn &turn, Alarm &alarm) {
-  // Of a caller who looks after nothing, so that his jobs need few slots.
+  // Of a caller who looks after nothing, so that his many jobs need few slots.
   if (const RequestPointer oldest = pipeline_->oldest_looked_after(); oldest != nullptr)
     take_back_untold(*oldest);
   std::list<RequestPointer> its_rest = {request};
@@ -154,7 +154,7 @@ Status Executor::await_stream(void *handle) {
 }
 
 Status Executor::await_all_in(device::Stream &stream) {
-  Result<std::unique_ptr<device::Event>> end = device_->make_event();
+  Result<std::unique_ptr<device::Event>> end = device_->make_timeless_event();
   if (!end.ok()) return end.status();
   LC_TRY(stream.mark(**end));
   return (*end)->wait_long();
@@ -173,7 +173,7 @@ Status Executor::mark_thread_order(Request &request) {
   if (!stream.ok()) return stream.status();
   auto order = std::make_unique<ThreadOrder>();
   for (std::unique_ptr<device::Event> *event : {&order->before, &order->after}) {
-    Result<std::unique_ptr<device::Event>> made = device_->make_event();
+    Result<std::unique_ptr<device::Event>> made = device_->make_timeless_event();
     if (!made.ok()) return made.status();
     *event = std::move(*made);
   }

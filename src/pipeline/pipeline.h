@@ -102,7 +102,8 @@ class Pipeline {
   std::shared_ptr<device::Event> end_in_stream(const Request &request) const;
   // A chunk of it that has ended well, for any thread that has the use of the device.
   std::optional<Retired> retire_in_stream(const Request &request);
-  // The request of the oldest chunk in a stream, if its caller looks after it; or nullptr.
+  // Of more than a few chunks in streams: the request of the oldest, if its caller looks after it.
+  // Otherwise nullptr.
   RequestPointer oldest_looked_after() const;
   // Waits until no other thread has anything to do with this pipeline. Called at the end, when
   // it is idle.

@@ -7,6 +7,13 @@
 #include "pipeline/pipeline.h"
 
 namespace lanecrypt::runtime {
+namespace {
+
+// So few have slots enough: who looks after a chunk ends it, or the device's thread does before
+// long. To look at one, and to end it, takes as long as a good part of a launch.
+constexpr size_t kFewInStreams = 32;
+
+}  // namespace
 
 // Whether the caller of a chunk in his stream sees to it that its end is noticed.
 bool Pipeline::looks_after(const Slot *slot) {
@@ -82,13 +89,16 @@ std::optional<Retired> Pipeline::retire_in_stream(const Request &request) {
   const auto has_ended_well = [](const Slot &slot) {
     return slot.stage == Stage::kReturning && slot.is_alone && slot.download_end->ended_well();
   };
-  for (Slot *slot : in_streams_)
-    if (slot->requests.front().get() == &request && has_ended_well(*slot)) return take_back(*slot);
+  for (Slot *slot : in_streams_) {
+    if (slot->requests.front().get() != &request || !has_ended_well(*slot)) continue;
+    slot->stage = Stage::kOver;  // its event need not be asked once more
+    return take_back(*slot);
+  }
   return std::nullopt;
 }
 
 RequestPointer Pipeline::oldest_looked_after() const {
-  if (in_streams_.empty() || !looks_after(in_streams_.front())) return nullptr;
+  if (in_streams_.size() < kFewInStreams || !looks_after(in_streams_.front())) return nullptr;
   return in_streams_.front()->requests.front();
 }
 

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <initializer_list>
 
 #include "pipeline/pipeline.h"
 
@@ -121,17 +122,23 @@ Status Pipeline::allocate(Slot &slot) {
   // The last chunk's output is back, but its keys may not be zeroed yet. Memory that is still
   // being zeroed must not be freed to grow, and not be filled on another stream.
   if (slot.was_used) LC_TRY(slot.wiped->wait());
-  for (std::unique_ptr<device::Event> *event :
-       {&slot.upload_begin, &slot.upload_end, &slot.kernel_begin, &slot.kernel_end,
-        &slot.download_begin, &slot.wiped}) {
-    if (*event != nullptr) continue;
-    Result<std::unique_ptr<device::Event>> made = device_.make_event();
-    if (!made.ok()) return made.status();
-    *event = std::move(*made);
-  }
+  const auto make = [&](std::initializer_list<std::unique_ptr<device::Event> *> events) -> Status {
+    for (std::unique_ptr<device::Event> *event : events) {
+      if (*event != nullptr) continue;
+      Result<std::unique_ptr<device::Event>> made = device_.make_event();
+      if (!made.ok()) return made.status();
+      *event = std::move(*made);
+    }
+    return Status();
+  };
+  LC_TRY(make({&slot.kernel_begin, &slot.kernel_end}));
+  // What lies on the device is neither uploaded nor downloaded.
+  if (!slot.is_in_callers_order)
+    LC_TRY(make({&slot.upload_begin, &slot.upload_end, &slot.download_begin, &slot.wiped}));
   // Who still waits for the last chunk's end must not wait for this one's.
   if (slot.download_end == nullptr || slot.download_end.use_count() > 1) {
-    Result<std::unique_ptr<device::Event>> made = device_.make_event();
+    Result<std::unique_ptr<device::Event>> made =
+        slot.is_in_callers_order ? device_.make_timeless_event() : device_.make_event();
     if (!made.ok()) return made.status();
     slot.download_end = std::move(*made);
   }

@@ -571,3 +571,41 @@ def test_new_arrays_are_in_the_order_of_the_stream(monkeypatch, number):
         assert isinstance(_arrays._on_stream("torch", same, array.device), contextlib.nullcontext)
     framework_on_a_card(monkeypatch, "cupy")
     assert _arrays._on_stream("cupy", number, None) == (number, None)
+
+
+def test_new_tensors_are_where_pytorch_works(monkeypatch):
+    """In the stream that the tensor tells, PyTorch allocates by itself, and is not asked for it."""
+    array = framework_on_a_card(monkeypatch, "torch")
+    interface = dict(array.__cuda_array_interface__, stream=9)
+    monkeypatch.setattr(type(array), "__cuda_array_interface__", interface)
+    entered, made = [], []
+
+    class Within:
+        def __init__(self, stream):
+            self.stream = stream
+
+        def __enter__(self):
+            entered.append(self.stream)
+
+        def __exit__(self, *error):
+            entered.pop()
+
+    def empty(shape, dtype, device):
+        made.append((shape, dtype, device, *entered))
+        return array
+
+    monkeypatch.setattr(type(array), "data_ptr", lambda self: 4096, raising=False)
+    monkeypatch.setattr(type(array), "nbytes", 10, raising=False)
+    torch = sys.modules["torch"]
+    torch.uint8, torch.empty, torch.cuda.stream = "u1", empty, Within
+    view = _arrays.view(array)
+    for stream in (None, 9, 5):
+        output = _arrays.new_bytes(array, view, 10, None, stream)
+        assert output.value is output.view.owner is array
+        assert output.view.on_cuda and output.view.nbytes == 10 and output.view.ordinal == 0
+    usual = ((10,), "u1", array.device)
+    assert made == [usual, usual, (*usual, (5, 0))]
+    torch.cuda.current_stream = None  # may be asked for another stream alone
+    _arrays.new_bytes(array, view, 10, None, 9)
+    with pytest.raises(TypeError, match="NoneType"):
+        _arrays.new_bytes(array, view, 10, None, 5)

@@ -335,11 +335,12 @@ def test_a_closed_context():
     context = emulator()
     ours = lanecrypt.AESGCM(KEY, context=context)
     sealed = ours.encrypt(NONCE, b"text")
-    job = ours.submit_decrypt(NONCE, sealed)
+    job, unasked = (ours.submit_decrypt(NONCE, sealed) for _ in range(2))
     memory = context.allocate("host:0", 100)
     context.close()
     context.close()
     assert context.closed and job.done() and job.result() == b"text"
+    assert unasked.result(0) == unasked.result(0) == b"text"
     for call in (lambda: ours.encrypt(NONCE, b""), lambda: ours.submit_encrypt(NONCE, b""),
                  context.devices, context.counters, memory.to_bytes):
         with pytest.raises(ValueError, match="closed"):

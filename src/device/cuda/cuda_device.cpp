@@ -356,22 +356,29 @@ void stay_out_of_captures(const Driver &driver) {
   (void)driver.exchange_capture_mode(&mode);
 }
 
-// What a caller's thread has while it is ours: our context on top of its own, and no part in
-// captures. It goes back when this goes.
+// What a caller's thread has while it is ours: our context, on top of its own if that is another,
+// and no part in captures. It goes back when this goes.
 class AsBefore {
  public:
-  explicit AsBefore(const Driver &driver) : driver_(driver) {
-    (void)driver.exchange_capture_mode(&mode_);
+  AsBefore(const Driver &driver, CUcontext ours) : driver_(driver) {
+    CUcontext its = nullptr;
+    const bool is_there = driver.get_current(&its) == kSuccess && its == ours;
+    was_pushed_ = !is_there && driver.push_current(ours) == kSuccess;
+    has_ours_ = is_there || was_pushed_;
+    if (has_ours_) (void)driver.exchange_capture_mode(&mode_);
   }
   ~AsBefore() {
-    (void)driver_.exchange_capture_mode(&mode_);
+    if (has_ours_) (void)driver_.exchange_capture_mode(&mode_);
     CUcontext ours = nullptr;
-    (void)driver_.pop_current(&ours);
+    if (was_pushed_) (void)driver_.pop_current(&ours);
   }
   AsBefore(const AsBefore &) = delete;
 
+  bool has_ours() const { return has_ours_; }
+
  private:
   const Driver &driver_;
+  bool was_pushed_ = false, has_ours_ = false;
   int mode_ = kCaptureRelaxed;  // the other one, which the driver exchanges for it
 };
 
@@ -454,10 +461,9 @@ class CudaDevice : public Device {
     return std::unique_ptr<Stream>(
         new CudaStream(driver_, *kernels_, static_cast<CUstream>(handle), false));
   }
-  Result<std::unique_ptr<Event>> make_event() override {
-    CUevent event = nullptr;
-    LC_TRY(check(driver_, driver_.event_create(&event, kEventBlockingSync), "cuEventCreate"));
-    return own<Event, CudaEvent>([&] { (void)driver_.event_destroy(event); }, driver_, event);
+  Result<std::unique_ptr<Event>> make_event() override { return event_of(kEventBlockingSync); }
+  Result<std::unique_ptr<Event>> make_timeless_event() override {
+    return event_of(kEventBlockingSync | kEventDisableTiming);
   }
   const Buffer *key_slot() override { return key_slot_.get(); }
   uint32_t resident_groups(const char *kernel, uint32_t group_lanes,
@@ -485,12 +491,16 @@ class CudaDevice : public Device {
     stay_out_of_captures(driver_);
   }
   void on_callers_thread(const std::function<void()> &work) override {
-    if (driver_.push_current(card_->context()) != kSuccess) return;
-    const AsBefore as_before(driver_);
-    work();
+    const AsBefore as_before(driver_, card_->context());
+    if (as_before.has_ours()) work();
   }
 
  private:
+  Result<std::unique_ptr<Event>> event_of(unsigned flags) {
+    CUevent event = nullptr;
+    LC_TRY(check(driver_, driver_.event_create(&event, flags), "cuEventCreate"));
+    return own<Event, CudaEvent>([&] { (void)driver_.event_destroy(event); }, driver_, event);
+  }
   // Priorities are 0 and, the greater, below.
   Result<std::unique_ptr<Stream>> stream_of(int priority) {
     CUstream stream = nullptr;

@@ -32,6 +32,7 @@ enum : CUresult {
 enum : unsigned {
   kStreamNonBlocking = 1,
   kEventBlockingSync = 1,
+  kEventDisableTiming = 2,
   kMemHostAllocPortable = 1,
 };
 
@@ -86,6 +87,7 @@ struct LaunchConfig {
   F(cuDeviceGetAttribute, device_attribute, (int *value, int attribute, CUdevice device))         \
   F(cuDevicePrimaryCtxRetain, primary_retain, (CUcontext * context, CUdevice device))             \
   F(cuDevicePrimaryCtxRelease_v2, primary_release, (CUdevice device))                             \
+  F(cuCtxGetCurrent, get_current, (CUcontext * context))                                          \
   F(cuCtxSetCurrent, set_current, (CUcontext context))                                            \
   F(cuCtxPushCurrent_v2, push_current, (CUcontext context))                                       \
   F(cuCtxPopCurrent_v2, pop_current, (CUcontext * context))                                       \

@@ -33,7 +33,7 @@ using runtime::RequestPointer;
 struct Launches {
   std::mutex mutex;
   std::set<std::thread::id> threads;
-  std::atomic<int> count = 0;
+  std::atomic<int> count = 0, events = 0;  // events that were made, by whomever
   // Called on the thread that launches, before it does. Set while nobody launches.
   std::function<void()> before = [] {};
   // The thread of the test, and whether it asked for anything outside of on_callers_thread().
@@ -79,6 +79,7 @@ class LaunchWatcher : public ForwardingDevice {
     work();
   }
   Result<std::unique_ptr<device::Event>> make_event() override {
+    ++launches_.events;
     launches_.check_thread();
     return ForwardingDevice::make_event();
   }

@@ -66,6 +66,18 @@ TEST_F(CallersThread, NobodyNeedWait) {
   EXPECT_EQ(uint64_t{kJobs}, executor_->counters().jobs);
 }
 
+// Each ends an older one when there are many of them. A slot has three events: one for the end, and
+// two around the kernels.
+TEST_F(CallersThread, ManyThatNobodyAsksForNeedFewSlots) {
+  constexpr int kMostSlots = 33, kEvents = 3;
+  HostCallersStream stream;
+  for (int n = 0; n < 301; ++n) {
+    start(ctr(stream.handle()));
+    stream.finish();
+  }
+  EXPECT_LE(launches_.events, kMostSlots * kEvents + 1);  // one of the launches' own
+}
+
 TEST_F(CallersThread, DoesNotWaitForTheDevicesThread) {
   HostCallersStream stream;
   StreamGate gate, is_busy;
