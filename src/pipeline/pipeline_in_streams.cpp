@@ -89,11 +89,8 @@ std::optional<Retired> Pipeline::retire_in_stream(const Request &request) {
   const auto has_ended_well = [](const Slot &slot) {
     return slot.stage == Stage::kReturning && slot.is_alone && slot.download_end->ended_well();
   };
-  for (Slot *slot : in_streams_) {
-    if (slot->requests.front().get() != &request || !has_ended_well(*slot)) continue;
-    slot->stage = Stage::kOver;  // its event need not be asked once more
-    return take_back(*slot);
-  }
+  for (Slot *slot : in_streams_)
+    if (slot->requests.front().get() == &request && has_ended_well(*slot)) return take_back(*slot);
   return std::nullopt;
 }
 
