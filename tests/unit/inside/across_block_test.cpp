@@ -262,8 +262,8 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
 TEST_P(AcrossBlock, FromAnyAddressToAnyOther) {
   std::vector<Text> texts;
   for (uint32_t pair = 0; pair < 256; ++pair) {
-    // Which modes have code of their own, and which only another cipher in it.
-    if (!is_aes() && pair % 5 != 0) continue;
+    // Other ciphers have the same code around them. In XTS a text has whole tiles.
+    if (pair % (!is_aes() ? 15 : mode().has_data_units() ? 5 : 1) != 0) continue;
     texts.push_back({pair / 16, pair % 16, length_of(7 * pair + 1), false, pair % 3 == 0});
   }
   check(texts, mode().has_data_units() ? 512 : 0);
@@ -273,7 +273,7 @@ TEST_P(AcrossBlock, OfAnyLength) {
   std::vector<Text> texts;
   for (uint64_t number = 0; number <= 40; ++number)
     for (const auto &[in, out] : {std::pair(5u, 11u), std::pair(0u, 3u), std::pair(9u, 0u)})
-      if (is_aes() || in == 5) texts.push_back({in, out, length_of(number)});
+      if (is_aes() || (in == 5 && number % 5 == 1)) texts.push_back({in, out, length_of(number)});
   // Around the end of a tile.
   for (const uint64_t length : {kTileBytes - 16, kTileBytes, kTileBytes + 16})
     texts.push_back({13, 6, length, false, true});
@@ -291,7 +291,7 @@ TEST_P(AcrossBlock, InPlace) {
 }
 
 TEST_P(AcrossBlock, OfManyTiles) {
-  const uint64_t most = is_aes() ? 200000 : 20000;
+  const uint64_t most = is_aes() ? 200000 : 10000;
   std::vector<Text> texts;
   for (const auto &[in, out] : {std::pair(5u, 5u), std::pair(8u, 1u), std::pair(15u, 12u)}) {
     const uint64_t length = most / 4 + random_.below(most / 4);
