@@ -154,7 +154,7 @@ Status Executor::await_stream(void *handle) {
 }
 
 Status Executor::await_all_in(device::Stream &stream) {
-  Result<std::unique_ptr<device::Event>> end = device_->make_timeless_event();
+  Result<std::unique_ptr<device::Event>> end = device_->make_quiet_event();
   if (!end.ok()) return end.status();
   LC_TRY(stream.mark(**end));
   return (*end)->wait_long();
@@ -173,7 +173,7 @@ Status Executor::mark_thread_order(Request &request) {
   if (!stream.ok()) return stream.status();
   auto order = std::make_unique<ThreadOrder>();
   for (std::unique_ptr<device::Event> *event : {&order->before, &order->after}) {
-    Result<std::unique_ptr<device::Event>> made = device_->make_timeless_event();
+    Result<std::unique_ptr<device::Event>> made = device_->make_quiet_event();
     if (!made.ok()) return made.status();
     *event = std::move(*made);
   }

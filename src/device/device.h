@@ -192,8 +192,9 @@ class Device {
   // which is afterwards as it was before. Where the API does not let it, `work` does not run.
   virtual void on_callers_thread(const std::function<void()> &work) { work(); }
   virtual Result<std::unique_ptr<Event>> make_event() = 0;
-  // One whose nanoseconds_since() is not asked for, where the driver marks such sooner.
-  virtual Result<std::unique_ptr<Event>> make_timeless_event() { return make_event(); }
+  // One whose nanoseconds_since() is not asked for, and for which few wait long, where the device
+  // marks such sooner.
+  virtual Result<std::unique_ptr<Event>> make_quiet_event() { return make_event(); }
   // How many groups of such a launch the device can run at once, at least 1:
   // the grid of a kernel whose groups stay for the whole launch.
   virtual uint32_t resident_groups(const char *kernel, uint32_t group_lanes,

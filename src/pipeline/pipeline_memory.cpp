@@ -138,7 +138,7 @@ Status Pipeline::allocate(Slot &slot) {
   // Who still waits for the last chunk's end must not wait for this one's.
   if (slot.download_end == nullptr || slot.download_end.use_count() > 1) {
     Result<std::unique_ptr<device::Event>> made =
-        slot.is_in_callers_order ? device_.make_timeless_event() : device_.make_event();
+        slot.is_in_callers_order ? device_.make_quiet_event() : device_.make_event();
     if (!made.ok()) return made.status();
     slot.download_end = std::move(*made);
   }

@@ -2,13 +2,16 @@
 // runtime uses too: pointers and streams of the application are ours to use.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "device/cuda/driver.h"
@@ -154,9 +157,29 @@ class CudaEvent : public Event {
   }
   CUevent get() const { return event_; }
 
- private:
+ protected:
   const Driver &driver_;
   CUevent event_;
+};
+
+// One that tells no time and wakes nobody: an interrupt for who might sleep takes the card 4 us at
+// each mark, more than a short kernel. Who waits for long sleeps and looks again.
+class CudaQuietEvent : public CudaEvent {
+ public:
+  using CudaEvent::CudaEvent;
+
+  Status wait_long() override {
+    using std::chrono::microseconds;
+    const auto begin = std::chrono::steady_clock::now();
+    for (;;) {
+      const CUresult result = driver_.event_query(event_);
+      if (result != kErrorNotReady) return check(driver_, result, "cuEventQuery");
+      // A 64th of the wait so far is little against the wait. The system sleeps some 50 us more.
+      const auto waited = std::chrono::duration_cast<microseconds>(
+          std::chrono::steady_clock::now() - begin);
+      std::this_thread::sleep_for(std::clamp(waited / 64, microseconds(10), microseconds(1000)));
+    }
+  }
 };
 
 // A kernel as it was loaded, and the shared memory that it is allowed.
@@ -461,9 +484,11 @@ class CudaDevice : public Device {
     return std::unique_ptr<Stream>(
         new CudaStream(driver_, *kernels_, static_cast<CUstream>(handle), false));
   }
-  Result<std::unique_ptr<Event>> make_event() override { return event_of(kEventBlockingSync); }
-  Result<std::unique_ptr<Event>> make_timeless_event() override {
-    return event_of(kEventBlockingSync | kEventDisableTiming);
+  Result<std::unique_ptr<Event>> make_event() override {
+    return event_of<CudaEvent>(kEventBlockingSync);
+  }
+  Result<std::unique_ptr<Event>> make_quiet_event() override {
+    return event_of<CudaQuietEvent>(kEventDisableTiming);
   }
   const Buffer *key_slot() override { return key_slot_.get(); }
   uint32_t resident_groups(const char *kernel, uint32_t group_lanes,
@@ -496,10 +521,11 @@ class CudaDevice : public Device {
   }
 
  private:
+  template <class Kind>
   Result<std::unique_ptr<Event>> event_of(unsigned flags) {
     CUevent event = nullptr;
     LC_TRY(check(driver_, driver_.event_create(&event, flags), "cuEventCreate"));
-    return own<Event, CudaEvent>([&] { (void)driver_.event_destroy(event); }, driver_, event);
+    return own<Event, Kind>([&] { (void)driver_.event_destroy(event); }, driver_, event);
   }
   // Priorities are 0 and, the greater, below.
   Result<std::unique_ptr<Stream>> stream_of(int priority) {
