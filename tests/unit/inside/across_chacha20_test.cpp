@@ -188,7 +188,10 @@ class Pages {
   u8 *memory_;
 };
 
-constexpr std::array<u32, 3> kEnds[] = {{5, 5, 3}, {1, 15, 15}, {15, 0, 1}, {0, 7, 8}, {9, 4, 0}};
+// How far behind the beginning of their pages input and output begin, and how far before the end
+// the longer of them ends.
+constexpr std::array<u32, 3> kEnds[] = {{5, 5, 3}, {1, 15, 15}, {15, 0, 1}, {0, 7, 8},
+                                        {9, 4, 0}, {5, 5, 0},   {0, 0, 0}};
 
 TEST(AcrossChaCha20, ReadsNoOtherBlockOfMemory) {
   Random random(95);
