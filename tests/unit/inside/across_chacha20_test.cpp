@@ -198,16 +198,17 @@ TEST(AcrossChaCha20, ReadsNoOtherBlockOfMemory) {
   const u64 bytes = 2 * static_cast<u64>(getpagesize());
   const Pages in(bytes), out(bytes);
   random.fill(in.data(), bytes);
-  for (const auto &[begin, out_begin, behind] : kEnds) {
-    SCOPED_TRACE(std::to_string(begin) + " to " + std::to_string(out_begin));
-    const u64 length = bytes - std::max(begin, out_begin) - behind;
-    const u64 in_at = begin, out_at = out_begin;
-    random.fill(out.data(), bytes);
-    const Pieces pieces({{in_at, out_at, length}}, random);
-    const Bytes expected = pieces.expected(in.data(), Bytes(out.data(), out.data() + bytes));
-    pieces.run(in.data(), out.data(), 2);
-    EXPECT_TRUE(expected == Bytes(out.data(), out.data() + bytes));
-  }
+  for (const auto &[begin, out_begin, behind] : kEnds)
+    // Of whole tiles, and of less than one.
+    for (const u64 moved : {u64{0}, bytes - 1024}) {
+      SCOPED_TRACE(std::to_string(begin) + " to " + std::to_string(out_begin));
+      const u64 length = bytes - moved - std::max(begin, out_begin) - behind;
+      random.fill(out.data(), bytes);
+      const Pieces pieces({{begin + moved, out_begin + moved, length}}, random);
+      const Bytes expected = pieces.expected(in.data(), Bytes(out.data(), out.data() + bytes));
+      pieces.run(in.data(), out.data(), 2);
+      EXPECT_TRUE(expected == Bytes(out.data(), out.data() + bytes));
+    }
 }
 
 // Runs, under a key and a one-time key each.
