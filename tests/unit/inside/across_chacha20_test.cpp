@@ -188,29 +188,28 @@ class Pages {
   u8 *memory_;
 };
 
+// How far behind the beginning of their pages input and output begin, and how far before the end
+// the longer of them ends.
+constexpr std::array<u32, 3> kEnds[] = {{5, 5, 3}, {1, 15, 15}, {15, 0, 1}, {0, 7, 8},
+                                        {9, 4, 0}, {5, 5, 0},   {0, 0, 0}};
+
 TEST(AcrossChaCha20, ReadsNoOtherBlockOfMemory) {
   Random random(95);
   const u64 bytes = 2 * static_cast<u64>(getpagesize());
   const Pages in(bytes), out(bytes);
   random.fill(in.data(), bytes);
-  for (const auto &[begin, out_begin, behind] :
-       {std::array<u32, 3>{5, 5, 3}, {1, 15, 15}, {15, 0, 1}, {0, 7, 8}, {9, 4, 0}}) {
-    SCOPED_TRACE(std::to_string(begin) + " to " + std::to_string(out_begin));
-    const u64 length = bytes - std::max(begin, out_begin) - behind;
-    const u64 in_at = begin, out_at = out_begin;
-    random.fill(out.data(), bytes);
-    const Pieces pieces({{in_at, out_at, length}}, random);
-    const Bytes expected = pieces.expected(in.data(), Bytes(out.data(), out.data() + bytes));
-    pieces.run(in.data(), out.data(), 2);
-    EXPECT_TRUE(expected == Bytes(out.data(), out.data() + bytes));
-  }
+  for (const auto &[begin, out_begin, behind] : kEnds)
+    // Of whole tiles, and of less than one.
+    for (const u64 moved : {u64{0}, bytes - 1024}) {
+      SCOPED_TRACE(std::to_string(begin) + " to " + std::to_string(out_begin));
+      const u64 length = bytes - moved - std::max(begin, out_begin) - behind;
+      random.fill(out.data(), bytes);
+      const Pieces pieces({{begin + moved, out_begin + moved, length}}, random);
+      const Bytes expected = pieces.expected(in.data(), Bytes(out.data(), out.data() + bytes));
+      pieces.run(in.data(), out.data(), 2);
+      EXPECT_TRUE(expected == Bytes(out.data(), out.data() + bytes));
+    }
 }
-
-// What a kernel of Poly1305 makes of runs of one message each.
-struct Result {
-  Bytes memory;
-  std::vector<Bytes> hashes;
-};
 
 // Runs, under a key and a one-time key each.
 class Runs {
@@ -245,18 +244,18 @@ class Runs {
     }
   }
 
+  // The hashes of a kernel that reads from `in` and writes to `out`.
   template <typename Kernel>
-  Result by(Kernel kernel, Memory in, Memory out, bool in_place) const {
+  std::vector<Bytes> by(Kernel kernel, const u8 *in, u8 *out) const {
     Words hashes(runs_.size() * HASH_WORDS);
-    u8 *const to = in_place ? in.data() : out.data();
     for (u32 group = 0; group < runs_.size(); ++group) {
       Words local(POLY1305_RUN_LOCAL_WORDS);
       device::run_lanes(kLanes, group, static_cast<u32>(runs_.size()), [&] {
         kernel(runs_.data(), pieces_.all.data(), pieces_.keys.data(), one_time_keys_.data(), opens_,
-               in.data(), to, in.data(), hashes.data(), local.data());
+               in, out, in, hashes.data(), local.data());
       });
     }
-    Result result = {in_place ? in.copy() : out.copy(), {}};
+    std::vector<Bytes> all;
     for (u32 n = 0; n < runs_.size(); ++n) {
       // Numbers modulo 2^130 - 5 have several forms.
       const Block zero = {{0, 0, 0, 0}};
@@ -264,16 +263,17 @@ class Runs {
       std::copy_n(hashes.begin() + n * HASH_WORDS, 5, hash.w);
       const Block reduced = poly_finish(hash, zero);
       const u8 *const bytes = reinterpret_cast<const u8 *>(reduced.w);
-      result.hashes.emplace_back(bytes, bytes + 16);
+      all.emplace_back(bytes, bytes + 16);
     }
-    return result;
+    return all;
   }
 
   void expect_alike(const Memory &in, const Memory &out, bool in_place) const {
-    const Result bytes = by(chacha20_poly1305_runs, in, out, in_place);
-    const Result words = by(chacha20_poly1305_runs_across, in, out, in_place);
-    EXPECT_TRUE(bytes.memory == words.memory);
-    EXPECT_EQ(bytes.hashes, words.hashes);
+    Memory in_1 = in, in_2 = in, out_1 = out, out_2 = out;
+    Memory &to_1 = in_place ? in_1 : out_1, &to_2 = in_place ? in_2 : out_2;
+    EXPECT_EQ(by(chacha20_poly1305_runs, in_1.data(), to_1.data()),
+              by(chacha20_poly1305_runs_across, in_2.data(), to_2.data()));
+    EXPECT_TRUE(to_1.copy() == to_2.copy());
   }
 
  private:
@@ -320,6 +320,29 @@ TEST(AcrossPoly1305, HashesAdditionalData) {
   Runs runs(texts.all(), 0, random);
   runs.make_aad();
   runs.expect_alike(in, out, false);
+}
+
+TEST(AcrossPoly1305, ReadsNoOtherBlockOfMemory) {
+  Random random(99);
+  // With and without whole warps, and with and without a rest of less than 64 bytes.
+  const u64 page = static_cast<u64>(getpagesize());
+  const Pages in(page), out(page);
+  random.fill(in.data(), page);
+  for (const auto &[begin, out_begin, behind] : kEnds)
+    for (const u64 skipped : {0, 48, 1000}) {
+      SCOPED_TRACE(std::to_string(begin) + " to " + std::to_string(out_begin));
+      const u64 length = page - std::max(begin, out_begin) - behind - skipped;
+      // From the beginning of the pages, and up to their end.
+      for (const u64 moved : {u64{0}, skipped / 16 * 16}) {
+        const Text text = {begin + moved, out_begin + moved, length};
+        random.fill(out.data(), page);
+        Bytes bytes(out.data(), out.data() + page);
+        const Runs runs({text}, 0, random);
+        EXPECT_EQ(runs.by(chacha20_poly1305_runs, in.data(), bytes.data()),
+                  runs.by(chacha20_poly1305_runs_across, in.data(), out.data()));
+        EXPECT_TRUE(bytes == Bytes(out.data(), out.data() + page));
+      }
+    }
 }
 
 }  // namespace
