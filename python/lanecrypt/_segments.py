@@ -89,10 +89,14 @@ class Segments:
         so many."""
         whole, start = self.segment_bytes + tag_bytes, self._first_bytes(first) + tag_bytes
         rest = max(sealed_bytes - start, 0)
-        count = 1 + -(-rest // whole)
         if sealed_bytes < tag_bytes or 0 < rest % whole <= tag_bytes:
             raise ValueError("the last segment is shorter than a tag and a byte")
-        return sealed_bytes - count * tag_bytes
+        return sealed_bytes - self._count_sealed(sealed_bytes, tag_bytes, first) * tag_bytes
+
+    def _count_sealed(self, sealed_bytes: int, tag_bytes: int, first: int) -> int:
+        """How many segments so many bytes with tags inside have, be the last one whole or not."""
+        rest = max(sealed_bytes - self._first_bytes(first) - tag_bytes, 0)
+        return 1 + -(-rest // (self.segment_bytes + tag_bytes))
 
     def _first_bytes(self, first: int) -> int:
         return self.first_bytes if self.first_bytes and first == 0 else self.segment_bytes
@@ -211,8 +215,8 @@ def decrypting(aead: AEAD, layout: Segments, nonce: Any, data: Any, aad: Any, ta
         try:
             length = layout.text_bytes(length, aead._tag_bytes, first=first)
         except ValueError:
-            whole = layout.segment_bytes + aead._tag_bytes
-            raise invalid_tag((max(length - 1, 0) // whole,)) from None
+            last = layout._count_sealed(length, aead._tag_bytes, first) - 1
+            raise invalid_tag((last,)) from None
     elif tags is None:
         raise ValueError("the tags lie apart: give them as tags=")
     output = request.output(out, length)

@@ -81,6 +81,10 @@ def test_a_text_that_was_cut(context, cut):
         ours.decrypt_segments(TINK, PREFIX, sealed[:1960])
     with pytest.raises(exceptions.InvalidTag):
         ours.decrypt_segments(TINK, PREFIX, sealed[:15])
+    # The fourth begins behind a shorter first one, and has no whole tag.
+    with pytest.raises(exceptions.InvalidTag) as caught:
+        ours.decrypt_segments(TINK, PREFIX, sealed[:960 + 2 * 1000 + 16])
+    assert caught.value.failed == (3,)
 
 
 def test_parts_of_a_text(context):
