@@ -4,6 +4,13 @@
 #include <utility>
 
 namespace lanecrypt::runtime {
+namespace {
+
+thread_local unsigned telling = 0;
+
+}  // namespace
+
+bool Ending::tells_here() { return telling != 0; }
 
 Ending::Ending(Callback on_end) : tells_someone_(on_end != nullptr) {
   result.struct_size = sizeof result;
@@ -27,7 +34,9 @@ void Ending::tell() {
   while (!on_end_.empty()) {
     const std::vector<Callback> callbacks = std::exchange(on_end_, {});
     lock.unlock();
+    ++telling;
     for (const Callback &callback : callbacks) callback(failure, result);
+    --telling;
     lock.lock();
   }
   // The waiters are woken last: once they wake, the caller may free what the callbacks used.
