@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "thread/ending.h"
 
+#include <new>
 #include <utility>
 
 namespace lanecrypt::runtime {
 namespace {
 
 thread_local unsigned telling = 0;
+
+// Where there is no memory for the text, the code alone.
+void copy(const Status &from, Status *to) noexcept {
+  try {
+    *to = from;
+  } catch (const std::bad_alloc &) {
+    *to = Status(from.code(), "");
+  }
+}
 
 }  // namespace
 
@@ -26,8 +36,8 @@ void Ending::set_enqueued(const Status &status) {
 
 void Ending::tell() {
   std::unique_lock lock(mutex_);
-  status_ = failure;
-  if (!enqueued_) enqueued_status_ = failure;
+  copy(failure, &status_);
+  if (!enqueued_) copy(failure, &enqueued_status_);
   enqueued_ = ended_ = true;
   if (!on_end_.empty()) changed_.notify_all();
   // More may come while these are called.
