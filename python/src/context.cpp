@@ -40,7 +40,11 @@ void end() {
 
 int forks() { return fork_count; }
 
-Context::Inside::Inside(Context &context, Purpose purpose) : context_(context), born_in_(forks()) {
+// Of each thread, the innermost.
+static thread_local const Context::Inside *innermost = nullptr;
+
+Context::Inside::Inside(Context &context, Purpose purpose)
+    : context_(context), born_in_(forks()), outer_(innermost) {
   if (is_ending) raise(PyExc_RuntimeError, "the interpreter is ending");
   if (context.is_freed() || (context.closing_ && purpose != Purpose::kFreeing))
     raise(PyExc_ValueError, "the context is closed");
@@ -49,10 +53,18 @@ Context::Inside::Inside(Context &context, Purpose purpose) : context_(context), 
     context.inside_ = 0;
   }
   ++context.inside_;
+  innermost = this;
 }
 
 Context::Inside::~Inside() {
+  innermost = outer_;
   if (born_in_ == context_.counted_in_) --context_.inside_;
+}
+
+bool Context::Inside::is_here(const Context &context) {
+  for (const Inside *one = innermost; one != nullptr; one = one->outer_)
+    if (&one->context_ == &context && one->born_in_ == forks()) return true;
+  return false;
 }
 
 Context::Context(const ContextOptions &options)
@@ -78,6 +90,8 @@ Context::~Context() { close(); }
 
 void Context::close() {
   if (context_ == nullptr) return;
+  if (Inside::is_here(*this))
+    raise(PyExc_RuntimeError, "a context cannot be closed in a callback of one of its calls");
   closing_ = true;
   if (counted_in_ != forks()) inside_ = 0;
   while (inside_ > 0) {
