@@ -264,6 +264,8 @@ nb::object Context::read(const View &view, uint64_t offset, uint64_t bytes) {
 
 void Context::write(const View &view, uint64_t offset, nb::handle data) {
   const View from(data, false, {});
+  if (from.room() != Room::kHost)
+    raise(PyExc_ValueError, "what is copied there must lie in host memory");
   view.check_range(offset, from.bytes());
   if (from.bytes() == 0) return;
   if (view.room() == Room::kHost) {

@@ -350,6 +350,14 @@ def test_memory_of_a_closed_context(host):
             call()
 
 
+def test_what_is_copied_lies_in_host_memory(host):
+    """No core may read the address of a device."""
+    memory = on_device(host, bytes(10))
+    with pytest.raises(ValueError, match="host memory"):
+        memory.copy_from(on_device(host, bytes(range(10))))
+    assert memory.to_bytes() == bytes(10)
+
+
 # ---- Producers of protocols, without a framework ----
 
 
