@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import operator
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _arrays, _core
@@ -35,6 +36,8 @@ class Number:
     start: int = 0
 
     def __post_init__(self) -> None:
+        for number in (self.at, self.nbytes, self.start):
+            operator.index(number)  # TypeError
         if self.byteorder not in ("big", "little"):
             raise ValueError("byteorder is 'big' or 'little'")
         if not (0 <= self.at < 1 << 32 and 1 <= self.nbytes <= 8):
@@ -69,6 +72,11 @@ class Segments:
     tags_inside: bool = True
 
     def __post_init__(self) -> None:
+        for number in (self.segment_bytes, self.first_bytes, self.last_flag_at or 0):
+            operator.index(number)  # TypeError
+        for where in (self.number, self.aad_number):
+            if where is not None and not isinstance(where, Number):
+                raise TypeError(f"a number is a lanecrypt.Number, not {type(where).__name__}")
         if not 0 < self.segment_bytes < _MOST_BYTES:
             raise ValueError("segment_bytes is at least 1, and less than 2^62")
         if not 0 <= self.first_bytes <= self.segment_bytes:

@@ -461,6 +461,14 @@ def test_a_broken_dlpack(ours, given):
         ours.encrypt(NONCE, array)
 
 
+@pytest.mark.parametrize("told", ["x", (), None, ("a", "b"), (1.5, {}), 5])
+def test_a_dlpack_of_no_device(ours, told):
+    array = type("Array", (), {"__dlpack__": lambda self, **words: None,
+                               "__dlpack_device__": lambda self: told})()
+    with pytest.raises((TypeError, IndexError, BufferError)):
+        ours.encrypt(NONCE, array)
+
+
 def test_errors_of_producers_come_through(ours):
     def fail(self, **words):
         raise ZeroDivisionError("as it says")
