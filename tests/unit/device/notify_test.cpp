@@ -301,7 +301,8 @@ TEST_F(Notify, ACallbackUsesMemoryAndStartsJobs) {
     std::abort();  // lc_close() would wait, too
   }
   told.wait_for(1);
-  const std::vector<lc_status> right = {LC_OK, LC_OK, LC_OK, LC_OK, LC_OK, LC_ERROR_ARGUMENT, LC_OK};
+  const std::vector<lc_status> right = {LC_OK, LC_OK, LC_OK, LC_OK, LC_OK, LC_ERROR_ARGUMENT,
+                                        LC_OK};
   EXPECT_EQ(right, chained.statuses);
   EXPECT_EQ(0x5a, chained.byte);
   EXPECT_EQ(kOnce, told.statuses());

@@ -80,14 +80,14 @@ TEST(WithoutMemory, ACipherOnSeveralCores) {
   const lc_message message =
       plain_message(key.data(), iv.data(), text.data(), text.data(), text.size());
   EXPECT_LT(0, fail_in_turn([&] {
-    const lc_cipher_job job = job_of(message, LC_AES_CTR);
-    Result<CipherJob> made = make_cipher_job(&job);
-    const auto request = std::make_shared<runtime::Request>(std::move(*made), nullptr);
-    runtime::Workers workers(2);
-    runtime::CpuWorker worker(workers, 2);
-    worker.submit(request);
-    return request->wait();
-  }));
+              const lc_cipher_job job = job_of(message, LC_AES_CTR);
+              Result<CipherJob> made = make_cipher_job(&job);
+              const auto request = std::make_shared<runtime::Request>(std::move(*made), nullptr);
+              runtime::Workers workers(2);
+              runtime::CpuWorker worker(workers, 2);
+              worker.submit(request);
+              return request->wait();
+            }));
 }
 
 TEST(WithoutMemory, AMessageWithATag) {
@@ -125,11 +125,11 @@ TEST(WithoutMemory, ATestOfPrimes) {
     tester->bases()[n * stride + stride - 1] = 2;
   }
   EXPECT_LT(0, fail_in_turn([&] {
-    is_spared = false;  // this thread is one of them
-    const Status status = tester->test(kBits, trials, passed);
-    is_spared = true;
-    return status;
-  }));
+              is_spared = false;  // this thread is one of them
+              const Status status = tester->test(kBits, trials, passed);
+              is_spared = true;
+              return status;
+            }));
 }
 
 }  // namespace
