@@ -5,6 +5,7 @@
 #include <openssl/crypto.h>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,7 +39,7 @@ Examples:
 )";
 
 constexpr size_t kKeyBytes = 32;
-constexpr uint64_t kMostDigestBytes = 1 << 30;
+constexpr uint64_t kMostDigestBytes = 1 << 30, kMostLeafBytes = INT64_MAX;
 
 class Hash : public Subcommand {
  public:
@@ -162,6 +163,9 @@ class Hash : public Subcommand {
     if (algorithm_->has_leaf_bytes && leaf_bytes_.value_or(0) == 0)
       throw Failure(ExitCode::kUsage,
                     fmt::format("-{} needs -leaf-bytes, of 1 at least", algorithm_->name));
+    // The parser takes -1 for the highest number, and what is higher too.
+    if (leaf_bytes_.value_or(0) > kMostLeafBytes)
+      throw Failure(ExitCode::kUsage, "-leaf-bytes must be from 1 to 2^63 - 1");
     if (length_ && (*length_ == 0 || *length_ > kMostDigestBytes))
       throw Failure(ExitCode::kUsage, "--length must be from 1 to 2^30");
     settings_.hash = algorithm_->hash;

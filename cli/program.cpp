@@ -37,6 +37,14 @@ std::string unexpected(const CLI::ExtrasError &error, const CLI::App &app, const
                      word.substr(2));
 }
 
+// Of an option at the end of the line, whose value the parser calls by the type that it has here.
+std::string text_of(const CLI::ParseError &error) {
+  const std::string text = error.what();
+  const bool is_missing = dynamic_cast<const CLI::ArgumentMismatch *>(&error) != nullptr &&
+                          text.starts_with("--") && text.ends_with(" missing");
+  return is_missing ? text.substr(0, text.find(':')) + " needs a value" : text;
+}
+
 }  // namespace
 
 int fail(ExitCode code, std::string_view text) {
@@ -61,7 +69,7 @@ int run_subcommand(std::string_view name, Subcommand &subcommand, int argc, char
   } catch (const CLI::ParseError &error) {
     const auto *extras = dynamic_cast<const CLI::ExtrasError *>(&error);
     const std::string text =
-        extras == nullptr ? error.what() : unexpected(*extras, app, subcommand.also_options());
+        extras == nullptr ? text_of(error) : unexpected(*extras, app, subcommand.also_options());
     return fail(ExitCode::kUsage, fmt::format("{} (see lanecrypt {} --help)", text, name));
   }
   subcommand.run(std::move(arguments.secrets));

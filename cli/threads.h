@@ -32,6 +32,7 @@ class Threads {
 
   template <typename Work>
   void start(Work &&work) {
+    threads_.reserve(threads_.size() + 1);  // a thread that runs must find its place
     threads_.push_back(start_thread(std::forward<Work>(work)));
   }
   void join() {

@@ -35,7 +35,8 @@ class Conversation {
     if (!socket_) throw_errno("cannot make a socket", errno);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    if (socket.size() >= sizeof address.sun_path || socket.empty())
+    if (socket.empty()) throw Failure(ExitCode::kUsage, "the socket has an empty name");
+    if (socket.size() >= sizeof address.sun_path)
       throw Failure(ExitCode::kUsage, fmt::format("the path {} is too long for a socket", socket));
     std::memcpy(address.sun_path, socket.data(), socket.size());
     // A service that accepts nobody would have connect() wait.

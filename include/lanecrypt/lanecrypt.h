@@ -529,8 +529,10 @@ LC_API lc_status lc_run(lc_context *context, const lc_cipher_job *job, lc_result
 typedef struct lc_completion {
   size_t struct_size;
   /* Called once, from a thread of Lanecrypt's (or as lc_ticket_notify() says), with no lock held.
-   * It must be short. It must not wait for another job, nor for a thread that is in
-   * lc_ticket_wait() for this one. It must not close the context or call exit(). May be NULL. */
+   * It must be short. It may allocate, copy and free memory of devices and start other jobs, but
+   * none with a stream of device memory, nor capture one (LC_ERROR_ARGUMENT). It must not wait for
+   * another job, nor for a thread that is in lc_ticket_wait() for this one. It must not close the
+   * context or call exit(). May be NULL. */
   void (*callback)(void *argument, lc_status status);
   void *argument;
   /* An eventfd(2) to which 1 is added; -1 for none. The caller keeps it and closes it. */

@@ -116,6 +116,8 @@ def blake3(
     """
     if key is not None and derive_key_context is not None:
         raise TypeError("give either key or derive_key_context")
+    if derive_key_context is not None and not isinstance(derive_key_context, str):
+        raise TypeError("derive_key_context is a str")
     length = _digest_bytes("blake3", digest_bytes)
     if key is not None:
         secret = secret_key(key)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import operator
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _arrays, _core
@@ -35,6 +36,8 @@ class Number:
     start: int = 0
 
     def __post_init__(self) -> None:
+        for number in (self.at, self.nbytes, self.start):
+            operator.index(number)  # TypeError
         if self.byteorder not in ("big", "little"):
             raise ValueError("byteorder is 'big' or 'little'")
         if not (0 <= self.at < 1 << 32 and 1 <= self.nbytes <= 8):
@@ -69,6 +72,11 @@ class Segments:
     tags_inside: bool = True
 
     def __post_init__(self) -> None:
+        for number in (self.segment_bytes, self.first_bytes, self.last_flag_at or 0):
+            operator.index(number)  # TypeError
+        for where in (self.number, self.aad_number):
+            if where is not None and not isinstance(where, Number):
+                raise TypeError(f"a number is a lanecrypt.Number, not {type(where).__name__}")
         if not 0 < self.segment_bytes < _MOST_BYTES:
             raise ValueError("segment_bytes is at least 1, and less than 2^62")
         if not 0 <= self.first_bytes <= self.segment_bytes:
@@ -89,10 +97,14 @@ class Segments:
         so many."""
         whole, start = self.segment_bytes + tag_bytes, self._first_bytes(first) + tag_bytes
         rest = max(sealed_bytes - start, 0)
-        count = 1 + -(-rest // whole)
         if sealed_bytes < tag_bytes or 0 < rest % whole <= tag_bytes:
             raise ValueError("the last segment is shorter than a tag and a byte")
-        return sealed_bytes - count * tag_bytes
+        return sealed_bytes - self._count_sealed(sealed_bytes, tag_bytes, first) * tag_bytes
+
+    def _count_sealed(self, sealed_bytes: int, tag_bytes: int, first: int) -> int:
+        """How many segments so many bytes with tags inside have, be the last one whole or not."""
+        rest = max(sealed_bytes - self._first_bytes(first) - tag_bytes, 0)
+        return 1 + -(-rest // (self.segment_bytes + tag_bytes))
 
     def _first_bytes(self, first: int) -> int:
         return self.first_bytes if self.first_bytes and first == 0 else self.segment_bytes
@@ -211,8 +223,8 @@ def decrypting(aead: AEAD, layout: Segments, nonce: Any, data: Any, aad: Any, ta
         try:
             length = layout.text_bytes(length, aead._tag_bytes, first=first)
         except ValueError:
-            whole = layout.segment_bytes + aead._tag_bytes
-            raise invalid_tag((max(length - 1, 0) // whole,)) from None
+            last = layout._count_sealed(length, aead._tag_bytes, first) - 1
+            raise invalid_tag((last,)) from None
     elif tags is None:
         raise ValueError("the tags lie apart: give them as tags=")
     output = request.output(out, length)

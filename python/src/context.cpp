@@ -40,7 +40,11 @@ void end() {
 
 int forks() { return fork_count; }
 
-Context::Inside::Inside(Context &context, Purpose purpose) : context_(context), born_in_(forks()) {
+// Of each thread, the innermost.
+static thread_local const Context::Inside *innermost = nullptr;
+
+Context::Inside::Inside(Context &context, Purpose purpose)
+    : context_(context), born_in_(forks()), outer_(innermost) {
   if (is_ending) raise(PyExc_RuntimeError, "the interpreter is ending");
   if (context.is_freed() || (context.closing_ && purpose != Purpose::kFreeing))
     raise(PyExc_ValueError, "the context is closed");
@@ -49,10 +53,18 @@ Context::Inside::Inside(Context &context, Purpose purpose) : context_(context), 
     context.inside_ = 0;
   }
   ++context.inside_;
+  innermost = this;
 }
 
 Context::Inside::~Inside() {
+  innermost = outer_;
   if (born_in_ == context_.counted_in_) --context_.inside_;
+}
+
+bool Context::Inside::is_here(const Context &context) {
+  for (const Inside *one = innermost; one != nullptr; one = one->outer_)
+    if (&one->context_ == &context && one->born_in_ == forks()) return true;
+  return false;
 }
 
 Context::Context(const ContextOptions &options)
@@ -80,6 +92,8 @@ bool Context::is_open() const { return !is_ending && !closing_; }
 
 void Context::close() {
   if (context_ == nullptr) return;
+  if (Inside::is_here(*this))
+    raise(PyExc_RuntimeError, "a context cannot be closed in a callback of one of its calls");
   closing_ = true;
   if (counted_in_ != forks()) inside_ = 0;
   while (inside_ > 0) {
@@ -252,6 +266,8 @@ nb::object Context::read(const View &view, uint64_t offset, uint64_t bytes) {
 
 void Context::write(const View &view, uint64_t offset, nb::handle data) {
   const View from(data, false, {});
+  if (from.room() != Room::kHost)
+    raise(PyExc_ValueError, "what is copied there must lie in host memory");
   view.check_range(offset, from.bytes());
   if (from.bytes() == 0) return;
   if (view.room() == Room::kHost) {

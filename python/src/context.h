@@ -86,9 +86,13 @@ class Context {
     ~Inside();
     Inside(const Inside &) = delete;
 
+    // Whether the calling thread is in a call of the context, in a callback of it.
+    static bool is_here(const Context &context);
+
    private:
     Context &context_;
     const int born_in_;
+    const Inside *const outer_;
   };
 
  private:

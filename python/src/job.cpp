@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <mutex>
 #include <vector>
 
@@ -127,6 +128,7 @@ bool Job::is_done() {
 }
 
 bool Job::wait(std::optional<double> seconds) {
+  if (seconds && std::isnan(*seconds)) raise(PyExc_ValueError, "the timeout is not a number");
   const nb::object kept = owner_;  // another thread may call finish() meanwhile
   check_process();
   // To wait tells it too, but where nobody may go inside any more.

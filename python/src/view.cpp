@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <string>
+#include <typeinfo>
 
 #include "device_memory.h"
 
@@ -114,8 +115,12 @@ std::pair<int, int> dlpack_device_of(nb::handle object) {
   const nb::object method = attribute_or_nothing(object, "__dlpack_device__");
   if (!method.is_valid()) return {0, 0};
   const nb::object told = method();
-  // The type may be an enum, which is an int.
-  return {nb::cast<int>(nb::int_(told[0])), nb::cast<int>(nb::int_(told[1]))};
+  try {
+    // The type may be an enum, which is an int.
+    return {nb::cast<int>(nb::int_(told[0])), nb::cast<int>(nb::int_(told[1]))};
+  } catch (const std::bad_cast &) {
+    raise(PyExc_TypeError, "its __dlpack_device__ tells no device");
+  }
 }
 
 }  // namespace
@@ -326,7 +331,7 @@ void View::take(const dlpack::DLTensor &tensor) {
 
 void bind_view(nb::module_ &module) {
   nb::class_<View>(module, "View")
-      .def(nb::init<nb::handle, bool, std::optional<uintptr_t>>(), nb::arg("object"),
+      .def(nb::init<nb::handle, bool, std::optional<uintptr_t>>(), nb::arg("object").none(),
            nb::arg("writable") = false, nb::arg("stream") = nb::none())
       .def_static("of_new_bytes", &View::of_new_bytes, nb::arg("nbytes"))
       .def_static("beside", &View::beside, nb::arg("other"), nb::arg("address"), nb::arg("nbytes"),

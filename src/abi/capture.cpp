@@ -41,6 +41,8 @@ lc_status lc_capture(lc_context *context, const lc_cipher_job *job, const lc_rep
   return guarded([&]() -> lc_status {
     if (context == nullptr || captured == nullptr)
       return tell(LC_ERROR_ARGUMENT, "no context, or no place for what is captured");
+    if (lanecrypt::runtime::Ending::tells_here())
+      return tell(LC_ERROR_ARGUMENT, "a completion's callback can capture nothing");
     Result<const CapturedJob *> made = capture(context, job, replays);
     if (!made.ok()) return tell(made.status());
     *captured = reinterpret_cast<lc_captured *>(const_cast<CapturedJob *>(*made));

@@ -69,7 +69,7 @@ Status start(lc_context *context, const lc_cipher_job *job, Ending::Callback cal
 Status start_and_end(lc_context *context, const lc_cipher_job *job, Ending::Callback callback,
                      EndingPointer *started) {
   LC_TRY(start(context, job, std::move(callback), started));
-  if (const auto &request = static_cast<Request &>(**started); request.bring_about)
+  if (const Ending &request = **started; request.bring_about)
     request.bring_about(lanecrypt::runtime::kWhenever);
   return Status();
 }
@@ -84,9 +84,5 @@ lc_status lc_submit(lc_context *context, const lc_cipher_job *job, const lc_comp
                     lc_ticket **ticket) {
   const bool in_stream = job != nullptr && job->struct_size >= offsetof(lc_cipher_job, messages) &&
                          job->stream != nullptr && job->memory == LC_MEMORY_DEVICE;
-  const lc_status status =
-      lanecrypt::abi::submit(start, context, job, completion, ticket, in_stream);
-  if (status == LC_OK && in_stream && ticket != nullptr)
-    (*ticket)->in_stream = std::static_pointer_cast<Request>((*ticket)->request);
-  return status;
+  return lanecrypt::abi::submit(start, context, job, completion, ticket, in_stream);
 }

@@ -10,8 +10,6 @@
 #include <cstddef>
 #include <cstring>
 
-#include "work/request.h"
-
 namespace lanecrypt::abi {
 
 Status check_completion(const lc_completion *completion) {
@@ -49,6 +47,7 @@ using lanecrypt::abi::guarded;
 using lanecrypt::abi::make_callback;
 using lanecrypt::abi::tell;
 using lanecrypt::runtime::Deadline;
+using lanecrypt::runtime::EndingPointer;
 using lanecrypt::runtime::kAtOnce;
 using lanecrypt::runtime::kWhenever;
 
@@ -56,10 +55,8 @@ namespace {
 
 // Whether the caller is to see to it that the end is noticed, which he does here.
 bool bring_about(const lc_ticket &ticket, Deadline deadline) {
-  if (ticket.in_stream == nullptr || !ticket.in_stream->bring_about ||
-      ticket.request->tells_someone())
-    return false;
-  ticket.in_stream->bring_about(deadline);
+  if (!ticket.request->bring_about || ticket.request->tells_someone()) return false;
+  ticket.request->bring_about(deadline);
   return true;
 }
 
@@ -119,10 +116,11 @@ lc_status lc_ticket_notify(lc_ticket *ticket, const lc_completion *completion) {
   if (completion == nullptr) return tell(LC_ERROR_ARGUMENT, "no completion was given");
   return guarded([&]() -> lc_status {
     if (const Status status = check_completion(completion); !status.ok()) return tell(status);
-    const auto in_stream = ticket->in_stream;
-    ticket->request->tell_too(make_callback(completion));
+    // The callback may free the ticket.
+    const EndingPointer request = ticket->request;
+    request->tell_too(make_callback(completion));
     // The device's thread takes over what the caller looked after.
-    if (in_stream != nullptr && in_stream->bring_about) in_stream->bring_about(kAtOnce);
+    if (request->bring_about) request->bring_about(kAtOnce);
     return LC_OK;
   });
 }

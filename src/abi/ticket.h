@@ -8,14 +8,8 @@
 #include "abi/boundary.h"
 #include "thread/ending.h"
 
-namespace lanecrypt::runtime {
-class Request;
-}
-
 struct lc_ticket {
   lanecrypt::runtime::EndingPointer request;
-  // The same, if it is a job in a stream of the caller's.
-  std::shared_ptr<lanecrypt::runtime::Request> in_stream;
 };
 
 namespace lanecrypt::abi {
@@ -53,6 +47,9 @@ lc_status submit(Start<Job> start, lc_context *context, const Job *job,
     if (tells_nobody && !in_stream)
       return tell(LC_ERROR_ARGUMENT, "neither a completion nor a place for the ticket");
     if (const Status status = check_completion(completion); !status.ok()) return tell(status);
+    // It would wait for this thread.
+    if (in_stream && Ending::tells_here())
+      return tell(LC_ERROR_ARGUMENT, "a completion's callback can start no job in a stream");
     auto made = std::make_unique<lc_ticket>();
     if (const Status status = start(context, job, make_callback(completion), &made->request);
         !status.ok())

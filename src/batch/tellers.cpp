@@ -31,6 +31,7 @@ Tellers::Tellers(Counters &counters, std::atomic<size_t> &load, HandBack hand_ba
     : counters_(counters), load_(load), hand_back_(std::move(hand_back)) {}
 
 void Tellers::begin() {
+  threads_.reserve(thread_count());  // a thread that runs must find its place
   while (threads_.size() < thread_count())
     threads_.push_back(process::start_thread([this] { run(); }));
 }

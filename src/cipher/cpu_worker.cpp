@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <new>
 
 #include "cpu/cpu_ccm.h"
 #include "cpu/cpu_cipher.h"
@@ -183,8 +184,17 @@ uint64_t CpuWorker::take_part(Request &request, std::mutex &mutex, uint64_t most
   return done;
 }
 
+// Want of memory fails the job, and must not end the process.
 void CpuWorker::finish(Request &request) {
   ++counters_.jobs;
+  try {
+    share(request);
+  } catch (const std::bad_alloc &) {
+    request.failure = out_of_memory();
+  }
+}
+
+void CpuWorker::share(Request &request) {
   if (request.aead != nullptr) return finish_aead(request);
   std::mutex mutex;
   const uint64_t left = request.text_left();
@@ -197,8 +207,13 @@ void CpuWorker::finish(Request &request) {
   const uint64_t part_bytes = std::max(kPartBytes, request.job.data_unit_bytes);
   const std::thread::id own = std::this_thread::get_id();
   workers_.share(threads, [&](size_t) {
-    const uint64_t done = take_part(request, mutex, part_bytes);
-    if (std::this_thread::get_id() != own) bytes_of_others_ += done;
+    try {
+      const uint64_t done = take_part(request, mutex, part_bytes);
+      if (std::this_thread::get_id() != own) bytes_of_others_ += done;
+    } catch (const std::bad_alloc &) {
+      const std::lock_guard lock(mutex);
+      request.failure = out_of_memory();
+    }
   });
 }
 

@@ -37,6 +37,8 @@ class CpuWorker {
  private:
   void run();
   void finish(Request &request);
+  // Does it on as many threads as it is worth.
+  void share(Request &request);
   // Runs them one after the other, on this thread.
   void finish_aead(Request &request);
   Status finish_aead(Request &request, const Piece &piece);

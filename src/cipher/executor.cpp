@@ -102,6 +102,12 @@ Status Executor::call(const Work &work) {
   Call call = {.work = &work, .status = {}, .done = false};
   std::unique_lock lock(mutex_);
   if (stopping_) return process_ends();
+  if (thread_.is_this()) {
+    // In the callback of a completion, while it has the use of the device.
+    if (!status_.ok() || device_ == nullptr) return status_.ok() ? process_ends() : status_;
+    lock.unlock();
+    return work(*device_, *memory_);
+  }
   begin();
   calls_.push_back(&call);
   changed_.notify_all();

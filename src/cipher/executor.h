@@ -73,7 +73,8 @@ class Executor {
   bool start_here(const RequestPointer &request);
 
   // Runs `work` on the device's thread, without waiting for any request, and waits for
-  // its end. The device has passed its self-test.
+  // its end; at once where a callback that this thread is in asks for it. The device has passed its
+  // self-test.
   using Work = std::function<Status(device::Device &, DeviceMemory &)>;
   Status call(const Work &work);
   // Opens the device and runs its self-test, if that has not been done.

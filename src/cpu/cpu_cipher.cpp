@@ -6,8 +6,10 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <new>
 
 #include "cpu/cpu_xts.h"
@@ -50,11 +52,25 @@ struct Ciphers {
     }
     ERR_pop_to_mark();
   }
+  ~Ciphers() {
+    for (auto &of_mode : by_kind)
+      for (EVP_CIPHER *cipher : of_mode) EVP_CIPHER_free(cipher);
+    OSSL_LIB_CTX_free(library);
+  }
+  Ciphers(const Ciphers &) = delete;
 };
 
-const Ciphers &ciphers() {
-  static const Ciphers *const all = new Ciphers();
-  return *all;
+Result<const Ciphers *> ciphers() {
+  static std::atomic<const Ciphers *> whole{nullptr};
+  if (const Ciphers *all = whole.load(std::memory_order_acquire); all != nullptr) return all;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (const Ciphers *all = whole.load(std::memory_order_relaxed); all != nullptr) return all;
+  auto made = std::make_unique<Ciphers>();
+  // Not kept: what is wanting may be memory, which is there again later.
+  if (!made->status.ok()) return made->status;
+  whole.store(made.get(), std::memory_order_release);
+  return made.release();
 }
 
 Status run_by_ecb(const CipherKind &kind, const CipherInput &input, const uint8_t *in, uint8_t *out,
@@ -72,9 +88,9 @@ Status run_by_ecb(const CipherKind &kind, const CipherInput &input, const uint8_
 }  // namespace
 
 Result<const evp_cipher_st *> fetched_cipher(const CipherKind &kind) {
-  const Ciphers &all = ciphers();
-  if (!all.status.ok()) return all.status;
-  const EVP_CIPHER *cipher = all.by_kind[kind.cipher][kind.one_key_bytes() / 8 - 2];
+  Result<const Ciphers *> all = ciphers();
+  if (!all.ok()) return all.status();
+  const EVP_CIPHER *cipher = (*all)->by_kind[kind.cipher][kind.one_key_bytes() / 8 - 2];
   if (cipher != nullptr) return cipher;
   return Status(LC_ERROR_UNSUPPORTED,
                 "OpenSSL's default provider offers no " + kind.mode().openssl_name(kind.key_bytes));

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -73,7 +74,12 @@ class CpuPrimes : public PrimeTester {
     Status failure;
     const auto run = [&] {
       for (size_t n; (n = next++) < count;) {
-        Status status = work(n);
+        Status status;
+        try {
+          status = work(n);
+        } catch (const std::bad_alloc &) {  // on a thread from which nothing may be thrown
+          status = Status(LC_ERROR_MEMORY, "out of memory");
+        }
         if (status.ok()) continue;
         next = count;
         const std::lock_guard lock(mutex);
@@ -82,6 +88,7 @@ class CpuPrimes : public PrimeTester {
     };
     std::vector<std::thread> others;
     try {
+      others.reserve(threads_);  // a thread that runs must find its place
       for (size_t n = 1; n < threads_ && n * least < count; ++n)
         others.push_back(process::start_thread(run));
     } catch (const std::exception &) {

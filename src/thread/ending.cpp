@@ -1,9 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "thread/ending.h"
 
+#include <new>
 #include <utility>
 
 namespace lanecrypt::runtime {
+namespace {
+
+thread_local unsigned telling = 0;
+
+// Where there is no memory for the text, the code alone.
+void copy(const Status &from, Status *to) noexcept {
+  try {
+    *to = from;
+  } catch (const std::bad_alloc &) {
+    *to = Status(from.code(), "");
+  }
+}
+
+}  // namespace
+
+bool Ending::tells_here() { return telling != 0; }
 
 Ending::Ending(Callback on_end) : tells_someone_(on_end != nullptr) {
   result.struct_size = sizeof result;
@@ -19,15 +36,17 @@ void Ending::set_enqueued(const Status &status) {
 
 void Ending::tell() {
   std::unique_lock lock(mutex_);
-  status_ = failure;
-  if (!enqueued_) enqueued_status_ = failure;
+  copy(failure, &status_);
+  if (!enqueued_) copy(failure, &enqueued_status_);
   enqueued_ = ended_ = true;
   if (!on_end_.empty()) changed_.notify_all();
   // More may come while these are called.
   while (!on_end_.empty()) {
     const std::vector<Callback> callbacks = std::exchange(on_end_, {});
     lock.unlock();
+    ++telling;
     for (const Callback &callback : callbacks) callback(failure, result);
+    --telling;
     lock.lock();
   }
   // The waiters are woken last: once they wake, the caller may free what the callbacks used.

@@ -29,6 +29,12 @@ class Ending {
   explicit Ending(Callback on_end);
   virtual ~Ending() = default;
 
+  // Set before its caller has it, where that put it into his stream himself: who waits for its end,
+  // or asks for it (kAtOnce), calls this first, on his own thread and with no lock held. It ends
+  // the request if the device has done it by then. Where someone is to be told, it only has the
+  // device's thread see to that.
+  std::function<void(Deadline deadline)> bring_about;
+
   // Until the request has ended, only who has it at the time uses this. Set when a part has
   // failed for good. Parts under way are still waited for.
   Status failure;
@@ -48,6 +54,9 @@ class Ending {
   // told, by this one before it returns.
   void tell_too(Callback callback);
   bool tells_someone() const { return tells_someone_; }
+  // Whether the calling thread ends a request and is in a callback of it: others may have to wait
+  // for what it has meanwhile.
+  static bool tells_here();
   // For who ends the request where callbacks must not be called: while he has this lock, nobody is
   // to be told. He has none where somebody is.
   std::unique_lock<std::mutex> keep_untold();

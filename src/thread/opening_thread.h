@@ -20,6 +20,8 @@ class OpeningThread {
   // On the thread: the device is open, or cannot be.
   void end_opening() { opening_.reset(); }
   bool runs() const { return thread_.joinable(); }
+  // Whether it is the calling thread.
+  bool is_this() const { return thread_.get_id() == std::this_thread::get_id(); }
   // Waits for its end, if it was begun.
   void join();
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <system_error>
+#include <exception>
 
 #include "process/thread.h"
 #include "thread/signals.h"
@@ -69,13 +69,14 @@ void Workers::share(size_t count, const std::function<void(size_t)> &part) {
     shared->ended.wait(ended);
 }
 
-// False if the system gives no more threads. Then fewer do the work.
+// False if the system gives no more threads, or no memory for one. Then fewer do the work.
 bool Workers::start_thread() {
   // The first work may come from a thread of the caller's.
   const SignalsBlocked blocked;
   try {
+    threads_.reserve(threads_.size() + 1);  // a thread that runs must find its place
     threads_.push_back(process::start_thread([this] { serve(); }));
-  } catch (const std::system_error &) {
+  } catch (const std::exception &) {
     return false;
   }
   ++idle_;  // the thread will look for work at once

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <memory>
 
 #include "device/device.h"
@@ -49,11 +48,6 @@ class Request : public Ending {
   const std::shared_ptr<SharedWork> shared;  // nullptr: a whole request
   const uint32_t member = 0;
   const uint64_t load_bytes;  // for how many bytes it counts in a device's queue
-  // Set before its caller has it, where that put it into his stream himself: who waits for its end,
-  // or asks for it (kAtOnce), calls this first, on his own thread and with no lock held. It ends
-  // the request if the device has done it by then. Where someone is to be told, it only has the
-  // device's thread see to that.
-  std::function<void(Deadline deadline)> bring_about;
 
   // Only who has the request uses the rest: one executor at a time.
   Todo todo{job};

@@ -172,6 +172,8 @@ def test_the_command_line(path):
     assert b"metrics" in ok("service", "--help").stdout
     fails(USAGE, "--nonsense", "service", "status", "--nonsense")
     fails(USAGE, "--json", "service", "metrics", "--json")
+    fails(USAGE, "empty name", "service", "status", "--socket", "")
+    fails(USAGE, "--socket needs a value", "service", "status", "--socket")
     fails(USAGE, "is too long", "service", "status", "--socket", "/" + 107 * "x")
 
 

@@ -130,8 +130,9 @@ def test_errors_are_pycas(context, name, key_bytes, method, arguments):
 def test_wrong_types(cpu, method, wrong, value):
     arguments = [bytes(12), bytes(32), b"data"]
     arguments[wrong] = value
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError) as caught:
         getattr(lanecrypt.AESGCM(KEY, context=cpu), method)(*arguments)
+    assert type(value).__name__ in str(caught.value)
 
 
 @pytest.mark.parametrize("make", [

@@ -350,6 +350,14 @@ def test_memory_of_a_closed_context(host):
             call()
 
 
+def test_what_is_copied_lies_in_host_memory(host):
+    """No core may read the address of a device."""
+    memory = on_device(host, bytes(10))
+    with pytest.raises(ValueError, match="host memory"):
+        memory.copy_from(on_device(host, bytes(range(10))))
+    assert memory.to_bytes() == bytes(10)
+
+
 # ---- Producers of protocols, without a framework ----
 
 
@@ -450,6 +458,14 @@ def test_a_broken_dlpack(ours, given):
     array = type("Array", (), {"__dlpack__": lambda self, **words: given,
                                "__dlpack_device__": lambda self: (1, 0)})()
     with pytest.raises(BufferError, match="capsule"):
+        ours.encrypt(NONCE, array)
+
+
+@pytest.mark.parametrize("told", ["x", (), None, ("a", "b"), (1.5, {}), 5])
+def test_a_dlpack_of_no_device(ours, told):
+    array = type("Array", (), {"__dlpack__": lambda self, **words: None,
+                               "__dlpack_device__": lambda self: told})()
+    with pytest.raises((TypeError, IndexError, BufferError)):
         ours.encrypt(NONCE, array)
 
 

@@ -208,6 +208,8 @@ def test_what_is_wrong(context):
         lanecrypt.blake3(b"", key=bytes(31), context=context)
     with pytest.raises(TypeError, match="either"):
         lanecrypt.blake3(b"", key=bytes(32), derive_key_context="x", context=context)
+    with pytest.raises(TypeError, match="is a str"):
+        lanecrypt.blake3(b"", derive_key_context=b"x", context=context)
     with pytest.raises(ValueError, match="1 byte"):
         lanecrypt.merkle_root(b"", 0, context=context)
     with pytest.raises(TypeError):

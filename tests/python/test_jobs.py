@@ -70,6 +70,8 @@ def test_a_timeout(host):
     job = ours.submit_encrypt(NONCE, bytes(LONG))
     with pytest.raises(TimeoutError):
         job.result(0)
+    with pytest.raises(ValueError, match="not a number"):
+        job.result(float("nan"))
     assert not job.done()
     assert job.result(timeout=60)[:LONG] == pyca.AESGCM(KEY).encrypt(NONCE, bytes(LONG), None)[:-16]
 

@@ -275,6 +275,14 @@ def test_progress(cpu):
         rsa.generate(4096, 50, progress=stop, context=cpu)
 
 
+def test_progress_that_closes_the_context():
+    """It would wait for itself."""
+    with lanecrypt.Context(devices="none") as context:
+        with pytest.raises(RuntimeError, match="cannot be closed in a callback"):
+            rsa.generate(1024, 10, progress=lambda *numbers: context.close(), context=context)
+        assert not context.closed and len(rsa.generate(1024, context=context)) == 1
+
+
 def test_ctrl_c_ends_it():
     done = run_script("""
         import os, signal, threading, time

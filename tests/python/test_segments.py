@@ -81,6 +81,10 @@ def test_a_text_that_was_cut(context, cut):
         ours.decrypt_segments(TINK, PREFIX, sealed[:1960])
     with pytest.raises(exceptions.InvalidTag):
         ours.decrypt_segments(TINK, PREFIX, sealed[:15])
+    # The fourth begins behind a shorter first one, and has no whole tag.
+    with pytest.raises(exceptions.InvalidTag) as caught:
+        ours.decrypt_segments(TINK, PREFIX, sealed[:960 + 2 * 1000 + 16])
+    assert caught.value.failed == (3,)
 
 
 def test_parts_of_a_text(context):
@@ -267,6 +271,12 @@ def test_wrong_arguments(cpu):
     for wrong in (dict(nbytes=0), dict(nbytes=9), dict(byteorder="middle"), dict(start=-1)):
         with pytest.raises(ValueError):
             Number(8, **wrong)
+    for wrong in (dict(segment_bytes=1.5), dict(segment_bytes=5, number=8),
+                  dict(segment_bytes=5, aad_number=0), dict(segment_bytes=5, last_flag_at=1.5)):
+        with pytest.raises(TypeError):
+            Segments(**wrong)
+    with pytest.raises(TypeError):
+        Number(8.5)
     with pytest.raises(ValueError, match="fit"):  # a nonce would come again
         ours.encrypt_segments(Segments(1, number=Number(11, 1)), bytes(12), bytes(257))
     with pytest.raises(ValueError):

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -259,6 +260,54 @@ TEST_F(Notify, AWaitWithALimit) {
     EXPECT_EQ(tells_someone ? kOnce : std::vector<lc_status>(), told.statuses());
     lc_ticket_free(ticket);
   }
+}
+
+// On the device's own thread, for which all of these would otherwise wait.
+TEST_F(Notify, ACallbackUsesMemoryAndStartsJobs) {
+  HostCallersStream stream;
+  struct Chained {
+    lc_context *context;
+    lc_cipher_job next, in_stream;
+    lc_completion told;
+    uint8_t byte = 0;
+    std::vector<lc_status> statuses;
+  } chained = {};
+  Told told;
+  const lc_message next = plain_message(key_.data(), iv_.data(), text_.data(), text_.data(), 100);
+  const lc_message there = plain_message(key_.data(), iv_.data(), data_, data_, plain_.size());
+  chained.context = emulator_.context();
+  chained.next = job_of(next, LC_AES_CTR);
+  chained.in_stream = job_of(there, LC_AES_CTR);
+  chained.in_stream.memory = LC_MEMORY_DEVICE;
+  chained.in_stream.stream = stream.handle();
+  chained.told = told.completion();
+  lc_completion completion = chained.told;
+  completion.argument = &chained;
+  completion.callback = [](void *argument, lc_status status) {
+    Chained &its = *static_cast<Chained *>(argument);
+    void *memory = nullptr;
+    const uint8_t byte = 0x5a;
+    its.statuses = {status,
+                    lc_alloc_device(its.context, 0, 100, &memory),
+                    lc_copy_to_device(its.context, 0, memory, &byte, 1),
+                    lc_copy_from_device(its.context, 0, &its.byte, memory, 1),
+                    lc_free_device(its.context, 0, memory),
+                    lc_submit(its.context, &its.in_stream, &its.told, nullptr),
+                    lc_submit(its.context, &its.next, &its.told, nullptr)};
+  };
+  lc_ticket *const ticket = submit(nullptr, 0, &completion);
+  if (lc_ticket_wait_for(ticket, 60'000 * kMillisecond, nullptr) == LC_PENDING) {
+    ADD_FAILURE() << "the callback waits for its own thread";
+    std::abort();  // lc_close() would wait, too
+  }
+  told.wait_for(1);
+  const std::vector<lc_status> right = {LC_OK, LC_OK, LC_OK, LC_OK, LC_OK, LC_ERROR_ARGUMENT,
+                                        LC_OK};
+  EXPECT_EQ(right, chained.statuses);
+  EXPECT_EQ(0x5a, chained.byte);
+  EXPECT_EQ(kOnce, told.statuses());
+  EXPECT_EQ(data(), plain_) << "nothing was put into the stream";
+  lc_ticket_free(ticket);
 }
 
 TEST_F(Notify, RefusesWhatIsNoCompletion) {
