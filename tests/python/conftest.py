@@ -21,8 +21,8 @@ SYSTEMS_PACKAGES = "/usr/lib/python3/dist-packages"
 
 def take_systems_torch():
     """Lets the tests use the system's PyTorch, which is for the CPU. PyPI's for x86-64 brings CUDA,
-    some GB of it, so it is not among what dev/setup fetches. 1.13, as in Debian 12, does not work
-    with NumPy 2."""
+    some GB of it, so it is not among what dev/setup fetches. Debian 12 has 1.13, which was built for
+    NumPy 1."""
     if sys.base_prefix != "/usr" or importlib.util.find_spec("torch") is not None:
         return
     for found in importlib.metadata.distributions(name="torch", path=[SYSTEMS_PACKAGES]):
