@@ -121,6 +121,15 @@ def test_vectors_that_cannot_be_fetched_are_left_out(machine):
     assert {entry.name for entry in cache.iterdir()} == {"vectors.lock", "python-tools.lock"}
 
 
+def test_a_python_that_is_too_old(machine):
+    old = machine.folder / "bin" / "python3.9"
+    old.write_text("#!/bin/sh\nexit 1\n")
+    old.chmod(0o755)
+    done = machine.setup("test", LANECRYPT_NO_PYTHON="0", LANECRYPT_PYTHON="python3.9")
+    assert done.returncode == 1
+    assert "the Python package cannot be built for python3.9" in done.stderr
+
+
 def test_lint_takes_no_other_clang_format(machine, repository):
     """Another release would format differently. If nothing may be fetched, dev/lint says what
     is missing."""
