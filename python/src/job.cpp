@@ -159,7 +159,9 @@ void Job::finish() {
   if (const lc_status status = lc_ticket_wait(ticket_, nullptr); status != LC_OK)
     raise({status, lc_last_error()}, task_.failed());
   is_over_ = is_finished_ = true;
-  owner_.reset();  // what it kept is the caller's again
+  // What it kept is the caller's again. The end of a tensor lets go of the GIL, and another thread
+  // that comes meanwhile must not find a task that goes.
+  const nb::object gone = std::move(owner_);
 }
 
 int Job::add_descriptor() {

@@ -190,6 +190,34 @@ class Input(bytearray):
     """Input that tells when it goes."""
 
 
+def test_many_threads_take_a_result_while_its_input_goes(context):
+    """The end of a tensor lets go of the GIL, in the middle of the end of what the job kept."""
+    numpy = pytest.importorskip("numpy")
+    aead = lanecrypt.AESGCM(KEY, context=context)
+    ends = []
+
+    class Slow(numpy.ndarray):
+        def __del__(self):
+            ends.append(None)
+            time.sleep(0.05)
+
+    expected = pyca.AESGCM(KEY).encrypt(NONCE, bytes(1000), None)
+    for _ in range(5):
+        job = aead.submit_encrypt(NONCE, memoryview(numpy.zeros(1000, "u1").view(Slow)), None)
+        while not job.done():
+            time.sleep(0.001)
+        results = []
+        threads = [threading.Thread(target=lambda: results.append(bytes(job.result(60))))
+                   for _ in range(4)]
+        before = len(ends)
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert results == [expected] * 4
+        assert len(ends) == before + 1
+
+
 @pytest.mark.parametrize("length", [100, LONG])
 def test_a_job_keeps_its_memory(host, length):
     data = Input(length)
