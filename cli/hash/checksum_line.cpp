@@ -73,8 +73,8 @@ std::string to_line(std::span<const uint8_t> digest, std::string_view name) {
 }
 
 std::string verdict_line(std::string_view name, std::string_view verdict) {
-  std::string begins, shown(name);
-  if (name.find('\n') != std::string_view::npos) shown = escaped_name(name, &begins);
+  std::string begins;
+  const std::string shown = escaped_name(name, &begins);
   return begins + shown + ": " + std::string(verdict) + "\n";
 }
 

@@ -22,8 +22,8 @@ struct ChecksumLine {
 // written as \\, \n and \r, and the line begins with a backslash.
 std::string to_line(std::span<const uint8_t> digest, std::string_view name);
 
-// The line that says what came of a file, such as "NAME: OK", with its newline. As sha256sum
-// --check does, it escapes the name only where a newline in it would make two lines of one.
+// The line that says what came of a file, such as "NAME: OK", with its newline. The name is as
+// to_line() writes it, which sha256sum --check does too, but older ones only for a newline.
 std::string verdict_line(std::string_view name, std::string_view verdict);
 
 // Reads a line without its newline: digits in either case, a space, a space or an asterisk,

@@ -14,7 +14,7 @@ TEST(ChecksumLine, IsThatOfSha256sum) {
 }
 
 TEST(ChecksumLine, VerdictsAreThoseOfSha256sum) {
-  EXPECT_EQ(verdict_line("a\\b\r", "OK"), "a\\b\r: OK\n");
+  EXPECT_EQ(verdict_line("a\\b\r", "OK"), "\\a\\\\b\\r: OK\n");
   EXPECT_EQ(verdict_line("a\\b: OK\nc\r", "FAILED"), "\\a\\\\b: OK\\nc\\r: FAILED\n");
 }
 

@@ -175,8 +175,8 @@ class CudaQuietEvent : public CudaEvent {
       const CUresult result = driver_.event_query(event_);
       if (result != kErrorNotReady) return check(driver_, result, "cuEventQuery");
       // A 64th of the wait so far is little against the wait. The system sleeps some 50 us more.
-      const auto waited = std::chrono::duration_cast<microseconds>(
-          std::chrono::steady_clock::now() - begin);
+      const auto waited =
+          std::chrono::duration_cast<microseconds>(std::chrono::steady_clock::now() - begin);
       std::this_thread::sleep_for(std::clamp(waited / 64, microseconds(10), microseconds(1000)));
     }
   }
