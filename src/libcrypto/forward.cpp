@@ -23,6 +23,7 @@
 #include <cstdarg>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <string>
 
@@ -78,7 +79,7 @@ void *symbol_of(void *handle, const Object &object, const char *name) {
 // Binds the object. The handle is kept for good, so the object is not unloaded under the
 // table.
 Status bind_handle(void *handle, const Object &object, const std::string &path) {
-  Table *table = new (std::nothrow) Table{};
+  std::unique_ptr<Table> table(new (std::nothrow) Table{});
   if (table == nullptr) return Status(LC_ERROR_MEMORY, "out of memory");
   table->object = object;
   table->handle = handle;
@@ -93,22 +94,20 @@ Status bind_handle(void *handle, const Object &object, const std::string &path) 
   };
   for (const auto &entry : entries) {
     void *symbol = symbol_of(handle, object, entry.name);
-    if (symbol == nullptr) {
-      delete table;
+    if (symbol == nullptr)
       return Status(LC_ERROR_UNSUPPORTED,
                     "cannot use the libcrypto in " + path + ": it does not export " + entry.name +
                         " (OpenSSL 3.0 or later, as a shared library, is needed)");
-    }
     std::memcpy(entry.place, &symbol, sizeof symbol);
   }
   const Table *before = nullptr;
-  if (!bound.compare_exchange_strong(before, table, std::memory_order_acq_rel)) {
-    delete table;
-    if (before->object.begin != object.begin)
-      return Status(LC_ERROR_UNSUPPORTED,
-                    "this process has two copies of libcrypto, and Lanecrypt already works with "
-                    "another than that in " +
-                        path);
+  if (bound.compare_exchange_strong(before, table.get(), std::memory_order_acq_rel)) {
+    (void)table.release();  // for good
+  } else if (before->object.begin != object.begin) {
+    return Status(LC_ERROR_UNSUPPORTED,
+                  "this process has two copies of libcrypto, and Lanecrypt already works with "
+                  "another than that in " +
+                      path);
   }
   return Status();
 }
