@@ -163,7 +163,7 @@ class Hash : public Subcommand {
     if (algorithm_->has_leaf_bytes && leaf_bytes_.value_or(0) == 0)
       throw Failure(ExitCode::kUsage,
                     fmt::format("-{} needs -leaf-bytes, of 1 at least", algorithm_->name));
-    // The parser takes -1 for the highest number, and what is higher too.
+    // A parser before 2.4 takes -1 for the highest number, and what is higher too.
     if (leaf_bytes_.value_or(0) > kMostLeafBytes)
       throw Failure(ExitCode::kUsage, "-leaf-bytes must be from 1 to 2^63 - 1");
     if (length_ && (*length_ == 0 || *length_ > kMostDigestBytes))

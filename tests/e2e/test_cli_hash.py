@@ -303,8 +303,9 @@ def test_a_file_that_becomes_shorter(tmp_path):
     (("-merkle-sha256", "-customization", "x", "-leaf-bytes", 64), "has no -customization"),
     (("-merkle-sha256",), "needs -leaf-bytes"),
     (("-parallelhash128", "-leaf-bytes", 0), "needs -leaf-bytes"),
-    (("-merkle-sha256", "-leaf-bytes", -1), "from 1 to 2^63 - 1"),
-    (("-merkle-sha256", "-leaf-bytes", 1 << 64), "from 1 to 2^63 - 1"),
+    # A parser of 2.4 or later refuses these two itself, in its own words.
+    (("-merkle-sha256", "-leaf-bytes", -1), "-leaf-bytes"),
+    (("-merkle-sha256", "-leaf-bytes", 1 << 64), "-leaf-bytes"),
     (("-merkle-sha256", "-leaf-bytes"), "--leaf-bytes needs a value"),
     (("-blake3", "-key-source"), "--key-source needs a value"),
     (("-shake128", "--length", 0), "from 1 to 2^30"),
