@@ -55,7 +55,7 @@ HEADERS = {
     "mutex": "call_once defer_lock lock_guard mutex once_flag scoped_lock try_to_lock unique_lock",
     "new": "align_val_t bad_alloc nothrow",
     "numbers": "numbers",
-    "numeric": "accumulate iota",
+    "numeric": "accumulate gcd iota",
     "optional": "nullopt optional",
     "random": "mt19937 mt19937_64 random_device uniform_int_distribution",
     "ratio": "nano",

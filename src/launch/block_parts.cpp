@@ -2,6 +2,7 @@
 #include "launch/block_parts.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace lanecrypt::runtime {
 namespace {
@@ -64,6 +65,14 @@ uint32_t choose_rows(const CipherKind &kind, BlockForm form, const BlockTeams &t
   return rows;
 }
 
+bool can_be_cut(const CipherKind &kind) {
+  // Their bitsliced kernels are no match, or their last blocks are apart.
+  if (kind.mode().is_feedback() || kind.mode().steals()) return false;
+  return kind.mode().continuation == Continuation::kNothing ||
+         kind.mode().continuation == Continuation::kCounter ||
+         kind.mode().reads_back(kind.direction);
+}
+
 // Where one piece is cut in two, the second for bitsliced teams, with so many rows of a window, or
 // none; 0: nowhere.
 struct Cut {
@@ -95,64 +104,88 @@ Cut choose_cut(const CipherKind &kind, const BlockTeams &teams, const CipherPiec
   return {at_window < blocks ? at_window : 0, rows};
 }
 
-// How many pieces bitsliced teams take of those that are alike.
-struct Beside {
-  uint64_t pieces = 0;
-  uint32_t rows = 0;
+// How many tiles there are of a piece among those that are alike, and how long a trip of all teams
+// that have one each takes, in blocks that the device does meanwhile.
+struct Trips {
+  uint32_t rows = 0;  // of a window
+  uint64_t tiles = 0;
+  double time = 0;
+
+  double whole(uint64_t of_tiles, uint64_t teams) const {
+    return time * static_cast<double>(divide_up(of_tiles, teams));
+  }
 };
 
-Beside choose_beside(const CipherKind &kind, const BlockTeams &teams, const AlikePieces &between,
-                     uint32_t table_rows) {
-  // Without windows all rounds are done for each block.
-  constexpr double kWithoutWindows = 7.0 / 6;
-  constexpr uint64_t kLeastTrips = 2;
-  const BlockCipher &block = *kind.mode().block;
-  Beside beside;
-  double least = 0, tile = 0;
-  uint64_t tiles = 0;
-  for (const uint32_t rows : {0u, BLOCK_BITSLICE_FEW_ROWS}) {
-    if (rows != 0 && !(has_windows(kind) && block.has_sliced_windows)) continue;
-    const uint64_t its_tiles =
-        count_tiles(kind, BlockForm::kBitslice, rows, teams.lanes, between.piece);
-    const double its_tile =
-        (rows != 0 ? rows : kWithoutWindows * BLOCK_BITSLICE_BLOCKS) * teams.lanes;
-    const double cost = static_cast<double>(its_tiles) * its_tile;
-    if (tiles != 0 && cost >= least) continue;
-    least = cost;
-    tile = its_tile;
-    tiles = its_tiles;
-    beside.rows = rows;
-  }
-  if (teams.beside == 0 || tiles == 0 || block.share_beside == 0) return {};
-  const uint64_t of_tables =
-      count_tiles(kind, BlockForm::kTable4, table_rows, teams.lanes, between.piece);
-  const double table_tile = std::max(table_rows, 1u) * BLOCK_TABLE_BLOCKS * teams.lanes;
-  // In what a team of each form does meanwhile of its share.
-  const double trip = tile * static_cast<double>(teams.beside) / block.share_beside;
-  const double table_trip =
-      table_tile * static_cast<double>(teams.count) / (1 - block.share_beside);
-  const auto end_of_tables = [&](uint64_t pieces) {
-    return table_trip *
-           static_cast<double>(divide_up((between.count + 2 - pieces) * of_tables, teams.count));
-  };
-  // Whole trips of bitsliced teams, so many that they and the tables end soonest.
-  least = end_of_tables(0);
-  for (uint64_t trips = kLeastTrips; static_cast<double>(trips) * trip < least; ++trips) {
-    const uint64_t pieces = std::min(trips * teams.beside / tiles, between.count);
-    const double end = std::max(static_cast<double>(trips) * trip, end_of_tables(pieces));
-    if (end >= least) continue;
-    least = end;
-    beside.pieces = pieces;
-  }
-  return beside.pieces < 2 ? Beside() : beside;
+Trips table_trips(const CipherKind &kind, BlockForm form, const BlockTeams &teams,
+                  const AlikePieces &between, uint32_t rows, double share_beside) {
+  // To begin a tile takes a small part of the time of a row. A piece's first tile takes longer, and
+  // falls to some teams more often than to others where tiles and teams have a common divisor.
+  constexpr double kBegin = 1.0 / 8, kFirst = 1.0 / 12;
+  const uint64_t tiles = count_tiles(kind, form, rows, teams.lanes, between.piece);
+  const double often =
+      static_cast<double>(std::gcd(tiles, teams.count)) / static_cast<double>(tiles);
+  const double blocks = (std::max(rows, 1u) + kBegin) * BLOCK_TABLE_BLOCKS * teams.lanes;
+  return {rows, tiles,
+          (1 + kFirst * often) * blocks * static_cast<double>(teams.count) / (1 - share_beside)};
 }
 
-bool can_be_cut(const CipherKind &kind) {
-  // Their bitsliced kernels are no match, or their last blocks are apart.
-  if (kind.mode().is_feedback() || kind.mode().steals()) return false;
-  return kind.mode().continuation == Continuation::kNothing ||
-         kind.mode().continuation == Continuation::kCounter ||
-         kind.mode().reads_back(kind.direction);
+// Those of bitsliced teams, in which a piece takes the least.
+Trips beside_trips(const CipherKind &kind, const BlockTeams &teams, const AlikePieces &between) {
+  // Without windows all rounds are done for each block. Of many pieces a trip takes longer than of
+  // one (docs/lab/2026-11-27-segments.md).
+  constexpr double kWithoutWindows = 1.3, kOfPieces = 1.2;
+  const BlockCipher &block = *kind.mode().block;
+  Trips best;
+  for (const uint32_t rows : {0u, BLOCK_BITSLICE_FEW_ROWS}) {
+    if (rows != 0 && !(has_windows(kind) && block.has_sliced_windows)) continue;
+    const double lane_blocks = rows != 0 ? rows : kWithoutWindows * BLOCK_BITSLICE_BLOCKS;
+    const Trips trips = {rows,
+                         count_tiles(kind, BlockForm::kBitslice, rows, teams.lanes, between.piece),
+                         kOfPieces * lane_blocks * teams.lanes * static_cast<double>(teams.beside) /
+                             block.share_beside};
+    if (best.tiles == 0 ||
+        static_cast<double>(trips.tiles) * trips.time < static_cast<double>(best.tiles) * best.time)
+      best = trips;
+  }
+  return best;
+}
+
+// How pieces that are alike are done soonest: by tables with windows of so many rows, and the last
+// pieces by bitsliced teams.
+struct AlikePlan {
+  uint32_t table_rows = 0, beside_rows = 0;
+  uint64_t beside_pieces = 0;
+};
+
+AlikePlan plan_alike(const CipherKind &kind, BlockForm form, const BlockTeams &teams,
+                     const AlikePieces &between, uint64_t pieces, uint32_t most_rows) {
+  constexpr uint64_t kLeastTrips = 2, kLeastPieces = 2;
+  constexpr double kWorthIt = 0.99;
+  const bool may_be_beside = form == BlockForm::kTable4 && can_be_cut(kind) && teams.beside != 0;
+  const double share = may_be_beside ? kind.mode().block->share_beside : 0;
+  const Trips beside = share != 0 ? beside_trips(kind, teams, between) : Trips();
+  AlikePlan plan = {most_rows, beside.rows, 0};
+  double least = 0;
+  for (uint32_t rows = most_rows;; rows /= 2) {
+    // Of windows with fewer rows more begin, but fewer tiles of a last trip are empty.
+    const Trips tables = table_trips(kind, form, teams, between, rows, share);
+    const auto consider = [&](uint64_t beside_pieces, double beside_end) {
+      const double end =
+          std::max(beside_end, tables.whole((pieces - beside_pieces) * tables.tiles, teams.count));
+      if (least != 0 && end >= (rows < plan.table_rows ? kWorthIt : 1) * least) return;
+      least = end;
+      plan.table_rows = rows;
+      plan.beside_pieces = beside_pieces;
+    };
+    consider(0, 0);
+    for (uint64_t trips = kLeastTrips; beside.tiles != 0; ++trips) {
+      const double end = static_cast<double>(trips) * beside.time;
+      if (end >= least) break;
+      const uint64_t its_pieces = std::min(trips * teams.beside / beside.tiles, between.count);
+      if (its_pieces >= kLeastPieces) consider(its_pieces, end);
+    }
+    if (rows <= 1) return plan;
+  }
 }
 
 CipherPiece cut_off(const CipherKind &kind, CipherPiece &piece, uint64_t cut) {
@@ -201,25 +234,25 @@ std::vector<BlockPart> parts_of_alike(const CipherKind &kind, BlockForm form,
     blocks += some.count * blocks_of(kind, some.piece);
     pieces += some.count;
   }
-  const uint32_t rows = choose_rows(kind, form, teams, blocks, pieces);
-  const Beside beside =
-      form == BlockForm::kTable4 && can_be_cut(kind) && alike[1].count > 1 && alike[2].count == 1
-          ? choose_beside(kind, teams, alike[1], rows)
-          : Beside();
+  AlikePlan plan;
+  plan.table_rows = choose_rows(kind, form, teams, blocks, pieces);
+  if (form != BlockForm::kBitslice && alike[1].count > 1 && alike[2].count == 1)
+    plan = plan_alike(kind, form, teams, alike[1], pieces, plan.table_rows);
   std::vector<BlockPart> parts;
-  parts.push_back({form, 0, static_cast<uint32_t>(pieces - beside.pieces), rows, 0});
+  parts.push_back(
+      {form, 0, static_cast<uint32_t>(pieces - plan.beside_pieces), plan.table_rows, 0});
   for (AlikePieces &some : alike) {
-    some.tiles = count_tiles(kind, form, rows, teams.lanes, some.piece);
+    some.tiles = count_tiles(kind, form, plan.table_rows, teams.lanes, some.piece);
     some.beside_tiles =
-        count_tiles(kind, BlockForm::kBitslice, beside.rows, teams.lanes, some.piece);
+        count_tiles(kind, BlockForm::kBitslice, plan.beside_rows, teams.lanes, some.piece);
     parts.front().tiles += some.count * some.tiles;
   }
-  if (beside.pieces == 0) return parts;
+  if (plan.beside_pieces == 0) return parts;
   // The last piece, and those between that come before it.
-  const uint64_t between = beside.pieces - 1;
+  const uint64_t between = plan.beside_pieces - 1;
   parts.front().tiles -= between * alike[1].tiles + alike[2].tiles;
-  parts.push_back({BlockForm::kBitslice, static_cast<uint32_t>(pieces - beside.pieces),
-                   static_cast<uint32_t>(beside.pieces), beside.rows,
+  parts.push_back({BlockForm::kBitslice, static_cast<uint32_t>(pieces - plan.beside_pieces),
+                   static_cast<uint32_t>(plan.beside_pieces), plan.beside_rows,
                    between * alike[1].beside_tiles + alike[2].beside_tiles});
   return parts;
 }

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <numeric>
 
 namespace lanecrypt::runtime {
 namespace {
@@ -86,7 +87,8 @@ TEST(BlockParts, TheLastOfAlikePiecesAreBitsliced) {
 }
 
 // GCM counts from 2, so the last two blocks of a mebibyte begin a window, of which a tile has them.
-// Both forms end their last trips at about one time.
+// Both forms end their last trips at about one time: one trip of bitsliced teams more would end
+// last, one of the tables less is not to be had.
 TEST(BlockParts, AWindowThatIsHardlyBegunHasFewTiles) {
   std::array<AlikePieces, 3> alike;
   const std::vector<BlockPart> parts = list(kMebibyte, 1024, alike);
@@ -94,12 +96,32 @@ TEST(BlockParts, AWindowThatIsHardlyBegunHasFewTiles) {
   EXPECT_EQ(8u, parts[0].rows);
   EXPECT_EQ(65536 / (8 * 128) + 1, alike[1].tiles);
   EXPECT_EQ(65536 / (32 * 32) + 1, alike[1].beside_tiles);
-  EXPECT_EQ(28u, divide_up(parts[0].tiles, kTeams.count));
-  EXPECT_EQ(15u, divide_up(parts[1].tiles, kTeams.beside));
-  // A whole row of the window has all its columns.
-  list(kMebibyte + 254 * kBlockBytes, 1024, alike);
-  EXPECT_EQ(65536 / (8 * 128) + 2, alike[1].tiles);
+  EXPECT_EQ(29u, divide_up(parts[0].tiles, kTeams.count));
+  EXPECT_EQ(11u, divide_up(parts[1].tiles, kTeams.beside));
+  // A whole row of the window has all its columns. In 8 rows it would have 66 tiles, which divide
+  // the teams: see below.
+  const uint32_t rows = list(kMebibyte + 254 * kBlockBytes, 1024, alike)[0].rows;
+  EXPECT_EQ(4u, rows);
+  EXPECT_EQ(65536 / (rows * 128) + 2, alike[1].tiles);
   EXPECT_EQ(65536 / (32 * 32) + 8, alike[1].beside_tiles);
+}
+
+// 33 tiles of 4 rows: each team of 2,112 would have the same of a piece in all trips, and the first
+// one takes longer.
+TEST(BlockParts, NoTeamHasTheFirstTileOfEachPiece) {
+  std::array<AlikePieces, 3> alike;
+  const std::vector<BlockPart> parts = list(256 << 10, 4096, alike);
+  ASSERT_EQ(2u, parts.size());
+  EXPECT_NE(4u, parts[0].rows);
+  EXPECT_EQ(1u, std::gcd(alike[1].tiles, kTeams.count));
+}
+
+// Fewer rows where most of a tile would be past the end of its piece.
+TEST(BlockParts, WindowsAreNoLongerThanTheirPiecesFill) {
+  std::array<AlikePieces, 3> alike;
+  const uint64_t blocks = 9 * 256;  // from the third of a window of 8 rows
+  const std::vector<BlockPart> parts = list(blocks * kBlockBytes, 16384, alike);
+  EXPECT_EQ(1u, parts[0].rows);
 }
 
 }  // namespace
