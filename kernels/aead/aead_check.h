@@ -32,6 +32,7 @@ FN Block aead_tag(GLOBAL const TagCheck *check, u32 is_poly, GLOBAL const u32 *r
 KERNEL(aead_tags, TAG_CHECK_LANES)
 (GLOBAL const TagCheck *checks, u32 count, u32 is_poly, GLOBAL const u32 *results,
  GLOBAL u8 *tag_base) {
+  AWAIT_BEFORE();
   for (u32 n = group_id() * group_lanes() + lane_id(); n < count;
        n += group_count() * group_lanes()) {
     GLOBAL const TagCheck *check = checks + n;

@@ -98,26 +98,38 @@ KERNEL(ghash_sums, HASH_SUM_LANES)
 (GLOBAL const HashSum *pieces, GLOBAL const u32 *powers, u32 levels, GLOBAL const u32 *blocks,
  u32 first_mask, GLOBAL const u32 *hashes, GLOBAL u32 *results SHARED_PARAMETER) {
   SHARED_WORDS(sums);
-  GLOBAL const HashSum *piece = pieces + group_id();
+  const HashSum piece = pieces[group_id()];  // while the runs are hashed: it may lie on the host
+  LET_NEXT_BEGIN();
+  AWAIT_BEFORE();
   Gf128 sum = {{0, 0, 0, 0}};
-  for (u32 n = lane_id(); n < piece->run_count; n += group_lanes())
-    sum = gf128_add(sum, ghash_load(hashes + (u64)(piece->first_run + n) * HASH_WORDS));
+  // What closes the message is made by the last lane, most often of another team than adds up.
+  if (piece.closes && lane_id() == group_lanes() - 1) {
+    const Block lengths = {
+        {piece.lengths[0], piece.lengths[1], piece.lengths[2], piece.lengths[3]}};
+    GLOBAL const u32 *table = powers + (u64)piece.key * levels * GHASH_LEVEL_WORDS;
+    GLOBAL const u32 *mask = blocks + 4 * ((u64)first_mask + piece.mask);
+    sum = gf128_add(gf128_multiply(gf128_of_block(lengths), ghash_load(table + 4)),
+                    gf128_of_block(load_block((GLOBAL const u8 *)mask)));
+  }
+  // Four at once, since each look takes long.
+  for (u32 n = lane_id(); n < piece.run_count; n += 4 * group_lanes()) {
+    UNROLL for (u32 k = 0; k < 4; ++k) {
+      const u32 run = n + k * group_lanes(), is_there = run < piece.run_count;
+      const Gf128 hash =
+          ghash_load(hashes + (u64)(piece.first_run + (is_there ? run : n)) * HASH_WORDS);
+      if (is_there) sum = gf128_add(sum, hash);
+    }
+  }
   UNROLL for (u32 w = 0; w < 4; ++w) sums[4 * lane_id() + w] = sum.w[w];
   group_barrier();
+  for (u32 w = lane_id(); w < 4; w += group_lanes()) {
+    u32 word = 0;
+    for (u32 n = 0; n < group_lanes(); ++n) word ^= sums[4 * n + w];
+    sums[w] = word;
+  }
+  group_barrier();
   if (lane_id() == 0) {
-    for (u32 n = 1; n < group_lanes(); ++n) {
-      UNROLL for (u32 w = 0; w < 4; ++w) sum.w[w] ^= sums[4 * n + w];
-    }
-    Block result = gf128_to_block(sum);
-    if (piece->closes) {
-      Block lengths = {
-          {piece->lengths[0], piece->lengths[1], piece->lengths[2], piece->lengths[3]}};
-      GLOBAL const u32 *table = powers + (u64)piece->key * levels * GHASH_LEVEL_WORDS;
-      const Gf128 last = gf128_multiply(gf128_of_block(lengths), ghash_load(table + 4));
-      result = block_xor(result, gf128_to_block(last));
-      GLOBAL const u32 *mask = blocks + 4 * ((u64)first_mask + piece->mask);
-      result = block_xor(result, load_block((GLOBAL const u8 *)mask));
-    }
-    store_block((GLOBAL u8 *)(results + 4 * (u64)group_id()), result);
+    UNROLL for (u32 w = 0; w < 4; ++w) sum.w[w] = sums[w];
+    store_block((GLOBAL u8 *)(results + 4 * (u64)group_id()), gf128_to_block(sum));
   }
 }

@@ -126,158 +126,17 @@ void AeadLaunch::plan_counters(const CipherWork &work, AeadWork &aead) const {
   }
 }
 
-uint64_t AeadLaunch::least_run_bytes(const CipherKind &kind) {
-  return is_gcm(kind) ? GHASH_TILE_BLOCKS * kBlockBytes : POLY1305_TILE_BYTES;
-}
-
-uint64_t AeadLaunch::run_bytes(const CipherKind &kind, uint64_t bytes, bool by_matrix) const {
-  constexpr uint64_t kMost = 256 << 10;
-  const uint64_t least = least_run_bytes(kind);
-  const auto share = [&](uint64_t workers) {
-    return std::max(divide_up(divide_up(bytes, workers), least) * least, least);
-  };
-  // Of one key that has most of it each warp takes one run, and all end together.
-  if (by_matrix) return share(uint64_t{matrix_groups(kind)} * matrix_warps(kind));
-  return std::min(share(uint64_t{device_.properties().compute_units} * 64), kMost);
-}
-
-uint32_t AeadLaunch::levels_for(uint64_t most_exponent) {
-  // The first tile of a run by matrices begins with zeros, which have powers too.
-  const uint64_t most = most_exponent + GHASH_TILE_BLOCKS;
-  uint32_t levels = 2;
-  while (levels < GHASH_MOST_LEVELS && most >> (5 * levels) != 0) ++levels;
-  return levels;
-}
-
-// Runs short enough to keep the device full, and the sums' places.
-void AeadLaunch::plan_runs(const CipherWork &work, AeadWork &aead) const {
-  const uint64_t least = least_run_bytes(work.kind);
-  uint64_t bytes = 0, most_exponent = 1, longest = 0;
-  std::vector<uint64_t> key_bytes(work.keys.size());
-  for (const AeadPart &part : aead.parts) {
-    bytes += part.length;
-    key_bytes[part.key] += part.length;
-    longest = std::max(longest, part.length);
-    most_exponent = std::max(most_exponent, part.exponent + hash_blocks(part.length));
-  }
-  aead.levels = levels_for(most_exponent);
-  std::vector<uint32_t> matrices(work.keys.size(), HASH_NO_MATRICES);
-  if (is_gcm(work.kind) && has_matrices_) {
-    for (uint32_t key = 0; key < work.keys.size(); ++key) {
-      if (key_bytes[key] < kWorthMatrices) continue;
-      matrices[key] = count(aead.matrix_keys.size());
-      aead.matrix_keys.push_back(key);
-    }
-  }
-  // Poly1305 has a key for each message.
-  if (is_gcm(work.kind)) longest = *std::max_element(key_bytes.begin(), key_bytes.end());
-  const bool is_one = has_matrices_ && longest >= kWorthMatrices && 2 * longest >= bytes;
-  const uint64_t most_bytes = run_bytes(work.kind, bytes, is_one);
-  // Each part may have a run more, where its matrices end.
-  aead.runs.reserve(bytes / most_bytes + 2 * aead.parts.size());
-  const bool opens = work.kind.direction == LC_DECRYPT;
-  for (size_t n = 0; n < aead.parts.size(); ++n) {
-    const AeadPart &part = aead.parts[n];
-    HashSum sum = {};
-    sum.first_run = count(aead.runs.size());
-    sum.key = part.key;
-    if (!is_gcm(work.kind)) {
-      sum.key = count(n);  // a one-time key for each part
-      OneTimeKey wanted = {.key = part.key, .nonce = {}};
-      memcpy(wanted.nonce, part.start.data() + 4, sizeof wanted.nonce);
-      aead.one_time_keys.push_back(wanted);
-    }
-    const CipherPiece *piece =
-        part.piece != AeadPart::kNoPiece ? &work.pieces[part.piece] : nullptr;
-    const uint64_t from = part.is_aad          ? part.aad_at
-                          : piece == nullptr   ? 0
-                          : !is_gcm(work.kind) ? 0  // counted from the piece
-                          : opens              ? piece->in
-                                               : piece->out;
-    // Poly1305's matrices are those of one message, and want whole tiles.
-    uint32_t set = matrices[part.key];
-    uint64_t matrix_bytes = part.length;
-    if (!is_gcm(work.kind)) {
-      const bool is_worth = has_matrices_ && piece != nullptr && part.length >= kWorthMatrices;
-      if (is_worth && (piece->in | piece->out) % kBlockBytes != 0) aead.is_across = true;
-      matrix_bytes = is_worth ? part.length / POLY1305_TILE_BYTES * POLY1305_TILE_BYTES : 0;
-      if (is_worth) {
-        set = count(aead.matrix_keys.size());
-        aead.matrix_keys.push_back(sum.key);
-      }
-    }
-    for (uint64_t at = 0; at < part.length;) {
-      const bool by_matrix = set != HASH_NO_MATRICES && at < matrix_bytes;
-      HashRun run = {};
-      run.at = from + at;
-      run.length = std::min(most_bytes, (by_matrix ? matrix_bytes : part.length) - at);
-      run.exponent = part.exponent + hash_blocks(part.length) - hash_blocks(at + run.length);
-      run.key = sum.key;
-      run.source = part.is_aad ? HASH_SOURCE_AAD : HASH_SOURCE_DATA;
-      run.matrices = by_matrix && run.length >= least / 2 ? set : HASH_NO_MATRICES;
-      run.piece = part.piece == AeadPart::kNoPiece ? 0 : part.piece;
-      if (run.matrices == HASH_NO_MATRICES)
-        ++aead.lane_runs;
-      else if (is_gcm(work.kind) && run.at % kBlockBytes != 0)
-        aead.is_across = true;
-      aead.runs.push_back(run);
-      at += run.length;
-    }
-    sum.run_count = count(aead.runs.size()) - sum.first_run;
-    sum.closes = part.closes;
-    if (part.closes && is_gcm(work.kind)) sum.mask = aead.masks++;
-    std::copy(part.lengths.begin(), part.lengths.end(), sum.lengths);
-    aead.sums.push_back(sum);
-  }
-  aead.run_count = count(aead.runs.size());
-}
-
-uint32_t AeadLaunch::matrix_warps(const CipherKind &kind) const {
-  const uint32_t most = is_gcm(kind) ? GHASH_MATRIX_LANES : POLY1305_MATRIX_LANES;
-  return std::max(blocks_.lanes_of(most) / 32, 1u);
-}
-
-uint32_t AeadLaunch::matrix_groups(const CipherKind &kind) const {
-  if (is_gcm(kind))
-    return device_.resident_groups("ghash_matrix_runs", blocks_.lanes_of(GHASH_MATRIX_LANES),
-                                   GHASH_MATRIX_LOCAL_WORDS * 4);
-  return device_.resident_groups("chacha20_poly1305_matrix_runs",
-                                 blocks_.lanes_of(POLY1305_MATRIX_LANES),
-                                 POLY1305_MATRIX_LOCAL_WORDS * 4);
-}
-
-// As many as make every group of the device busy.
-uint32_t AeadLaunch::runs_of_batch(const CipherKind &kind, uint32_t matrix_runs) const {
-  const uint32_t warps = matrix_warps(kind);
-  return count(divide_up(divide_up(matrix_runs, matrix_groups(kind)), warps) * warps);
-}
-
-// Runs of one key side by side, for a group each.
-void AeadLaunch::plan_batches(const CipherWork &work, AeadWork &aead) const {
-  const uint32_t runs = aead.run_count - aead.lane_runs;
-  if (runs == 0) return;
-  const uint32_t most = runs_of_batch(work.kind, runs);
-  for (uint32_t n = 0; n < aead.runs.size(); ++n) {
-    const uint32_t matrices = aead.runs[n].matrices;
-    if (matrices == HASH_NO_MATRICES) continue;
-    GhashBatch *last = aead.batches.empty() ? nullptr : &aead.batches.back();
-    if (last != nullptr && last->matrices == matrices && last->run_count < most &&
-        last->first_run + last->run_count == n)
-      ++last->run_count;
-    else
-      aead.batches.push_back({.first_run = n, .run_count = 1, .matrices = matrices, .reserved = 0});
-  }
-}
-
 // The runs, what becomes of them, and additional data; and room for the hashes.
 void AeadLaunch::stage_hashes(Staging &staging, AeadRoom &room, const AeadWork &aead) const {
-  staging.add(room.runs, aead.runs);
-  staging.add(room.sums, aead.sums);
+  if (!aead.is_late) {
+    staging.add(room.runs, aead.runs);
+    staging.add(room.sums, aead.sums);
+    staging.add(room.batches, aead.batches);
+  }
   staging.add(room.checks, aead.checks);
   staging.add(room.wanted, aead.one_time_keys);
-  staging.add(room.batches, aead.batches);
   staging.add(room.matrix_keys, aead.matrix_keys);
-  staging.reserve(room.hashes, (aead.runs.size() + 1) * kHashBytes);
+  staging.reserve(room.hashes, (uint64_t{aead.run_count} + 1) * kHashBytes);
   stage_aad(staging, room, aead);
 }
 
@@ -414,8 +273,11 @@ Status AeadLaunch::upload(device::Stream &stream, LaunchRoom &room, ChunkWork &w
   LC_TRY(make_results(ours, work, aead));
   if (aead.segments) return upload_segments(stream, ours, work, aead);
   if (work.kind.is_ccm()) return upload_ccm(stream, ours, work, aead);
-  plan_runs(work, aead);
-  plan_batches(work, aead);
+  plan_hashes(work, aead);
+  if (!aead.is_late) {
+    list_runs(work, aead);
+    plan_batches(work, aead);
+  }
   return is_gcm(work.kind) ? upload_gcm(stream, ours, work, aead)
                            : upload_chacha20(stream, ours, work, aead);
 }
@@ -426,9 +288,13 @@ Status AeadLaunch::launch_ghash(device::Stream &stream, AeadRoom &room, const Ci
   const device::Buffer *data = work.kind.direction == LC_DECRYPT ? work.in : work.out;
   const device::Buffer *aad = aead.has_aad() ? room.aad.get() : work.in;
   const uint32_t runs = aead.run_count;
+  const auto listed = [&](const device::Buffer *buffer) {
+    // There may be no runs at all.
+    return aead.is_late && buffer != nullptr ? Argument(buffer->address()) : Argument(buffer);
+  };
   if (!aead.batches.empty()) {
-    const Argument by_matrix[] = {room.runs.get(),
-                                  room.batches.get(),
+    const Argument by_matrix[] = {listed(room.runs.get()),
+                                  listed(room.batches.get()),
                                   count(aead.batches.size()),
                                   room.matrices.get(),
                                   room.powers.get(),
@@ -439,19 +305,20 @@ Status AeadLaunch::launch_ghash(device::Stream &stream, AeadRoom &room, const Ci
     LC_TRY(start(stream, aead.is_across ? "ghash_matrix_runs_across" : "ghash_matrix_runs",
                  aead.batches.size(), GHASH_MATRIX_LANES, GHASH_MATRIX_LOCAL_WORDS, by_matrix));
   }
-  const Argument by_lane[] = {room.runs.get(),  room.powers.get(), aead.levels, data, aad,
+  const Argument by_lane[] = {listed(room.runs.get()), room.powers.get(), aead.levels, data, aad,
                               room.hashes.get()};
   if (aead.lane_runs != 0)
     LC_TRY(start(stream, "ghash_runs", runs, HASH_RUN_LANES, HASH_RUN_LOCAL_WORDS, by_lane));
   // The masks stand behind the H of all keys.
-  const Argument sums[] = {room.sums.get(),   room.powers.get(),       aead.levels,
-                           room.blocks.get(), count(work.keys.size()), room.hashes.get(),
+  const Argument sums[] = {listed(room.sums.get()), room.powers.get(),       aead.levels,
+                           room.blocks.get(),       count(work.keys.size()), room.hashes.get(),
                            room.sums_to(aead)};
-  return start(stream, "ghash_sums", aead.sum_count, sum_lanes(aead), HASH_SUM_LOCAL_WORDS, sums);
+  return start(stream, "ghash_sums", aead.sum_count, sum_lanes(aead), HASH_SUM_LOCAL_WORDS, sums,
+               pairs(work));
 }
 
 Status AeadLaunch::launch_gcm(device::Stream &stream, AeadRoom &room, const CipherWork &work,
-                              const AeadWork &aead) {
+                              AeadWork &aead) {
   const uint32_t keys = count(work.keys.size());
   LC_TRY(blocks_.expand_keys(stream, room.starts, aead.starts));
   LC_TRY(blocks_.run(stream, room.starts, aead.starts));
@@ -471,7 +338,9 @@ Status AeadLaunch::launch_gcm(device::Stream &stream, AeadRoom &room, const Ciph
   const bool opens = work.kind.direction == LC_DECRYPT;
   if (opens) LC_TRY(launch_ghash(stream, room, work, aead));
   if (!aead.text.parts.empty()) LC_TRY(blocks_.run(stream, room.text, aead.text));
-  return opens ? Status() : launch_ghash(stream, room, work, aead);
+  if (opens) return Status();
+  if (aead.is_late) LC_TRY(list_late(room, work, aead));
+  return launch_ghash(stream, room, work, aead);
 }
 
 Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const CipherWork &work,
@@ -548,7 +417,7 @@ Status AeadLaunch::launch_check(device::Stream &stream, AeadRoom &room, const Ci
     const Argument write[] = {room.checks.get(), checks, is_poly, results,
                               base(aead.tags, results)};
     return start(stream, "aead_tags", divide_up(checks, blocks_.lanes_of(TAG_CHECK_LANES)),
-                 TAG_CHECK_LANES, 0, write);
+                 TAG_CHECK_LANES, 0, write, pairs(work));
   }
   const Argument check[] = {room.checks.get(),
                             checks,
@@ -562,10 +431,10 @@ Status AeadLaunch::launch_check(device::Stream &stream, AeadRoom &room, const Ci
                0, check);
 }
 
-Status AeadLaunch::launch(device::Stream &stream, LaunchRoom &room, const ChunkWork &work,
+Status AeadLaunch::launch(device::Stream &stream, LaunchRoom &room, ChunkWork &work,
                           device::Event &begin, device::Event &end) {
   auto &ours = static_cast<AeadRoom &>(room);
-  const AeadWork &aead = work.aead;
+  AeadWork &aead = work.aead;
   if (is_plain(work)) return launch_plain_segments(stream, ours, work, aead);
   if (work.kind.is_ccm()) LC_TRY(blocks_.expand_keys(stream, ours.text, work));
   if (marks_times(work)) LC_TRY(stream.mark(begin));

@@ -13,6 +13,8 @@ namespace lanecrypt::runtime {
 struct AeadRoom : LaunchRoom {
   BlockRoom text, starts;  // whose staged things are here too
   StagedMemory staged;
+  // What is listed while the text is under way, where kernels read it on the host.
+  StagedMemory listed;
   std::unique_ptr<device::Buffer> replays;  // staged, of segments in a graph
   std::unique_ptr<device::Buffer> pieces, keys, runs, sums, checks, batches, matrix_keys, wanted,
       aad, given_aad, streams, blocks, rule, nonces, messages;  // staged
@@ -48,8 +50,8 @@ class AeadLaunch : public ChunkLaunch {
   uint32_t max_pieces(const CipherKind &kind) const override;
   std::unique_ptr<LaunchRoom> make_room() const override { return std::make_unique<AeadRoom>(); }
   Status upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) override;
-  Status launch(device::Stream &stream, LaunchRoom &room, const ChunkWork &work,
-                device::Event &begin, device::Event &end) override;
+  Status launch(device::Stream &stream, LaunchRoom &room, ChunkWork &work, device::Event &begin,
+                device::Event &end) override;
   bool marks_times(const ChunkWork &work) const override { return !work.aead.is_short; }
   // The parts' sums, where the kernels have not written them to the host.
   Status download(device::Stream &stream, LaunchRoom &room, const ChunkWork &work) override;
@@ -59,6 +61,25 @@ class AeadLaunch : public ChunkLaunch {
   uint64_t launches() const override { return launches_; }
 
  private:
+  // Lanes of a group that adds up the runs of one part.
+  uint32_t sum_lanes(const AeadWork &aead) const;
+  CipherWork gcm_text(const CipherWork &work) const;
+  bool pairs(const CipherWork &work) const;
+  void plan_counters(const CipherWork &work, AeadWork &aead) const;
+  void stage_hashes(Staging &staging, AeadRoom &room, const AeadWork &aead) const;
+  static void reserve_sums(Staging &staging, AeadRoom &room, const CipherWork &work,
+                           const AeadWork &aead);
+  static void stage_aad(Staging &staging, AeadRoom &room, const AeadWork &aead);
+  Status make_results(AeadRoom &room, const CipherWork &work, const AeadWork &aead);
+  Status upload_gcm(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
+  Status upload_chacha20(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
+  Status launch_gcm(device::Stream &stream, AeadRoom &room, const CipherWork &work, AeadWork &aead);
+  Status launch_ghash(device::Stream &stream, AeadRoom &room, const CipherWork &work,
+                      const AeadWork &aead);
+  // Lanes that take a tile of ChaCha20.
+  uint32_t chacha20_team(const CipherWork &work) const;
+  static void stage_raw_keys(Staging &staging, AeadRoom &room, const CipherWork &work);
+  // In hash_runs.cpp.
   // From so many bytes on a key's matrices are worth making.
   static constexpr uint64_t kWorthMatrices = 1 << 20;
   // Of a run: the bytes of a tile, and as many as keep the device full with so many in all.
@@ -71,27 +92,13 @@ class AeadLaunch : public ChunkLaunch {
   uint32_t matrix_warps(const CipherKind &kind) const;
   // How many runs of so many a group takes.
   uint32_t runs_of_batch(const CipherKind &kind, uint32_t matrix_runs) const;
-  // Lanes of a group that adds up the runs of one part.
-  uint32_t sum_lanes(const AeadWork &aead) const;
-  CipherWork gcm_text(const CipherWork &work) const;
-  bool pairs(const CipherWork &work) const;
-  void plan_counters(const CipherWork &work, AeadWork &aead) const;
-  void plan_runs(const CipherWork &work, AeadWork &aead) const;
+  // What is to be known of the runs before they are listed.
+  void plan_hashes(const CipherWork &work, AeadWork &aead) const;
+  bool can_list_late(const CipherWork &work, const AeadWork &aead) const;
+  // A list of them, and of what becomes of them.
+  void list_runs(const CipherWork &work, AeadWork &aead) const;
   void plan_batches(const CipherWork &work, AeadWork &aead) const;
-  void stage_hashes(Staging &staging, AeadRoom &room, const AeadWork &aead) const;
-  static void reserve_sums(Staging &staging, AeadRoom &room, const CipherWork &work,
-                           const AeadWork &aead);
-  static void stage_aad(Staging &staging, AeadRoom &room, const AeadWork &aead);
-  Status make_results(AeadRoom &room, const CipherWork &work, const AeadWork &aead);
-  Status upload_gcm(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
-  Status upload_chacha20(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
-  Status launch_gcm(device::Stream &stream, AeadRoom &room, const CipherWork &work,
-                    const AeadWork &aead);
-  Status launch_ghash(device::Stream &stream, AeadRoom &room, const CipherWork &work,
-                      const AeadWork &aead);
-  // Lanes that take a tile of ChaCha20.
-  uint32_t chacha20_team(const CipherWork &work) const;
-  static void stage_raw_keys(Staging &staging, AeadRoom &room, const CipherWork &work);
+  Status list_late(AeadRoom &room, const CipherWork &work, AeadWork &aead) const;
   // In short_launch.cpp.
   bool is_short(const ChunkWork &work) const;
   Status upload_short(device::Stream &stream, AeadRoom &room, const CipherWork &work,

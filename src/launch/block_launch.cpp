@@ -559,7 +559,7 @@ Status BlockLaunch::run(device::Stream &stream, BlockRoom &room, const CipherWor
   return work.kind.mode().steals() ? launch_tails(stream, room, work) : Status();
 }
 
-Status BlockLaunch::launch(device::Stream &stream, LaunchRoom &room, const ChunkWork &work,
+Status BlockLaunch::launch(device::Stream &stream, LaunchRoom &room, ChunkWork &work,
                            device::Event &begin, device::Event &end) {
   auto &ours = static_cast<BlockRoom &>(room);
   LC_TRY(expand_keys(stream, ours, work));

@@ -33,8 +33,8 @@ class ChunkLaunch {
   // is until that has run.
   virtual Status upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) = 0;
   // Runs the kernels, marks `begin` and `end` around them, and zeroes on the device the
-  // keys and what was made of them.
-  virtual Status launch(device::Stream &stream, LaunchRoom &room, const ChunkWork &work,
+  // keys and what was made of them. May plan what the last kernels need while the first run.
+  virtual Status launch(device::Stream &stream, LaunchRoom &room, ChunkWork &work,
                         device::Event &begin, device::Event &end) = 0;
   // Whether it marked them. Each mark is one more call of the driver, so short messages in a
   // stream go without.

@@ -96,8 +96,11 @@ struct AeadWork {
   std::vector<uint8_t> headers;
 
   // Made by upload():
-  CipherWork text;    // GCM: its CTR, with pieces cut where a counter wraps
-  CipherWork starts;  // GCM: H of every key and the mask of every tag
+  CipherWork text;                    // GCM: its CTR, with pieces cut where a counter wraps
+  CipherWork starts;                  // GCM: H of every key and the mask of every tag
+  std::vector<uint32_t> matrices_of;  // GCM: each key's set, or HASH_NO_MATRICES
+  uint64_t run_bytes = 0;             // of the longest runs
+  bool is_late = false;               // launch() lists runs, sums and batches
   KeptVector<HashRun> runs;
   std::vector<HashSum> sums;
   std::vector<GhashBatch> batches;

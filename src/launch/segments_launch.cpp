@@ -33,7 +33,7 @@ std::array<uint64_t, 3> AeadLaunch::segment_counts(const SegmentRule &rule) {
   return {1, rule.count > 2 ? rule.count - 2 : 0, rule.count > 1 ? 1u : 0u};
 }
 
-// Runs are as plan_runs() makes them, and batches as plan_batches().
+// Runs are as list_runs() makes them, and batches as plan_batches().
 void AeadLaunch::plan_segments(const CipherWork &work, AeadWork &aead) const {
   SegmentRule &rule = aead.segments->rule;
   const bool gcm = work.kind.is_gcm();

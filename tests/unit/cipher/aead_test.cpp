@@ -445,6 +445,22 @@ TEST_P(Aead, TagsOnTheDevice) {
     }
 }
 
+// Of some 4,000 runs and sums of GCM at most devices read the list on the host, which is made while
+// the texts are encrypted; more are copied before that.
+TEST_P(Aead, FewRunsAndMany) {
+  for (lc_cipher cipher : {LC_AES_GCM, LC_ARIA_GCM}) {
+    if (!offers(cipher)) continue;
+    for (uint32_t count : {1500, 2500}) {
+      const Setting setting{cipher, 16, 12, 16, Place::kDevice, true};
+      std::vector<Message> messages;
+      for (uint32_t n = 0; n < count; n++)
+        messages.push_back(make(setting, random_.below(100), n % 4 == 0 ? 7 : 0));
+      check(setting, LC_ENCRYPT, messages);
+      if (HasFailure()) return;
+    }
+  }
+}
+
 // Few messages of few bytes, for which devices have kernels that do a message whole.
 TEST_P(Aead, ShortWithTagsOnTheDevice) {
   for (lc_cipher cipher : offered_aead())
