@@ -9,9 +9,9 @@
 // take all keys from the device's key slot instead of `schedules`: a load less
 // a round. What they compute must stand in code that all lanes of a group run
 // together, or every look-up costs an addition.
-// Where there is such a slot, teams have 32 lanes that can give each other words, and both kinds have
-// kernels for texts at any address (BLOCK_ACROSS): those of the slot for one key, the others for
-// several, and for a launch that cannot have the slot.
+// Where there is such a slot, teams have 32 lanes that can give each other words, and both kinds
+// have kernels for texts at any address (BLOCK_ACROSS): those of the slot for one key, the others
+// for several, and for a launch that cannot have the slot.
 //
 // A file that defines BLOCK_CIPHER, BLOCK_SCHEDULE_WORDS, BLOCK_MODES, and
 // BLOCK_TABLE_WORD(x, inverse), the word of T0 for the byte x, includes this, and then defines what
