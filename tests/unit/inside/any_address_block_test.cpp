@@ -106,10 +106,15 @@ TEST_F(AnyAddressOfBlocks, OfKeysOfGcm) {
     texts_.clear();
     for (uint32_t n = 0; n < 70; ++n) add(5 * n % 16, 3 * n % 16, n * 37 % 3000);
     const std::string form = keys == 1 ? "aes_table4_slot_" : "aes_table4_";
-    for (const bool tags_stay : {false, true})
-      EXPECT_EQ((Kernels{form + "ecb_encrypt", form + "ctr_across"}),
-                of_blocks(run(LC_AES_GCM, tags_stay)));
+    for (const bool tags_stay : {false, true}) {
+      const Kernels kernels = run(LC_AES_GCM, tags_stay);
+      EXPECT_EQ((Kernels{form + "ecb_encrypt", form + "ctr_across"}), of_blocks(kernels));
+      EXPECT_EQ(1u, kernels.count("ghash_runs_across"));
+      EXPECT_EQ(0u, kernels.count("ghash_runs"));
+    }
   }
+  for (Text &text : texts_) text.in = text.out = (&text - texts_.data()) * 3008 + 16;
+  EXPECT_EQ(1u, run(LC_AES_GCM).count("ghash_runs"));
 }
 
 }  // namespace
