@@ -308,7 +308,8 @@ Status AeadLaunch::launch_ghash(device::Stream &stream, AeadRoom &room, const Ci
   const Argument by_lane[] = {listed(room.runs.get()), room.powers.get(), aead.levels, data, aad,
                               room.hashes.get()};
   if (aead.lane_runs != 0)
-    LC_TRY(start(stream, "ghash_runs", runs, HASH_RUN_LANES, HASH_RUN_LOCAL_WORDS, by_lane));
+    LC_TRY(start(stream, aead.is_across ? "ghash_runs_across" : "ghash_runs", runs, HASH_RUN_LANES,
+                 HASH_RUN_LOCAL_WORDS, by_lane));
   // The masks stand behind the H of all keys.
   const Argument sums[] = {listed(room.sums.get()), room.powers.get(),       aead.levels,
                            room.blocks.get(),       count(work.keys.size()), room.hashes.get(),

@@ -125,10 +125,8 @@ void AeadLaunch::list_runs(const CipherWork &work, AeadWork &aead) const {
       run.source = part.is_aad ? HASH_SOURCE_AAD : HASH_SOURCE_DATA;
       run.matrices = by_matrix && run.length >= least / 2 ? set : HASH_NO_MATRICES;
       run.piece = part.piece == AeadPart::kNoPiece ? 0 : part.piece;
-      if (run.matrices == HASH_NO_MATRICES)
-        ++aead.lane_runs;
-      else if (work.kind.is_gcm() && run.at % kBlockBytes != 0)
-        aead.is_across = true;
+      if (run.matrices == HASH_NO_MATRICES) ++aead.lane_runs;
+      if (work.kind.is_gcm() && run.at % kBlockBytes != 0) aead.is_across = true;
       aead.runs.push_back(run);
       at += run.length;
     }
