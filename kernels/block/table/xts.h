@@ -132,6 +132,10 @@ KERNEL(BLOCK_XTS_NAME(decrypt_across), BLOCK_XTS_LANES) BLOCK_XTS_PARAMETERS {
 }
 #endif
 
+#ifdef BLOCK_KEY_SLOT
+#include "kernels/block/table/xts_odd.h"
+#endif
+
 #undef BLOCK_XTS_PARAMETERS
 #undef BLOCK_XTS_NAME
 #undef BLOCK_XTS_TWEAK
