@@ -7,7 +7,7 @@
 
 #include "gf128.h"
 #include "kernels/aead_layout.h"
-#include "kernels/block/tiles.h"
+#include "kernels/block/across.h"
 
 FN Gf128 ghash_load(GLOBAL const u32 *from) {
   const Block b = load_block((GLOBAL const u8 *)from);
@@ -54,43 +54,28 @@ KERNEL(ghash_powers, HASH_KEY_LANES)
   }
 }
 
-// Hashes each run, a group a run: hashes[HASH_WORDS * run]. Runs
-// that have matrices are left to ghash_matrix_runs. (No loop is around a barrier here or
-// in the sums: OpenCL on a CPU gets those wrong.)
-KERNEL(ghash_runs, HASH_RUN_LANES)
-(GLOBAL const HashRun *runs, GLOBAL const u32 *powers, u32 levels, GLOBAL const u8 *data,
- GLOBAL const u8 *aad, GLOBAL u32 *hashes SHARED_PARAMETER) {
-  SHARED_WORDS(sums);
-  const u32 lanes = group_lanes();
-  GLOBAL const HashRun *run = runs + group_id();
-  GLOBAL u32 *hash = hashes + (u64)group_id() * HASH_WORDS;
-  GLOBAL const u8 *from = (run->source == HASH_SOURCE_AAD ? aad : data) + run->at;
-  GLOBAL const u32 *table = powers + (u64)run->key * levels * GHASH_LEVEL_WORDS;
-  const u32 is_mine = run->matrices == HASH_NO_MATRICES;
-  const u64 length = run->length, blocks = is_mine ? (length + 15) / 16 : 0;
-  const u32 aligned = ((u64)from & 15) == 0;
-  Gf128 sum = {{0, 0, 0, 0}};
-  if (lane_id() < blocks) {
-    const Gf128 step = ghash_small_power(table, lanes);
-    u64 i = lane_id();
-    sum = gf128_of_block(load_part(from + 16 * i, length - 16 * i, aligned));
-    for (; i + lanes < blocks;) {
-      i += lanes;
-      sum = gf128_add(gf128_multiply(sum, step),
-                      gf128_of_block(load_part(from + 16 * i, length - 16 * i, aligned)));
-    }
-    sum = ghash_weigh_one(sum, table, run->exponent + (blocks - 1 - i));
-  }
-  UNROLL for (u32 w = 0; w < 4; ++w) sums[4 * lane_id() + w] = sum.w[w];
-  group_barrier();
-  if (is_mine) {
-    for (u32 w = lane_id(); w < 4; w += lanes) {
-      u32 word = 0;
-      for (u32 n = 0; n < lanes; ++n) word ^= sums[4 * n + w];
-      hash[w] = word;
-    }
-  }
+// A block at any address, of which there are so many bytes or all 16. What is read are the blocks
+// of memory in which it lies.
+FN Block ghash_block_across(GLOBAL const u8 *from, u64 length) {
+  if (length < 16) return block_load_bytes(from, (u32)length);
+  const u32 skew = across_skew(from);
+  const Block first = load_block(from - skew);
+  return skew == 0 ? first : across_join(first, load_block(from - skew + 16), skew);
 }
+
+// This is the one for runs at multiples of 16.
+#define GHASH_RUNS ghash_runs
+#define GHASH_TAKE(from, length) load_part(from, length, aligned)
+#include "ghash_runs.h"
+#undef GHASH_RUNS
+#undef GHASH_TAKE
+
+// The same for runs at any address.
+#define GHASH_RUNS ghash_runs_across
+#define GHASH_TAKE(from, length) ghash_block_across(from, length)
+#include "ghash_runs.h"
+#undef GHASH_RUNS
+#undef GHASH_TAKE
 
 // Adds up every piece's hashes, a group a piece, to the block that is XORed into the tag:
 // results[4 * piece]. The masks are blocks from first_mask on.

@@ -96,4 +96,7 @@ typedef struct CipherPiece {
 // Registers a lane. Where table groups and half groups of the bitsliced form
 // share a multiprocessor with 65,536 registers, one of each fits.
 #define BLOCK_TABLE_REGISTERS 80u
+// Of texts at any address, where round keys are loaded: their groups share with no others, and
+// those of XTS have no more lanes than all.
+#define BLOCK_LOADED_REGISTERS 96u
 #define BLOCK_BITSLICE_REGISTERS 192u

@@ -216,10 +216,8 @@ void AeadLaunch::plan_runs(const CipherWork &work, AeadWork &aead) const {
       run.source = part.is_aad ? HASH_SOURCE_AAD : HASH_SOURCE_DATA;
       run.matrices = by_matrix && run.length >= least / 2 ? set : HASH_NO_MATRICES;
       run.piece = part.piece == AeadPart::kNoPiece ? 0 : part.piece;
-      if (run.matrices == HASH_NO_MATRICES)
-        ++aead.lane_runs;
-      else if (is_gcm(work.kind) && run.at % kBlockBytes != 0)
-        aead.is_across = true;
+      if (run.matrices == HASH_NO_MATRICES) ++aead.lane_runs;
+      if (is_gcm(work.kind) && run.at % kBlockBytes != 0) aead.is_across = true;
       aead.runs.push_back(run);
       at += run.length;
     }
@@ -442,7 +440,8 @@ Status AeadLaunch::launch_ghash(device::Stream &stream, AeadRoom &room, const Ci
   const Argument by_lane[] = {room.runs.get(),  room.powers.get(), aead.levels, data, aad,
                               room.hashes.get()};
   if (aead.lane_runs != 0)
-    LC_TRY(start(stream, "ghash_runs", runs, HASH_RUN_LANES, HASH_RUN_LOCAL_WORDS, by_lane));
+    LC_TRY(start(stream, aead.is_across ? "ghash_runs_across" : "ghash_runs", runs, HASH_RUN_LANES,
+                 HASH_RUN_LOCAL_WORDS, by_lane));
   // The masks stand behind the H of all keys.
   const Argument sums[] = {room.sums.get(),   room.powers.get(),       aead.levels,
                            room.blocks.get(), count(work.keys.size()), room.hashes.get(),

@@ -266,11 +266,12 @@ bool BlockLaunch::can_use_slot(const CipherWork &work) const {
 }
 
 // Whether there is a kernel for texts that do not lie at multiples of 16: in all modes without
-// chains. CFB8 and CFB1 take bytes wherever they lie.
+// chains, also where the key slot is not to be had, but only on devices that have one (BLOCK_ACROSS
+// of kernels/block/table/form.h). CFB8 and CFB1 take bytes wherever they lie.
 bool BlockLaunch::has_across(const CipherWork &work) const {
   const int bits = work.kind.mode().feedback_bits;
-  return has_slot(work) && form_ == BlockForm::kTable4 && !work.kind.is_chain() && bits != 8 &&
-         bits != 1;
+  return device_.key_slot() != nullptr && form_ == BlockForm::kTable4 && !work.kind.is_chain() &&
+         bits != 8 && bits != 1;
 }
 
 // Whether the kernels for odd data units do this; see kernels/block/table/xts_odd.h.
@@ -373,10 +374,10 @@ void BlockLaunch::stage_keys(Staging &staging, BlockRoom &room, const CipherWork
 
 void BlockLaunch::reserve_alike(Staging &staging, BlockRoom &room, CipherWork &work,
                                 std::span<AlikePieces, 3> alike) {
+  work.is_across = work.is_across && has_across(work);
   BlockTeams its_teams = teams();
   if (work.is_across) its_teams.beside = 0;  // no such kernel is bitsliced
   work.parts = parts_of_alike(work.kind, form_, its_teams, alike);
-  work.is_across = work.is_across && has_across(work);
   work.in_slot = can_use_slot(work);
   uint64_t pieces = 0;
   for (const BlockPart &part : work.parts) pieces += part.pieces;
@@ -469,7 +470,10 @@ Status BlockLaunch::launch_part(device::Stream &stream, BlockRoom &room, const C
       kernel_name(part.form, work.kind, work.in_slot) + (work.is_odd      ? "_odd"
                                                          : work.is_across ? "_across"
                                                                           : "");
-  const uint32_t alone = work.kind.mode().has_data_units() ? xts_lanes_ : form_lanes_;
+  // See BLOCK_LOADED_REGISTERS.
+  const bool has_many_registers = work.is_across && !work.in_slot;
+  const uint32_t alone =
+      work.kind.mode().has_data_units() && !has_many_registers ? xts_lanes_ : form_lanes_;
   const BlockGrid grid = tile_grid(part, beside ? lanes_of(kBesideLanes) : alone);
   ++launches_;
   return stream.launch({.kernel = name.c_str(),

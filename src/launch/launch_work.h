@@ -108,7 +108,7 @@ struct AeadWork {
   std::vector<OneTimeKey> one_time_keys;
   std::vector<CcmStream> streams;
   uint32_t run_count = 0, sum_count = 0, check_count = 0;
-  // What is hashed by matrices lies at any address.
+  // What is hashed lies at any address; in ChaCha20-Poly1305 what is hashed by matrices.
   bool is_across = false;
   uint32_t masks = 0, levels = 0, lane_runs = 0;
   uint64_t tiles = 0;

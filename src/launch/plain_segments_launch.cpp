@@ -24,6 +24,7 @@ Status AeadLaunch::upload_plain_segments(device::Stream &stream, AeadRoom &room,
       // No counter is known here. None has more tiles than one at the end of its window.
       alike[n].piece.iv[3] = 0xffff0000u;
     }
+    work.is_across = are_unaligned(rule);
     blocks_.reserve_alike(staging, room.text, work, alike);
     for (size_t n = 0; n < alike.size(); ++n) rule.shapes[n].tiles = alike[n].tiles;
   } else {

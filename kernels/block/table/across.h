@@ -1,6 +1,5 @@
 // ECB, and decryption of CBC and CFB128, of texts at any address; included by kernels.h for the
-// form of each cipher with the device's key slot, whose teams have 32 lanes. See
-// kernels/block/across.h.
+// forms of each cipher whose teams have 32 lanes (BLOCK_ACROSS). See kernels/block/across.h.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -32,7 +31,7 @@
 #define BLOCK_ACROSS_STORE \
   across_store(out_base + piece->out + 16 * first, blocks, BLOCK_TABLE_BLOCKS, end, BLOCK_SCRATCH);
 
-KERNEL_OF(BLOCK_NAME(ecb_encrypt_across), BLOCK_LANES, BLOCK_TABLE_REGISTERS)
+KERNEL_OF(BLOCK_NAME(ecb_encrypt_across), BLOCK_LANES, BLOCK_ACROSS_REGISTERS)
 BLOCK_TILE_PARAMETERS {
   SHARED_WORDS(tables);
   BLOCK_NAME(fill)(tables, 0);
@@ -44,7 +43,7 @@ BLOCK_TILE_PARAMETERS {
   }
 }
 
-KERNEL_OF(BLOCK_NAME(ecb_decrypt_across), BLOCK_LANES, BLOCK_TABLE_REGISTERS)
+KERNEL_OF(BLOCK_NAME(ecb_decrypt_across), BLOCK_LANES, BLOCK_ACROSS_REGISTERS)
 BLOCK_TILE_PARAMETERS {
   SHARED_WORDS(tables);
   BLOCK_NAME(fill)(tables, 1);
@@ -57,7 +56,7 @@ BLOCK_TILE_PARAMETERS {
 }
 
 // Input and output must not share memory, in these as in the other kernels of their modes.
-KERNEL_OF(BLOCK_NAME(cbc_decrypt_across), BLOCK_LANES, BLOCK_TABLE_REGISTERS)
+KERNEL_OF(BLOCK_NAME(cbc_decrypt_across), BLOCK_LANES, BLOCK_ACROSS_REGISTERS)
 BLOCK_TILE_PARAMETERS {
   SHARED_WORDS(tables);
   BLOCK_NAME(fill)(tables, 1);
@@ -75,7 +74,7 @@ BLOCK_TILE_PARAMETERS {
 }
 
 // With segments of 128 bits.
-KERNEL_OF(BLOCK_NAME(cfb_decrypt_across), BLOCK_LANES, BLOCK_TABLE_REGISTERS)
+KERNEL_OF(BLOCK_NAME(cfb_decrypt_across), BLOCK_LANES, BLOCK_ACROSS_REGISTERS)
 BLOCK_TILE_PARAMETERS {
   SHARED_WORDS(tables);
   BLOCK_NAME(fill)(tables, 0);

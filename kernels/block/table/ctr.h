@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #define BLOCK_CTR_NAME BLOCK_NAME(ctr)
+#define BLOCK_CTR_REGISTERS BLOCK_TABLE_REGISTERS
 #define BLOCK_CTR_TILE                               \
   const u64 first = number - lane_id() % TEAM_LANES; \
   const u32 aligned = block_aligned(in, out);        \
@@ -29,18 +30,21 @@
   }
 #include "kernels/block/table/ctr_rows.h"
 #undef BLOCK_CTR_NAME
+#undef BLOCK_CTR_REGISTERS
 #undef BLOCK_CTR_TILE
 #undef BLOCK_CTR_ROW
 
-#ifdef BLOCK_KEY_SLOT
-// For texts at any address. With a team of 32 lanes, as where there are key slots.
+#ifdef BLOCK_ACROSS
+// For texts at any address.
 #include "kernels/block/across.h"
 #define BLOCK_CTR_NAME BLOCK_NAME(ctr_across)
+#define BLOCK_CTR_REGISTERS BLOCK_ACROSS_REGISTERS
 #define BLOCK_CTR_TILE
 #define BLOCK_CTR_ROW \
   across_xor(out, in, blocks, BLOCK_TABLE_BLOCKS, number, length, BLOCK_SCRATCH);
 #include "kernels/block/table/ctr_rows.h"
 #undef BLOCK_CTR_NAME
+#undef BLOCK_CTR_REGISTERS
 #undef BLOCK_CTR_TILE
 #undef BLOCK_CTR_ROW
 #endif

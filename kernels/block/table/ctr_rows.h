@@ -1,11 +1,12 @@
 // The kernel of ctr.h, which is included once for each way in which texts come and go:
-//   BLOCK_CTR_NAME  its name
-//   BLOCK_CTR_TILE  what is the same for all rows of a tile
-//   BLOCK_CTR_ROW   XORs a row of the text with `blocks`, from `in` to `out`
+//   BLOCK_CTR_NAME       its name
+//   BLOCK_CTR_REGISTERS  and the most registers of a lane
+//   BLOCK_CTR_TILE       what is the same for all rows of a tile
+//   BLOCK_CTR_ROW        XORs a row of the text with `blocks`, from `in` to `out`
 //
 // SPDX-License-Identifier: Apache-2.0
 
-KERNEL_OF(BLOCK_CTR_NAME, BLOCK_LANES, BLOCK_TABLE_REGISTERS)
+KERNEL_OF(BLOCK_CTR_NAME, BLOCK_LANES, BLOCK_CTR_REGISTERS)
 (GLOBAL const CipherPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *schedules, u32 rounds,
  GLOBAL const u8 *in_base, GLOBAL u8 *out_base, u32 rows SHARED_PARAMETER) {
   SHARED_WORDS(tables);

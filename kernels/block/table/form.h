@@ -9,6 +9,9 @@
 // take all keys from the device's key slot instead of `schedules`: a load less
 // a round. What they compute must stand in code that all lanes of a group run
 // together, or every look-up costs an addition.
+// Where there is such a slot, teams have 32 lanes that can give each other words, and both kinds
+// have kernels for texts at any address (BLOCK_ACROSS): those of the slot for one key, the others
+// for several, and for a launch that cannot have the slot.
 //
 // A file that defines BLOCK_CIPHER, BLOCK_SCHEDULE_WORDS, BLOCK_MODES, and
 // BLOCK_TABLE_WORD(x, inverse), the word of T0 for the byte x, includes this, and then defines what
@@ -27,6 +30,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/block/tiles.h"
+
+#if defined(HAS_KEY_SLOT) && BLOCK_TABLES == 4
+#define BLOCK_ACROSS
+#ifdef BLOCK_KEY_SLOT
+#define BLOCK_ACROSS_REGISTERS BLOCK_TABLE_REGISTERS
+#define BLOCK_ACROSS_XTS_KERNEL(name) KERNEL(name, BLOCK_XTS_LANES)
+#else
+#define BLOCK_ACROSS_REGISTERS BLOCK_LOADED_REGISTERS
+#define BLOCK_ACROSS_XTS_KERNEL(name) KERNEL_OF(name, BLOCK_LANES, BLOCK_ACROSS_REGISTERS)
+#endif
+#endif
 
 #if defined(BLOCK_KEY_SLOT)
 #define BLOCK_FORM table4_slot

@@ -6,7 +6,7 @@
 
 #include "kernels/block/table/ctr.h"
 
-#ifdef BLOCK_KEY_SLOT
+#ifdef BLOCK_ACROSS
 #include "kernels/block/table/across.h"
 #endif
 
@@ -38,6 +38,9 @@
 #undef BLOCK_TABLE_PART
 #undef BLOCK_WINDOW
 #undef BLOCK_FORM
+#undef BLOCK_ACROSS
+#undef BLOCK_ACROSS_REGISTERS
+#undef BLOCK_ACROSS_XTS_KERNEL
 #undef BLOCK_LANES
 #undef BLOCK_XTS_LANES
 #undef BLOCK_COPY

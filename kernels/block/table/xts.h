@@ -82,8 +82,8 @@ FN u64 BLOCK_XTS_NAME(plain_slots)(GLOBAL const CipherPiece *piece, u64 tile_sta
   }
 #include "kernels/block/table/xts_tiles.h"
 
-#ifdef BLOCK_KEY_SLOT
-// For texts at any address. With a team of 32 lanes, as where there are key slots.
+#ifdef BLOCK_ACROSS
+// For texts at any address.
 #include "kernels/block/across.h"
 #define BLOCK_XTS_TILES BLOCK_XTS_NAME(tiles_across)
 #define BLOCK_XTS_IS_ALIGNED 1
@@ -116,15 +116,15 @@ KERNEL(BLOCK_XTS_NAME(decrypt), BLOCK_XTS_LANES) BLOCK_XTS_PARAMETERS {
   (pieces, count, tiles, schedules, rounds, in_base, out_base, points, tables, 1);
 }
 
-#ifdef BLOCK_KEY_SLOT
-KERNEL(BLOCK_XTS_NAME(encrypt_across), BLOCK_XTS_LANES) BLOCK_XTS_PARAMETERS {
+#ifdef BLOCK_ACROSS
+BLOCK_ACROSS_XTS_KERNEL(BLOCK_XTS_NAME(encrypt_across)) BLOCK_XTS_PARAMETERS {
   SHARED_WORDS(tables);
   BLOCK_NAME(fill)(tables, 0);
   BLOCK_XTS_NAME(tiles_across)
   (pieces, count, tiles, schedules, rounds, in_base, out_base, points, tables, 0);
 }
 
-KERNEL(BLOCK_XTS_NAME(decrypt_across), BLOCK_XTS_LANES) BLOCK_XTS_PARAMETERS {
+BLOCK_ACROSS_XTS_KERNEL(BLOCK_XTS_NAME(decrypt_across)) BLOCK_XTS_PARAMETERS {
   SHARED_WORDS(tables);
   BLOCK_NAME(fill)(tables, 1);
   BLOCK_XTS_NAME(tiles_across)

@@ -12,6 +12,7 @@
 #include "job/cipher/replays.h"
 #include "unit/support/random_bytes.h"
 #include "unit/support/reference.h"
+#include "unit/support/warp_device.h"
 #include "unit/support/watched_device.h"
 
 namespace lanecrypt::test {
@@ -101,6 +102,7 @@ struct Shape {
   lc_numbering aad_number = {};
   uint32_t key_bytes = 32;
   const char *kernel = nullptr;  // which the graph must have
+  bool as_card = false;          // block ciphers by the kernels of a card, which want 32 lanes
 };
 
 constexpr Shape kShapes[] = {
@@ -221,6 +223,63 @@ constexpr Shape kShapes[] = {
      .number = {0, 2, 0, 65000},
      .lanes = 32,
      .kernel = "chacha20_poly1305_runs_across"},
+    {.name = "AnyAddressOfGcm",
+     .cipher = LC_AES_GCM,
+     .text_bytes = 30003,
+     .segment_bytes = 3333,
+     .first_bytes = 1000,
+     .tags_behind = true,
+     .number = {7, 4, 0, 0},
+     .last_flag = 1,
+     .last_flag_at = 11,
+     .lanes = 32,
+     .kernel = "aes_table4_ctr_across",
+     .as_card = true},
+    {.name = "AnyAddressOfGcmOfSm4InPlace",
+     .cipher = LC_SM4_GCM,
+     .text_bytes = 5003,
+     .segment_bytes = 1001,
+     .in_place = true,
+     .number = {8, 4, 0, 7},
+     .lanes = 32,
+     .key_bytes = 16,
+     .kernel = "sm4_table4_ctr_across",
+     .as_card = true},
+    {.name = "AnyAddressOfGcmOfAria",
+     .cipher = LC_ARIA_GCM,
+     .text_bytes = 5003,
+     .segment_bytes = 2050,
+     .number = {8, 4, 0, 7},
+     .lanes = 32,
+     .kernel = "aria_table4_ctr_across",
+     .as_card = true},
+    {.name = "AnyAddressOfCtr",
+     .cipher = LC_AES_CTR,
+     .text_bytes = 70001,
+     .segment_bytes = 9999,
+     .number = {8, 4, 0, 7},
+     .lanes = 32,
+     .launches = 5,
+     .kernel = "aes_table4_ctr_across",
+     .as_card = true},
+    {.name = "AnyAddressOfCtrOfCamelliaInPlace",
+     .cipher = LC_CAMELLIA_CTR,
+     .text_bytes = 10001,
+     .segment_bytes = 999,
+     .first_bytes = 100,
+     .in_place = true,
+     .number = {0, 14, 0, 0xfffff0},
+     .lanes = 32,
+     .kernel = "camellia_table4_ctr_across",
+     .as_card = true},
+    {.name = "AlignedCtrOfACard",
+     .cipher = LC_AES_CTR,
+     .text_bytes = 20000,
+     .segment_bytes = 4096,
+     .number = {8, 4, 0, 7},
+     .lanes = 32,
+     .kernel = "aes_table4_ctr",
+     .as_card = true},
 };
 
 std::vector<Shape> shapes() {
@@ -233,9 +292,10 @@ std::vector<Shape> shapes() {
 class Capture : public testing::TestWithParam<Shape> {
  protected:
   void SetUp() override {
-    setenv("LANECRYPT_AES_FORM", "table1", 1);
+    setenv("LANECRYPT_AES_FORM", shape_.as_card ? "table4" : "table1", 1);
     setenv("LANECRYPT_HOST_LANES", std::to_string(shape_.lanes).c_str(), 1);
     device::Found found = wrapped(device::find_host().front(), [this](auto inner) {
+      if (shape_.as_card) inner = std::make_unique<WarpDevice>(std::move(inner));
       return std::make_unique<CapturingDevice>(std::move(inner), memory_);
     });
     runtime::PipelineOptions options;

@@ -1,7 +1,7 @@
-// The kernels for texts at any address, as a card's lanes run them: by warps of 32, with the keys
-// in the device's key slot. Every byte of memory is compared with OpenSSL's answers, and so is what
-// lies around the texts. The emulator's own teams have one lane, and it has no key slot: so this
-// compiles these kernels for itself, and calls each by its name.
+// The kernels for texts at any address, as a card's lanes run them: by warps of 32, with the key in
+// the device's key slot, or with several keys. Every byte of memory is compared with OpenSSL's
+// answers, and so is what lies around the texts. The emulator's own teams have one lane, and it has
+// no key slot: so this compiles these kernels for itself, and calls each by its name.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "device/host/host_lanes.h"
 #include "kernels/platform.h"
@@ -40,6 +41,8 @@ namespace kernels {
 }  // namespace kernels
 
 constexpr uint32_t kLanes = 32, kGroups = 2;
+// Of a launch of the kernels that load them.
+constexpr uint32_t kKeys = 5;
 constexpr uint64_t kTileBytes = 16 * BLOCK_TABLE_BLOCKS * kLanes;
 
 // What a kernel is launched with.
@@ -47,7 +50,8 @@ struct Arguments {
   const CipherPiece *pieces;
   uint32_t count;
   uint64_t tiles;
-  uint32_t rounds, rows;
+  const u32 *schedules;
+  uint32_t keys, rounds, rows;
   uint8_t *memory;
   uint8_t *points;
   u32 *local;
@@ -76,51 +80,45 @@ class KernelCase {
   Points points;
 };
 
-#define PLAIN(name, cipher, direction, expand)                                             \
-  KernelCase(#name, cipher, direction, kernels::expand, [](const Arguments &a) {           \
-    kernels::name(a.pieces, a.count, a.tiles, kernels::block_key_slot, a.rounds, a.memory, \
-                  a.memory, a.local);                                                      \
+#define PLAIN(name, cipher, direction, expand)                                                     \
+  KernelCase(#name, cipher, direction, kernels::expand, [](const Arguments &a) {                   \
+    kernels::name(a.pieces, a.count, a.tiles, a.schedules, a.rounds, a.memory, a.memory, a.local); \
   })
-#define COUNTS(name, cipher, expand)                                                       \
-  KernelCase(#name, cipher, LC_ENCRYPT, kernels::expand, [](const Arguments &a) {          \
-    kernels::name(a.pieces, a.count, a.tiles, kernels::block_key_slot, a.rounds, a.memory, \
-                  a.memory, a.rows, a.local);                                              \
+#define COUNTS(name, cipher, expand)                                                             \
+  KernelCase(#name, cipher, LC_ENCRYPT, kernels::expand, [](const Arguments &a) {                \
+    kernels::name(a.pieces, a.count, a.tiles, a.schedules, a.rounds, a.memory, a.memory, a.rows, \
+                  a.local);                                                                      \
   })
-#define UNITS(name, of, cipher, direction, expand)                                             \
-  KernelCase(                                                                                  \
-      #name, cipher, direction, kernels::expand,                                               \
-      [](const Arguments &a) {                                                                 \
-        kernels::name(a.pieces, a.count, a.tiles, kernels::block_key_slot, a.rounds, a.memory, \
-                      a.memory, a.points, a.local);                                            \
-      },                                                                                       \
-      [](const Arguments &a, u32 count) {                                                      \
-        kernels::of##_points(a.pieces, a.count, count, kernels::block_key_slot, 1, a.rounds,   \
-                             a.points, a.local);                                               \
+#define UNITS(name, of, cipher, direction, expand)                                              \
+  KernelCase(                                                                                   \
+      #name, cipher, direction, kernels::expand,                                                \
+      [](const Arguments &a) {                                                                  \
+        kernels::name(a.pieces, a.count, a.tiles, a.schedules, a.rounds, a.memory, a.memory,    \
+                      a.points, a.local);                                                       \
+      },                                                                                        \
+      [](const Arguments &a, u32 count) {                                                       \
+        kernels::of##_points(a.pieces, a.count, count, a.schedules, a.keys, a.rounds, a.points, \
+                             a.local);                                                          \
       })
-#define EVERY_CIPHER(name, NAME)                                                                 \
-  PLAIN(name##_table4_slot_ecb_encrypt_across, LC_##NAME##_ECB, LC_ENCRYPT, name##_expand_keys), \
-      PLAIN(name##_table4_slot_ecb_decrypt_across, LC_##NAME##_ECB, LC_DECRYPT,                  \
-            name##_expand_keys),                                                                 \
-      PLAIN(name##_table4_slot_cbc_decrypt_across, LC_##NAME##_CBC, LC_DECRYPT,                  \
-            name##_expand_keys),                                                                 \
-      PLAIN(name##_table4_slot_cfb_decrypt_across, LC_##NAME##_CFB128, LC_DECRYPT,               \
-            name##_expand_keys),                                                                 \
-      COUNTS(name##_table4_slot_ctr_across, LC_##NAME##_CTR, name##_expand_keys)
-#define WITH_UNITS(name, mode, CIPHER)                                                            \
-  UNITS(name##_table4_slot_##mode##_encrypt_across, name##_table4_##mode, CIPHER, LC_ENCRYPT,     \
-        name##_expand_keys),                                                                      \
-      UNITS(name##_table4_slot_##mode##_decrypt_across, name##_table4_##mode, CIPHER, LC_DECRYPT, \
+#define EVERY_CIPHER(name, NAME, form)                                                            \
+  PLAIN(name##_##form##_ecb_encrypt_across, LC_##NAME##_ECB, LC_ENCRYPT, name##_expand_keys),     \
+      PLAIN(name##_##form##_ecb_decrypt_across, LC_##NAME##_ECB, LC_DECRYPT, name##_expand_keys), \
+      PLAIN(name##_##form##_cbc_decrypt_across, LC_##NAME##_CBC, LC_DECRYPT, name##_expand_keys), \
+      PLAIN(name##_##form##_cfb_decrypt_across, LC_##NAME##_CFB128, LC_DECRYPT,                   \
+            name##_expand_keys),                                                                  \
+      COUNTS(name##_##form##_ctr_across, LC_##NAME##_CTR, name##_expand_keys)
+#define WITH_UNITS(name, mode, CIPHER, form)                                                   \
+  UNITS(name##_##form##_##mode##_encrypt_across, name##_table4_##mode, CIPHER, LC_ENCRYPT,     \
+        name##_expand_keys),                                                                   \
+      UNITS(name##_##form##_##mode##_decrypt_across, name##_table4_##mode, CIPHER, LC_DECRYPT, \
             name##_expand_keys)
+#define EVERY_KERNEL(form)                                                            \
+  EVERY_CIPHER(aes, AES, form), EVERY_CIPHER(sm4, SM4, form),                         \
+      EVERY_CIPHER(camellia, CAMELLIA, form), EVERY_CIPHER(aria, ARIA, form),         \
+      WITH_UNITS(aes, xts, LC_AES_XTS, form), WITH_UNITS(sm4, xts, LC_SM4_XTS, form), \
+      WITH_UNITS(sm4, xts_gb, LC_SM4_XTS_GB, form)
 
-const KernelCase kKernels[] = {
-    EVERY_CIPHER(aes, AES),
-    EVERY_CIPHER(sm4, SM4),
-    EVERY_CIPHER(camellia, CAMELLIA),
-    EVERY_CIPHER(aria, ARIA),
-    WITH_UNITS(aes, xts, LC_AES_XTS),
-    WITH_UNITS(sm4, xts, LC_SM4_XTS),
-    WITH_UNITS(sm4, xts_gb, LC_SM4_XTS_GB),
-};
+const KernelCase kKernels[] = {EVERY_KERNEL(table4_slot), EVERY_KERNEL(table4)};
 
 // A text, and how many bytes behind a multiple of 16 it begins.
 struct Text {
@@ -135,6 +133,9 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
   const KernelCase &kernel() const { return GetParam(); }
   const Mode &mode() const { return mode_of(kernel().cipher); }
   bool is_aes() const { return mode().block == kBlockCiphers; }
+  bool has_slot() const {
+    return std::string_view(kernel().name).find("_slot_") != std::string_view::npos;
+  }
 
   // One launch for all these texts, in memory with others' bytes between them.
   void check(const std::vector<Text> &texts, uint64_t unit_bytes = 0) {
@@ -179,8 +180,8 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
         if (at >= spans[n].at && at < spans[n].at + spans[n].bytes)
           std::copy(answer.begin(), answer.end(), expected[n].begin() + (at - spans[n].at));
     };
-    Bytes key(key_bytes);
-    random_.fill(key.data(), key.size());
+    std::vector<Bytes> keys(has_slot() ? 1 : kKeys, Bytes(key_bytes));
+    for (Bytes &key : keys) random_.fill(key.data(), key.size());
     std::vector<CipherPiece> pieces;
     uint32_t points = 0;
     for (const auto &[text, in, out] : texts) {
@@ -188,6 +189,8 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
       piece.in = in;
       piece.out = out;
       piece.length = text.length;
+      // Neighbours have different ones, and not in their order.
+      piece.key = static_cast<uint32_t>(3 * pieces.size() % keys.size());
       piece.continues = text.continues && mode().continuation == Continuation::kCiphertext ? 1 : 0;
       uint8_t iv[16];
       random_.fill(iv, sizeof iv);
@@ -203,12 +206,12 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
       }
       Bytes answer(text.length);
       if (text.length != 0)
-        reference_crypt({kernel().cipher, kernel().direction, key_bytes, unit_bytes}, key.data(),
-                        iv, memory + in, answer.data(), text.length);
+        reference_crypt({kernel().cipher, kernel().direction, key_bytes, unit_bytes},
+                        keys[piece.key].data(), iv, memory + in, answer.data(), text.length);
       expect(out, answer);
       pieces.push_back(piece);
     }
-    run(kind, key, pieces, points, memory);
+    run(kind, keys, pieces, points, memory);
     for (size_t n = 0; n < spans.size(); ++n) {
       const auto differs =
           std::mismatch(expected[n].begin(), expected[n].end(), memory + spans[n].at).first;
@@ -225,23 +228,36 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
     }
   }
 
-  void run(const CipherKind &kind, const Bytes &key, std::vector<CipherPiece> &pieces,
+  void run(const CipherKind &kind, const std::vector<Bytes> &keys, std::vector<CipherPiece> &pieces,
            uint32_t points, uint8_t *memory) {
-    // The keys of data and of tweaks.
-    u32 keys[2][BLOCK_KEY_WORDS] = {};
-    for (uint32_t n = 0; n < mode().keys; ++n)
-      memcpy(keys[n], key.data() + n * kind.one_key_bytes(), kind.one_key_bytes());
-    kernel().expand(keys[0], kernels::block_key_slot, mode().keys, kind.one_key_bytes() / 4,
-                    kind.is_inverse() ? 1 : 0);
+    // Those of all data, and then those of all tweaks.
+    const auto count = static_cast<uint32_t>(keys.size()), of_all = count * mode().keys;
+    std::vector<u32> given(of_all * BLOCK_KEY_WORDS);
+    for (uint32_t n = 0; n < of_all; ++n)
+      memcpy(&given[n * BLOCK_KEY_WORDS], keys[n % count].data() + n / count * kind.one_key_bytes(),
+             kind.one_key_bytes());
+    struct alignas(16) Words {
+      u32 w[4];
+    };
+    std::vector<Words> loaded(of_all * BLOCK_MOST_SCHEDULE_WORDS / 4);
+    u32 *const schedules = has_slot() ? kernels::block_key_slot : loaded.front().w;
+    kernel().expand(given.data(), schedules, of_all, kind.one_key_bytes() / 4,
+                    kind.is_inverse() ? count : 0);
     const std::vector<runtime::BlockPart> parts =
         runtime::cut_into_parts(kind, runtime::BlockForm::kTable4, {kLanes, kGroups, 0}, pieces);
     ASSERT_EQ(1u, parts.size());
     std::vector<u32> local(BLOCK_TABLE4_LOCAL_WORDS + kLanes);
     Bytes made_points(16 * (points + XTS_SPARE_POINTS));
-    const Arguments arguments = {pieces.data(),      static_cast<uint32_t>(pieces.size()),
-                                 parts[0].tiles,     kind.rounds(),
-                                 parts[0].rows,      memory,
-                                 made_points.data(), local.data()};
+    const Arguments arguments = {pieces.data(),
+                                 static_cast<uint32_t>(pieces.size()),
+                                 parts[0].tiles,
+                                 schedules,
+                                 count,
+                                 kind.rounds(),
+                                 parts[0].rows,
+                                 memory,
+                                 made_points.data(),
+                                 local.data()};
     if (kernel().points) kernel().points(arguments, points);
     for (uint32_t group = 0; group < kGroups; ++group)
       device::run_lanes(kLanes, group, kGroups, [&] { kernel().run(arguments); });

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warp_device.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "device/host/host_groups.h"
+#include "device/host/host_kernel_entry.h"
+#include "kernels/host_lane.h"
+#include "kernels/platform.h"
+
+#undef TEAM_LANES
+#define TEAM_LANES 32u
+#define HAS_KEY_SLOT
+#define KEY_SLOT(name, words) alignas(16) u32 name[words];
+#define LC_BLOCK_FORM 4
+#pragma GCC diagnostic ignored "-Wunused-function"
+
+namespace {
+
+#include "kernels/all_aes.h"
+#include "kernels/all_aria.h"
+#include "kernels/all_camellia.h"
+#include "kernels/all_sm4.h"
+
+}  // namespace
+
+namespace lanecrypt::device {
+namespace {
+
+// Those whose teams take tiles. A lane that takes a stream by itself does not ask for its team.
+#define OF_FORM(name)                                                                        \
+  ENTRY(name##_ecb_encrypt), ENTRY(name##_ecb_decrypt), ENTRY(name##_cbc_decrypt),           \
+      ENTRY(name##_ctr), ENTRY(name##_ecb_encrypt_across), ENTRY(name##_ecb_decrypt_across), \
+      ENTRY(name##_cbc_decrypt_across), ENTRY(name##_cfb_decrypt_across), ENTRY(name##_ctr_across)
+#define OF_CIPHER(name) \
+  OF_FORM(name##_table4), OF_FORM(name##_table4_slot), ENTRY(name##_table4_cfb_decrypt)
+#define OF_XTS(name)                                                          \
+  ENTRY(name##_encrypt), ENTRY(name##_decrypt), ENTRY(name##_encrypt_across), \
+      ENTRY(name##_decrypt_across)
+
+constexpr HostKernelEntry kKernels[] = {OF_CIPHER(aes),
+                                        OF_CIPHER(sm4),
+                                        OF_CIPHER(camellia),
+                                        OF_CIPHER(aria),
+                                        OF_XTS(aes_table4_xts),
+                                        OF_XTS(aes_table4_slot_xts),
+                                        OF_XTS(sm4_table4_xts),
+                                        OF_XTS(sm4_table4_slot_xts),
+                                        OF_XTS(sm4_table4_xts_gb),
+                                        OF_XTS(sm4_table4_slot_xts_gb)};
+
+uint64_t value_of(const Argument &argument) {
+  if (const auto *buffer = std::get_if<const Buffer *>(&argument))
+    return *buffer == nullptr ? 0 : (*buffer)->address();
+  if (const auto *word = std::get_if<uint32_t>(&argument)) return *word;
+  return std::get<uint64_t>(argument);
+}
+
+}  // namespace
+}  // namespace lanecrypt::device
+
+namespace lanecrypt::test {
+namespace {
+
+class KeySlot : public device::Buffer {
+ public:
+  KeySlot()
+      : Buffer(device::MemoryKind::kDevice, reinterpret_cast<uint64_t>(block_key_slot),
+               sizeof block_key_slot) {}
+};
+
+class WarpStream : public ForwardingStream {
+ public:
+  using ForwardingStream::ForwardingStream;
+
+  // On this thread, when all is done that came before.
+  Status launch(const device::Launch &launch) override {
+    const auto kernel = std::find_if(std::begin(device::kKernels), std::end(device::kKernels),
+                                     [&](const auto &one) { return one.name == launch.kernel; });
+    if (kernel == std::end(device::kKernels)) return ForwardingStream::launch(launch);
+    if (launch.group_lanes != TEAM_LANES || launch.local_bytes == 0 ||
+        launch.arguments.size() + 1 != kernel->parameters)
+      return Status(LC_ERROR_INTERNAL, std::string("no launch for ") + launch.kernel);
+    LC_TRY(finish());
+    std::vector<uint64_t> arguments;
+    std::transform(launch.arguments.begin(), launch.arguments.end(), std::back_inserter(arguments),
+                   device::value_of);
+    // Behind what a card has, lanes hand each other words.
+    const device::HostGrid grid = {launch.groups, launch.group_lanes,
+                                   launch.local_bytes + TEAM_LANES * 4};
+    device::HostGroups().run(*kernel, arguments, grid, 1);
+    return Status();
+  }
+};
+
+}  // namespace
+
+WarpDevice::WarpDevice(std::unique_ptr<device::Device> inner)
+    : ForwardingDevice(std::move(inner)), key_slot_(std::make_unique<KeySlot>()) {
+  properties_.team_lanes = TEAM_LANES;
+}
+
+Result<std::unique_ptr<device::Stream>> WarpDevice::make_stream() {
+  Result<std::unique_ptr<device::Stream>> stream = inner().make_stream();
+  if (!stream.ok()) return stream;
+  return std::unique_ptr<device::Stream>(new WarpStream(std::move(*stream)));
+}
+
+}  // namespace lanecrypt::test
