@@ -276,7 +276,7 @@ bool BlockLaunch::has_across(const CipherWork &work) const {
 
 // Whether the kernels for odd data units do this; see kernels/block/table/xts_odd.h.
 bool BlockLaunch::has_odd_units(const CipherWork &work) const {
-  return work.kind.mode().has_data_units() && has_slot(work) && has_across(work) &&
+  return work.kind.mode().has_data_units() && has_across(work) &&
          are_units_odd(work.pieces, device_.properties().team_lanes);
 }
 
@@ -471,7 +471,7 @@ Status BlockLaunch::launch_part(device::Stream &stream, BlockRoom &room, const C
                                                          : work.is_across ? "_across"
                                                                           : "");
   // See BLOCK_LOADED_REGISTERS.
-  const bool has_many_registers = work.is_across && !work.in_slot;
+  const bool has_many_registers = (work.is_across || work.is_odd) && !work.in_slot;
   const uint32_t alone =
       work.kind.mode().has_data_units() && !has_many_registers ? xts_lanes_ : form_lanes_;
   const BlockGrid grid = tile_grid(part, beside ? lanes_of(kBesideLanes) : alone);

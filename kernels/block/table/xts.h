@@ -132,7 +132,7 @@ BLOCK_ACROSS_XTS_KERNEL(BLOCK_XTS_NAME(decrypt_across)) BLOCK_XTS_PARAMETERS {
 }
 #endif
 
-#ifdef BLOCK_KEY_SLOT
+#ifdef BLOCK_ACROSS
 #include "kernels/block/table/xts_odd.h"
 #endif
 

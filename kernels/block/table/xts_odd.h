@@ -1,5 +1,5 @@
 // XTS of odd data units, which end in a part of a block, so that each begins at an address of its
-// own; included by xts.h for the forms whose teams have 32 lanes that can give each other words.
+// own; included by xts.h for the forms whose teams have 32 lanes (BLOCK_ACROSS).
 //
 // The slots of a piece lie side by side, 16 bytes each, and up to 31 where a unit ends. A lane
 // reads the blocks of memory in which its slot lies. It writes those that begin within its slot's
@@ -96,14 +96,14 @@ FN void BLOCK_XTS_NAME(tiles_odd)(GLOBAL const CipherPiece *pieces, u32 count, u
   }
 }
 
-KERNEL(BLOCK_XTS_NAME(encrypt_odd), BLOCK_XTS_LANES) BLOCK_XTS_PARAMETERS {
+BLOCK_ACROSS_XTS_KERNEL(BLOCK_XTS_NAME(encrypt_odd)) BLOCK_XTS_PARAMETERS {
   SHARED_WORDS(tables);
   BLOCK_NAME(fill)(tables, 0);
   BLOCK_XTS_NAME(tiles_odd)
   (pieces, count, tiles, schedules, rounds, in_base, out_base, points, tables, 0);
 }
 
-KERNEL(BLOCK_XTS_NAME(decrypt_odd), BLOCK_XTS_LANES) BLOCK_XTS_PARAMETERS {
+BLOCK_ACROSS_XTS_KERNEL(BLOCK_XTS_NAME(decrypt_odd)) BLOCK_XTS_PARAMETERS {
   SHARED_WORDS(tables);
   BLOCK_NAME(fill)(tables, 1);
   BLOCK_XTS_NAME(tiles_odd)
