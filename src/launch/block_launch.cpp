@@ -274,6 +274,12 @@ bool BlockLaunch::has_across(const CipherWork &work) const {
          bits != 8 && bits != 1;
 }
 
+// Whether the kernels for odd data units do this; see kernels/block/table/xts_odd.h.
+bool BlockLaunch::has_odd_units(const CipherWork &work) const {
+  return work.kind.mode().has_data_units() && has_across(work) &&
+         are_units_odd(work.pieces, device_.properties().team_lanes);
+}
+
 const device::Buffer *BlockLaunch::schedules(const BlockRoom &room, const CipherWork &work) const {
   if (work.in_slot) return device_.key_slot();
   return (work.keys_of != nullptr ? *work.keys_of : room).schedules.get();
@@ -327,6 +333,7 @@ void BlockLaunch::plan(CipherWork &work) {
   };
   work.is_across =
       has_across(work) && std::any_of(work.pieces.begin(), work.pieces.end(), is_unaligned);
+  work.is_odd = has_odd_units(work);
   BlockTeams its_teams = teams();
   if (work.is_across) its_teams.beside = 0;  // they have no such kernel
   if (!work.kind.is_chain()) work.parts = cut_into_parts(work.kind, form_, its_teams, work.pieces);
@@ -460,9 +467,11 @@ Status BlockLaunch::launch_part(device::Stream &stream, BlockRoom &room, const C
   if (work.kind.mode().is_feedback() && !work.is_across)
     arguments.push_back(static_cast<uint32_t>(work.kind.mode().feedback_bits));
   const std::string name =
-      kernel_name(part.form, work.kind, work.in_slot) + (work.is_across ? "_across" : "");
+      kernel_name(part.form, work.kind, work.in_slot) + (work.is_odd      ? "_odd"
+                                                         : work.is_across ? "_across"
+                                                                          : "");
   // See BLOCK_LOADED_REGISTERS.
-  const bool has_many_registers = work.is_across && !work.in_slot;
+  const bool has_many_registers = (work.is_across || work.is_odd) && !work.in_slot;
   const uint32_t alone =
       work.kind.mode().has_data_units() && !has_many_registers ? xts_lanes_ : form_lanes_;
   const BlockGrid grid = tile_grid(part, beside ? lanes_of(kBesideLanes) : alone);
@@ -550,6 +559,18 @@ Status BlockLaunch::launch_tails(device::Stream &stream, BlockRoom &room, const 
   return start(stream, name.c_str(), grid.groups, grid.lanes, local_bytes_, arguments);
 }
 
+// XTS of odd data units: the second block of each unit's end. A lane has a unit, as it has a stream
+// elsewhere.
+Status BlockLaunch::launch_ends(device::Stream &stream, BlockRoom &room, const CipherWork &work) {
+  const Argument arguments[] = {room.pieces.get(),  static_cast<uint32_t>(work.pieces.size()),
+                                work.points,        schedules(room, work),
+                                work.kind.rounds(), work.out,
+                                room.points.get()};
+  const std::string name = kernel_name(form_, work.kind, work.in_slot) + "_odd_ends";
+  const BlockGrid grid = stream_grid(work.points);
+  return start(stream, name.c_str(), grid.groups, grid.lanes, local_bytes_, arguments);
+}
+
 Status BlockLaunch::launch_mode(device::Stream &stream, BlockRoom &room, const CipherWork &work) {
   if (work.kind.is_chain()) return launch_chains(stream, room, work);
   for (size_t number = 0; number < work.parts.size(); ++number)
@@ -560,6 +581,7 @@ Status BlockLaunch::launch_mode(device::Stream &stream, BlockRoom &room, const C
 Status BlockLaunch::run(device::Stream &stream, BlockRoom &room, const CipherWork &work) {
   if (work.kind.mode().has_data_units()) LC_TRY(launch_points(stream, room, work));
   LC_TRY(launch_mode(stream, room, work));
+  if (work.is_odd) return launch_ends(stream, room, work);
   return work.kind.mode().steals() ? launch_tails(stream, room, work) : Status();
 }
 

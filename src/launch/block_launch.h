@@ -83,10 +83,12 @@ class BlockLaunch : public ChunkLaunch {
   Status slice_keys(device::Stream &stream, BlockRoom &room, const CipherWork &work,
                     uint32_t planes, bool by_stream, std::unique_ptr<device::Buffer> &to);
   Status launch_tails(device::Stream &stream, BlockRoom &room, const CipherWork &work);
+  Status launch_ends(device::Stream &stream, BlockRoom &room, const CipherWork &work);
   Status launch_mode(device::Stream &stream, BlockRoom &room, const CipherWork &work);
   bool has_slot(const CipherWork &work) const;
   bool can_use_slot(const CipherWork &work) const;
   bool has_across(const CipherWork &work) const;
+  bool has_odd_units(const CipherWork &work) const;
   Status launch_part(device::Stream &stream, BlockRoom &room, const CipherWork &work,
                      size_t number);
   Status launch_chains(device::Stream &stream, BlockRoom &room, const CipherWork &work);

@@ -227,6 +227,22 @@ std::vector<BlockPart> cut_into_parts(const CipherKind &kind, BlockForm form,
   return parts;
 }
 
+bool are_units_odd(std::span<const CipherPiece> pieces, uint32_t team_lanes) {
+  // A slot by itself takes a few times as long as in a tile.
+  constexpr uint64_t kPart = 16;
+  const uint64_t tile = uint64_t{BLOCK_TABLE_BLOCKS} * team_lanes;
+  uint64_t all = 0, alone = 0;
+  for (const CipherPiece &piece : pieces) {
+    const uint64_t slots = piece.slots;
+    all += slots;
+    if (piece.unit_bytes % kBlockBytes != 0 && slots > piece.unit_bytes / kBlockBytes)
+      alone += slots;
+    else if (piece.length % kBlockBytes != 0)
+      alone += (slots - 1) % tile + 1;  // the tile of its last slot
+  }
+  return alone * kPart > all;
+}
+
 std::vector<BlockPart> parts_of_alike(const CipherKind &kind, BlockForm form,
                                       const BlockTeams &teams, std::span<AlikePieces, 3> alike) {
   uint64_t blocks = 0, pieces = 0;

@@ -45,6 +45,10 @@ struct BlockTeams {
 std::vector<BlockPart> cut_into_parts(const CipherKind &kind, BlockForm form,
                                       const BlockTeams &teams, std::vector<CipherPiece> &pieces);
 
+// XTS: whether most of the time would go to slots that kernels for whole blocks do one by one,
+// since data units end in a part of a block. team_lanes: of a team.
+bool are_units_odd(std::span<const CipherPiece> pieces, uint32_t team_lanes);
+
 // Pieces that are alike but for where they lie and for their IVs, whose counters begin alike.
 struct AlikePieces {
   CipherPiece piece = {};  // one of them

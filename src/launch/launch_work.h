@@ -38,6 +38,9 @@ struct CipherWork {
   // Pieces lie at any address, and the kernel is the one for that; in ChaCha20-Poly1305 that of
   // what is not hashed by matrices.
   bool is_across = false;
+  // XTS: the kernels for whole blocks would do many slots one by one, since data units end in a
+  // part of a block. So the kernels are those for such units, at any address.
+  bool is_odd = false;
   bool in_slot = false;    // the key schedule is in the device's key slot
   bool by_stream = false;  // schedules lie as lanes with a stream each read them
   // Where a launch before it in the stream has expanded the same keys; nullptr: this does.

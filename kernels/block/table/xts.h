@@ -132,6 +132,10 @@ BLOCK_ACROSS_XTS_KERNEL(BLOCK_XTS_NAME(decrypt_across)) BLOCK_XTS_PARAMETERS {
 }
 #endif
 
+#ifdef BLOCK_ACROSS
+#include "kernels/block/table/xts_odd.h"
+#endif
+
 #undef BLOCK_XTS_PARAMETERS
 #undef BLOCK_XTS_NAME
 #undef BLOCK_XTS_TWEAK

@@ -1,10 +1,12 @@
-// Which pieces of CTR go to bitsliced teams beside those with tables.
+// Which pieces of CTR go to bitsliced teams beside those with tables, and which of XTS are for the
+// kernels of odd units.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/block_parts.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 
@@ -48,6 +50,30 @@ TEST(BlockParts, TheEndOfALargePieceIsBitsliced) {
     EXPECT_GT(pieces[1].length, bytes / 20);
     EXPECT_LT(pieces[1].length, bytes * 14 / 100);
   }
+}
+
+CipherPiece units_of(uint64_t unit, uint64_t bytes) {
+  CipherPiece piece = {};
+  piece.length = bytes;
+  piece.unit_bytes = static_cast<uint32_t>(std::min(unit, bytes));
+  piece.slots = bytes / piece.unit_bytes * (piece.unit_bytes / 16) + bytes % piece.unit_bytes / 16;
+  return piece;
+}
+
+TEST(BlockParts, UnitsAreOddWhereMostTilesHoldAPartOfABlock) {
+  const auto are_odd = [](std::vector<CipherPiece> pieces) { return are_units_odd(pieces, 32); };
+  EXPECT_TRUE(are_odd({units_of(520, 52000)}));
+  EXPECT_TRUE(are_odd({units_of(4097, kMebibyte)}));
+  EXPECT_TRUE(are_odd({units_of(17, 17)}));
+  EXPECT_FALSE(are_odd({units_of(4096, kMebibyte)}));
+  EXPECT_FALSE(are_odd({units_of(48, 48)}));
+  // A part of a block at the end alone, of a long text and of short ones.
+  EXPECT_FALSE(are_odd({units_of(4096, kMebibyte + 17)}));
+  EXPECT_FALSE(are_odd({units_of(kMebibyte, kMebibyte - 1)}));
+  EXPECT_TRUE(are_odd({units_of(4097, 4097), units_of(4097, 4097)}));
+  // What is most counts.
+  EXPECT_FALSE(are_odd({units_of(4096, kMebibyte), units_of(33, 3300)}));
+  EXPECT_TRUE(are_odd({units_of(4096, kMebibyte), units_of(33, 330000)}));
 }
 
 std::vector<BlockPart> list(uint64_t bytes, uint64_t count, std::array<AlikePieces, 3> &alike) {

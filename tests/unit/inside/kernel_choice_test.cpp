@@ -394,6 +394,56 @@ TEST_F(KernelChoice, TakesTextsAtAnyAddressByKernelsOfTheirOwn) {
   EXPECT_EQ(512u, record_.group_lanes["aes_table4_ctr_across"]);
 }
 
+// What these make is seen in odd_units_test.cpp, and on a card.
+TEST_F(KernelChoice, TakesXtsOfOddUnitsByKernelsOfTheirOwn) {
+  open("table4", true, 160 * kKiB);
+  ASSERT_TRUE(status_.ok()) << status_.text();
+  kernels_of(LC_SM4_ECB, LC_ENCRYPT);  // it proves itself before
+  ASSERT_TRUE(device_->make_key_slot().ok());
+  constexpr uint64_t kMost = 16 * kKiB;
+  Result<std::unique_ptr<device::Buffer>> memory =
+      device_->allocate(device::MemoryKind::kDevice, 2 * kMost);
+  ASSERT_TRUE(memory.ok()) << memory.status().text();
+  test::Bytes key(64, 1);
+  key[0] = 2;
+  const test::Bytes iv(16, 2);
+  const auto kernels = [&](lc_cipher cipher, lc_direction direction, uint64_t skew, uint64_t unit,
+                           uint64_t bytes) {
+    auto *const in = reinterpret_cast<uint8_t *>((*memory)->address() + skew);
+    const lc_message message = test::plain_message(key.data(), iv.data(), in, in + kMost, bytes);
+    lc_cipher_job job = test::job_of(message, cipher, direction, 32);
+    job.memory = LC_MEMORY_DEVICE;
+    job.device = 0;
+    job.data_unit_bytes = unit;
+    Result<CipherJob> made = make_cipher_job(&job);
+    EXPECT_TRUE(made.ok()) << made.status().text();
+    if (!made.ok()) return std::string();
+    const RequestPointer request = std::make_shared<Request>(std::move(*made), nullptr);
+    EXPECT_TRUE(executor_->submit(request));
+    const Status status = request->wait();
+    EXPECT_TRUE(status.ok()) << status.text();
+    std::string names;
+    for (const std::string &name : record_.take())
+      if (name.find("_expand_") == std::string::npos) names += name + " ";
+    return names;
+  };
+  const std::string points = "aes_table4_xts_points ", aes = "aes_table4_slot_xts_encrypt";
+  for (const uint64_t skew : {0u, 5u}) {
+    SCOPED_TRACE(skew);
+    const std::string odd = points + aes + "_odd " + aes + "_odd_ends ";
+    EXPECT_EQ(odd, kernels(LC_AES_XTS, LC_ENCRYPT, skew, 520, 5200));
+    EXPECT_EQ(odd, kernels(LC_AES_XTS, LC_ENCRYPT, skew, 4097, 9000));
+    EXPECT_EQ(odd, kernels(LC_AES_XTS, LC_ENCRYPT, skew, 0, 33));
+    // A part of a block at the end of whole ones is little.
+    const std::string whole = points + aes + (skew != 0 ? "_across " : " ");
+    EXPECT_EQ(whole, kernels(LC_AES_XTS, LC_ENCRYPT, skew, 4096, 8192));
+    EXPECT_EQ(whole, kernels(LC_AES_XTS, LC_ENCRYPT, skew, 512, 6 * 2048 + 17));
+    const std::string gb = "sm4_table4_slot_xts_gb_decrypt";
+    EXPECT_EQ("sm4_table4_xts_gb_points " + gb + "_odd " + gb + "_odd_ends ",
+              kernels(LC_SM4_XTS_GB, LC_DECRYPT, skew, 100, 1000));
+  }
+}
+
 // Kernels that are compiled for small groups are launched in them; all others are not.
 TEST_F(KernelChoice, TakesStreamsInTheGroupsThatTheirKernelsHave) {
   const auto small_groups = [](device::Properties &properties) {

@@ -38,9 +38,10 @@ namespace {
       ENTRY(name##_cbc_decrypt_across), ENTRY(name##_cfb_decrypt_across), ENTRY(name##_ctr_across)
 #define OF_CIPHER(name) \
   OF_FORM(name##_table4), OF_FORM(name##_table4_slot), ENTRY(name##_table4_cfb_decrypt)
-#define OF_XTS(name)                                                          \
-  ENTRY(name##_encrypt), ENTRY(name##_decrypt), ENTRY(name##_encrypt_across), \
-      ENTRY(name##_decrypt_across)
+#define OF_XTS(name)                                                                      \
+  ENTRY(name##_encrypt), ENTRY(name##_decrypt), ENTRY(name##_encrypt_across),             \
+      ENTRY(name##_decrypt_across), ENTRY(name##_encrypt_odd), ENTRY(name##_decrypt_odd), \
+      ENTRY(name##_encrypt_odd_ends), ENTRY(name##_decrypt_odd_ends)
 
 constexpr HostKernelEntry kKernels[] = {OF_CIPHER(aes),
                                         OF_CIPHER(sm4),
