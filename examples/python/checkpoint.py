@@ -175,8 +175,8 @@ def main():
         except lanecrypt.InvalidTag:
             continue
         raise SystemExit("changed metadata were taken")
-    print(f"a checkpoint of {sum(t.nbytes for t in model.state_dict().values()):,} bytes there and "
-          f"back, on {device}")
+    count = sum(tensor.numel() for tensor in model.state_dict().values())
+    print(f"a checkpoint of {count:,} numbers there and back, on {device}")
 
 
 if __name__ == "__main__":

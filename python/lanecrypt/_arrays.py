@@ -62,7 +62,23 @@ def view(value: Any, stream: Optional[int] = None, *, writable: bool = False) ->
                               "numpy.ascontiguousarray()")
         # The first dimension stays, since it may number messages.
         value = (value if value.ndim else value.reshape(1)).view("u1")
-    return _core.View(value, writable, stream)
+    try:
+        return _core.View(value, writable, stream)
+    except Exception:
+        as_bytes = _bytes_of(value) if framework == "torch" else None
+        if as_bytes is None:
+            raise
+    return _core.View(as_bytes, writable, stream)
+
+
+def _bytes_of(tensor: Any) -> Any:
+    """A PyTorch tensor of another type of one byte as uint8, in the same memory, shape and strides:
+    PyTorch passed no bool to other packages before 2.2, and no float8, in which weights and caches
+    are kept, for longer. None where the type is no reason for it to refuse."""
+    torch = sys.modules["torch"]
+    if tensor.element_size() != 1 or tensor.dtype is torch.uint8 or tensor.requires_grad:
+        return None
+    return tensor.view(torch.uint8)
 
 
 def stream_for(value: Any, its_view: _core.View, given: Optional[int], *,
@@ -179,9 +195,9 @@ def _new_array(like: Any, shape: tuple[int, ...], dtype: Any, context: _core.Con
         else:
             with _on_stream(framework, stream, like.device):
                 array = torch.empty(shape, **words)
-        # All that a view would ask it for is known but where it lies.
-        address = array.data_ptr()
-        return Output(_core.View.beside(its_view, address, array.nbytes, array), array)
+        # All that a view would ask it for is known but where it lies. PyTorch 1 has no nbytes.
+        address, nbytes = array.data_ptr(), array.numel() * array.element_size()
+        return Output(_core.View.beside(its_view, address, nbytes, array), array)
     elif framework == "cupy":
         cupy = sys.modules["cupy"]
         with like.device, _on_stream(framework, stream, None):

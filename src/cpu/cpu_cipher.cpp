@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <new>
 
 #include "cpu/cpu_xts.h"
@@ -60,17 +59,18 @@ struct Ciphers {
   Ciphers(const Ciphers &) = delete;
 };
 
+// It has no lock, since it must work in a child of fork whose parent was just fetching, which takes
+// milliseconds. Of threads that come first at once each fetches, and one of them wins.
 Result<const Ciphers *> ciphers() {
   static std::atomic<const Ciphers *> whole{nullptr};
-  if (const Ciphers *all = whole.load(std::memory_order_acquire); all != nullptr) return all;
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  if (const Ciphers *all = whole.load(std::memory_order_relaxed); all != nullptr) return all;
+  const Ciphers *all = whole.load(std::memory_order_acquire);
+  if (all != nullptr) return all;
   auto made = std::make_unique<Ciphers>();
   // Not kept: what is wanting may be memory, which is there again later.
   if (!made->status.ok()) return made->status;
-  whole.store(made.get(), std::memory_order_release);
-  return made.release();
+  if (whole.compare_exchange_strong(all, made.get(), std::memory_order_acq_rel))
+    return made.release();
+  return all;
 }
 
 Status run_by_ecb(const CipherKind &kind, const CipherInput &input, const uint8_t *in, uint8_t *out,

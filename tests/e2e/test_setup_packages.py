@@ -171,6 +171,21 @@ def test_servers_that_cannot_be_installed_are_left_out(machine, root):
     assert "could not install haproxy nginx-light" in done.stderr
 
 
+def test_pytorch_is_installed_where_it_is_wanted(machine, root):
+    (machine.folder / "missing").write_text("python3-torch\n")
+    assert machine.setup("test").returncode == 0 and machine.apt_calls() == []
+    assert machine.setup(LANECRYPT_TORCH="1").returncode == 0 and machine.apt_calls() == []
+    (machine.folder / "apt-fails").touch()
+    done = machine.setup("test", LANECRYPT_TORCH="1")
+    assert done.returncode == 0, done.stderr
+    assert ("could not install python3-torch: tests that need PyTorch may be skipped"
+            in done.stderr)
+    (machine.folder / "apt-fails").unlink()
+    (machine.folder / "apt-works").touch()
+    assert machine.setup("test", LANECRYPT_TORCH="1").returncode == 0
+    assert machine.apt_calls()[-1].endswith("install --no-install-recommends python3-torch")
+
+
 def test_who_is_not_root_is_told_the_command(machine):
     (machine.folder / "missing").write_text("cmake\nccache\n")
     done = machine.setup(user=65534 if os.geteuid() == 0 else None)

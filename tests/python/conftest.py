@@ -2,8 +2,6 @@
 """What the tests of the Python package share. They test the package that is installed, which must
 be built against a library for tests (LANECRYPT_DIAGNOSTICS): the emulator stands for a GPU."""
 
-import importlib.metadata
-import importlib.util
 import os
 import signal
 import subprocess
@@ -15,25 +13,9 @@ import pytest
 import lanecrypt
 
 TESTS = os.path.dirname(__file__)
-# Where Debian and Ubuntu have the packages of their own Python.
-SYSTEMS_PACKAGES = "/usr/lib/python3/dist-packages"
-
-
-def take_systems_torch():
-    """Lets the tests use the system's PyTorch, which is for the CPU. PyPI's for x86-64 brings CUDA,
-    some GB of it, so it is not among what dev/setup fetches. Debian 12 has 1.13, which was built for
-    NumPy 1."""
-    if sys.base_prefix != "/usr" or importlib.util.find_spec("torch") is not None:
-        return
-    for found in importlib.metadata.distributions(name="torch", path=[SYSTEMS_PACKAGES]):
-        if int(found.version.partition(".")[0]) >= 2:
-            # Last, so that everything else is what dev/setup fetched.
-            sys.path.append(SYSTEMS_PACKAGES)
-            return
 
 
 def pytest_configure(config):
-    take_systems_torch()
     for name in ("OPENSSL_CONF", "OPENSSL_MODULES", "LANECRYPT_DEVICES", "LANECRYPT_HOST_FAULT"):
         os.environ.pop(name, None)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:

@@ -182,7 +182,7 @@ def test_fork_amid_threads():
         stop.set()
         for thread in threads: thread.join()
         print(codes)
-        """)
+        """, timeout=300)  # each child opens the emulator anew, beside busy threads
     assert done.stdout == "[0, 0, 0, 0, 0, 0]\n", done.stderr
 
 

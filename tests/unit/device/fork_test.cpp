@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <linux/capability.h>
+#include <openssl/crypto.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -68,6 +69,95 @@ std::string one_job(lc_context *context, uint64_t seed, uint64_t length = 100001
   lc_cipher_job job = batch.job();
   if (lc_run(context, &job, nullptr) != LC_OK) return lc_last_error();
   return batch.check();
+}
+
+// libcrypto's memory. The thread that takes some next can be held there.
+std::atomic<bool> holds_next{false}, is_held{false};
+
+void *allocate(size_t bytes, const char *, int) {
+  if (holds_next.exchange(false)) {
+    is_held = true;
+    while (is_held) std::this_thread::yield();
+  }
+  return malloc(bytes);
+}
+void *reallocate(void *memory, size_t bytes, const char *, int) { return realloc(memory, bytes); }
+void release(void *memory, const char *, int) { free(memory); }
+
+// Before libcrypto's first allocation, after which it takes no others.
+const bool takes_ours = CRYPTO_set_mem_functions(allocate, reallocate, release) == 1;
+
+// A child that is forked while a thread of its parent's is at its first use of libcrypto must not
+// wait for that thread, which only the parent has. The thread is held where it has a library
+// context made, with none of libcrypto's own locks.
+void fork_amid_first_use(const std::function<std::string(lc_context *)> &use) {
+  ASSERT_TRUE(takes_ours);
+  // These allocate too, and are libcrypto's own.
+  ASSERT_EQ(1, OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG | OPENSSL_INIT_LOAD_CRYPTO_STRINGS |
+                                       OPENSSL_INIT_ADD_ALL_CIPHERS | OPENSSL_INIT_ADD_ALL_DIGESTS,
+                                   nullptr));
+  Context context("none", LC_FALLBACK_CPU);
+  std::atomic<bool> is_over{false};
+  std::string error;
+  holds_next = true;
+  std::thread first([&] {
+    error = use(context.get());
+    is_over = true;
+  });
+  while (!is_held && !is_over) std::this_thread::yield();
+  EXPECT_FALSE(is_over) << "it allocated nothing: there was a use before";
+  in_child([&] { return use(context.get()); });
+  is_held = false;
+  first.join();
+  EXPECT_EQ("", error);
+}
+
+// These two come first, in a process that has used no cipher and no hash. What is expected is no
+// other result of libcrypto's, which a thread is just using.
+TEST(Fork, AmidTheFirstCipherOfTheCpu) {
+  fork_amid_first_use([](lc_context *context) -> std::string {
+    const uint8_t zeros[16] = {};
+    uint8_t out[16] = {};
+    lc_message message = {};
+    message.key = message.iv = message.in = zeros;
+    message.out = out;
+    message.length = sizeof out;
+    lc_cipher_job job = {};
+    job.struct_size = sizeof job;
+    job.cipher = LC_AES_CTR;
+    job.direction = LC_ENCRYPT;
+    job.key_bytes = 16;
+    job.device = LC_CPU;
+    job.messages = &message;
+    job.message_count = 1;
+    job.message_size = sizeof message;
+    if (lc_run(context, &job, nullptr) != LC_OK) return lc_last_error();
+    // The hash key of test case 1 of GCM's specification (McGrew and Viega, appendix B).
+    constexpr uint8_t expected[16] = {0x66, 0xe9, 0x4b, 0xd4, 0xef, 0x8a, 0x2c, 0x3b,
+                                      0x88, 0x4c, 0xfa, 0x59, 0xca, 0x34, 0x2b, 0x2e};
+    return memcmp(out, expected, sizeof out) == 0 ? "" : "wrong bytes";
+  });
+}
+
+TEST(Fork, AmidTheFirstHashOfTheCpu) {
+  fork_amid_first_use([](lc_context *context) -> std::string {
+    uint8_t digest[32] = {};
+    const lc_hash_message message = {.in = "abc", .length = 3, .digest = digest};
+    lc_hash_job job = {};
+    job.struct_size = sizeof job;
+    job.hash = LC_SHA_256;
+    job.device = LC_CPU;
+    job.messages = &message;
+    job.message_count = 1;
+    job.message_size = sizeof message;
+    if (lc_hash_run(context, &job, nullptr) != LC_OK) return lc_last_error();
+    // FIPS 180-2, appendix B.1.
+    constexpr uint8_t expected[32] = {0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea,
+                                      0x41, 0x41, 0x40, 0xde, 0x5d, 0xae, 0x22, 0x23,
+                                      0xb0, 0x03, 0x61, 0xa3, 0x96, 0x17, 0x7a, 0x9c,
+                                      0xb4, 0x10, 0xff, 0x61, 0xf2, 0x00, 0x15, 0xad};
+    return memcmp(digest, expected, sizeof digest) == 0 ? "" : "wrong bytes";
+  });
 }
 
 TEST(Fork, BeforeFirstUse) {

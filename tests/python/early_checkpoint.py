@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a script, examples/python/checkpoint.py, beside a PyTorch whose distributed checkpoints were not
+yet public: Debian 12's 1.13, which has them as torch.distributed._shard.checkpoint. Gives them
+today's names. What plans a checkpoint, and calls the script's writer and reader, is that PyTorch's own.
+
+    python3 early_checkpoint.py SCRIPT
+"""
+
+import dataclasses
+import functools
+import runpy
+import sys
+import types
+import unittest.mock
+
+import torch  # noqa: F401  before the change of what it is made with
+
+PUBLIC = "torch.distributed.checkpoint"
+dataclass = dataclasses.dataclass
+
+
+def hashable(kind=None, **words):
+    """Python 3.11, younger than PyTorch 1.13, takes none but these as default values of others."""
+    if kind is None:
+        return functools.partial(hashable, **words)
+    return dataclass(kind, unsafe_hash="__hash__" not in vars(kind), **words)
+
+
+with unittest.mock.patch("dataclasses.dataclass", hashable):
+    from torch.distributed._shard import checkpoint as early
+    from torch.distributed._shard.checkpoint import metadata, planner, storage
+
+
+class StorageWriter(storage.StorageWriter):
+    def init(self, is_coordinator):
+        self.set_up_storage_writer(is_coordinator)
+
+
+class StorageReader(storage.StorageReader):
+    def init(self, of_checkpoint, is_coordinator):
+        self.set_up_storage_reader(of_checkpoint, is_coordinator)
+
+
+@dataclass
+class StorageMeta:
+    checkpoint_id: str
+
+
+def flattened(state):
+    """Today's PyTorch does so by itself: a dictionary's entries get its name in front of theirs."""
+    flat = {}
+    for name, value in state.items():
+        if isinstance(value, dict):
+            flat.update({f"{name}.{key}": entry for key, entry in value.items()})
+        else:
+            flat[name] = value
+    return flat
+
+
+def save(state, storage_writer):
+    early.save_state_dict(flattened(state), storage_writer, no_dist=True)
+
+
+def load(state, storage_reader):
+    flat = flattened(state)
+    early.load_state_dict(flat, storage_reader, no_dist=True)
+    # Tensors were loaded where they are.
+    state.update({name: flat[name] for name in state if name in flat})
+
+
+def module(name, **entries):
+    made = sys.modules[name] = types.ModuleType(name)
+    vars(made).update(entries)
+
+
+if __name__ == "__main__":
+    metadata.StorageMeta = StorageMeta
+    module(PUBLIC, StorageWriter=StorageWriter, StorageReader=StorageReader, save=save, load=load)
+    for name, value in (("metadata", metadata), ("planner", planner), ("storage", storage)):
+        sys.modules[f"{PUBLIC}.{name}"] = value
+    sys.argv.pop(0)
+    runpy.run_path(sys.argv[0], run_name="__main__")
