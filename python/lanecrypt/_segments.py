@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 from . import _arrays, _core
 from ._context import Context, default_context
 from ._errors import invalid_tag
-from ._messages import Prepared, check_size
+from ._messages import Prepared, check_rows, check_size
+from ._numbers import whole
 from ._verdicts import with_verdicts
 
 if TYPE_CHECKING:
@@ -145,8 +146,7 @@ class _Request:
                  stream: Any, *, captures: bool = False) -> None:
         if not isinstance(layout, Segments):
             raise TypeError("the layout is a lanecrypt.Segments")
-        if first < 0:
-            raise ValueError("the number of a segment is not negative")
+        first = whole("first", first)
         self.aead = aead
         self.layout = layout
         self.first = first
@@ -172,6 +172,7 @@ class _Request:
         nonces = layout._nonce(nonce)
         nonce_bytes, stride = len(nonces), 0
         if layout.number is None:
+            check_rows(nonce, count)
             if nonce_bytes % count:
                 raise ValueError(f"{nonce_bytes} bytes of nonces are not as many for each of "
                                  f"{count} segments")

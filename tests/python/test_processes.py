@@ -46,6 +46,34 @@ def test_importing_is_fast():
     assert min(times) < 0.05, times
 
 
+def test_importing_again():
+    """A program that forgets the package, as test tools and notebooks do, gets one that works."""
+    run_script("""
+        import os, sys, warnings
+        warnings.simplefilter("error")
+        import lanecrypt
+        first, sealed = lanecrypt, lanecrypt.AESGCM(bytes(32)).encrypt(bytes(12), b"text", None)
+        old = first.AESGCM(bytes(32))
+        for _ in range(2):
+            for name in [name for name in sys.modules if name.partition(".")[0] == "lanecrypt"]:
+                del sys.modules[name]
+            import lanecrypt
+            assert lanecrypt is not first and lanecrypt._core is not first._core
+            new = lanecrypt.AESGCM(bytes(32))
+            for aead in (new, old):
+                assert aead.encrypt(bytes(12), b"text", None) == sealed
+                assert aead.submit_decrypt(bytes(12), sealed, None).result() == b"text"
+            try:
+                new.decrypt(bytes(12), bytes(20), None)
+            except lanecrypt.InvalidTag:
+                pass
+            child = os.fork()
+            if child == 0:
+                os._exit(new.encrypt(bytes(12), b"text", None) != sealed)
+            assert os.waitpid(child, 0)[1] == 0
+        """)
+
+
 ENDINGS = {
     "return": "",
     "sys.exit": "sys.exit(0)",

@@ -185,7 +185,7 @@ def test_associated_data_on_the_device(host, work, kind):
         ours.decrypt_segments(layout, b"12345678", out, aad, tags=tags)
     assert caught.value.failed == (0, 1, 2)
     assert work.of("host:0") == 3 * len(text) and work.of("cpu") == 0
-    with pytest.raises(ValueError, match="one device"):
+    with pytest.raises(ValueError, match="on the device of the data"):
         ours.encrypt_segments(layout, b"12345678", text, aad)
     with pytest.raises(lanecrypt.UnsupportedError, match="additional data"):
         ours.encrypt_segments(layout, b"12345678", memory, host.allocate("host:0", 4097))
