@@ -62,6 +62,32 @@ def test_run_paths_stay_inside(wheel, tmp_path):
                 assert part.startswith("$ORIGIN") and tmp_path in folder.resolve().parents, part
 
 
+def test_what_a_source_distribution_has(tmp_path, monkeypatch):
+    """All that a build reads: CMake finds each file that it names, and no other is missing. It has no
+    tests and no benchmarks."""
+    source = pathlib.Path(TESTS).parents[1]
+    if not (source / "pyproject.toml").exists():
+        pytest.skip("needs the source")
+    build = pytest.importorskip("scikit_build_core.build")
+    nanobind = pytest.importorskip("nanobind")
+    for program in ("cmake", "ninja"):
+        if shutil.which(program) is None:
+            pytest.skip(f"needs {program}")
+    monkeypatch.chdir(source)
+    name = build.build_sdist(str(tmp_path))
+    shutil.unpack_archive(tmp_path / name, tmp_path)
+    unpacked = tmp_path / name.removesuffix(".tar.gz")
+    for folder in ("cli", "cmake", "include", "kernels", "probe", "provider", "python", "service", "src"):
+        there, here = ({path.relative_to(root) for path in (root / folder).rglob("*")
+                        if path.is_file() and "__pycache__" not in path.parts}
+                       for root in (unpacked, source))
+        assert there == here, folder
+    assert not (unpacked / "tests").exists() and not (unpacked / "bench").exists()
+    run("cmake", "-S", str(unpacked / "python"), "-B", str(tmp_path / "build"), "-G", "Ninja",
+        "-DLANECRYPT_CUDA_ARCHS=none", f"-Dnanobind_DIR={nanobind.cmake_dir()}",
+        f"-DPython_EXECUTABLE={sys.executable}")
+
+
 def test_in_an_empty_environment(wheel, tmp_path):
     """Without a network, and without pyca/cryptography."""
     environment = tmp_path / "environment"
