@@ -14,6 +14,7 @@ from ._errors import invalid_tag
 from ._job import Job
 from ._keys import BytesLike, KeyProvider, secret_key
 from ._messages import CIPHERS, Messages, Prepared, check_count, check_size, nbytes_of, run
+from ._names import check_name
 from ._numbers import whole
 from ._segments import Segments, decrypting, encrypting
 from ._verdicts import with_verdicts
@@ -67,9 +68,7 @@ class AEAD:
         *,
         context: Optional[Context] = None,
     ) -> None:
-        if name not in _NAMES:
-            raise ValueError(
-                f"there is no authenticated cipher {name!r}: there are {', '.join(_NAMES)}")
+        check_name("authenticated cipher", name, _NAMES)
         self._name = name
         self._mode = name.rpartition("-")[2]
         self._number = CIPHERS[name]
@@ -155,9 +154,10 @@ class AEAD:
             object: an array of shape (count, bytes of a nonce), or bytes.
         associated_data: None, one object for all messages, or a list or tuple with one for each.
         out: where the ciphertexts go, in the same form as the data, each as long as its message;
-            the data themselves to work in place. By default new ones: of the shape and type of
-            the data, bytes for bytes-like messages. All may be in host memory while the data are
-            on a device, as encrypt_into() has it.
+            the data themselves to work in place. Nothing else of it may overlap, which is not
+            looked for: no output another one, nor another message. By default new ones: of the
+            shape and type of the data, bytes for bytes-like messages. All may be in host memory
+            while the data are on a device, as encrypt_into() has it.
         tags: where the tags go: an array, one behind the other. By default a new array of shape
             (count, bytes of a tag) beside the data, or beside `out` where that is in host memory;
             a list of bytes for bytes-like messages.

@@ -13,6 +13,7 @@ from ._context import Context, checked, default_context
 from ._job import Job
 from ._keys import BytesLike, KeyProvider, secret_key
 from ._messages import CIPHERS, Messages, Prepared, bytes_of, check_size, run
+from ._names import check_name
 from ._numbers import whole
 from ._segments import Segments
 from ._stream import CHACHA20_BLOCKS, CipherStream, Continuation, check_blocks
@@ -88,8 +89,7 @@ class Cipher:
         data_unit_bytes: int = 0,
         context: Optional[Context] = None,
     ) -> None:
-        if name not in _MODES:
-            raise ValueError(f"there is no cipher {name!r}: there are {', '.join(_MODES)}")
+        check_name("cipher", name, _MODES)
         self._name = name
         self._mode = _MODES[name]
         self._number = CIPHERS[name]

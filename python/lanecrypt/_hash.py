@@ -9,6 +9,7 @@ from . import _arrays, _core
 from ._context import Context, used_context
 from ._keys import BytesLike, KeyProvider, secret_key
 from ._messages import check_size
+from ._names import check_name
 from ._numbers import whole
 
 # The number of the C ABI, the usual bytes of a digest, and whether these may be others.
@@ -56,8 +57,7 @@ def hash_many(
     Digests are those of hashlib. With messages in host memory one of them is computed again by
     the CPU, unless the context has verify="off".
     """
-    if name not in _PLAIN:
-        raise ValueError(f"there is no hash {name!r}: there are {', '.join(_PLAIN)}")
+    check_name("hash", name, _PLAIN)
     used = used_context(context)
     length = _digest_bytes(name, digest_bytes)
     handle = _arrays.stream_number(stream)

@@ -15,8 +15,7 @@ constexpr int kDeviceOrdinal = 9;  // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 PointerGetAttribute pointer_get_attribute() {
   void *const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (driver == nullptr) return nullptr;
-  const auto found =
-      reinterpret_cast<PointerGetAttribute>(dlsym(driver, "cuPointerGetAttribute"));
+  const auto found = reinterpret_cast<PointerGetAttribute>(dlsym(driver, "cuPointerGetAttribute"));
   // Whoever loaded it keeps it.
   dlclose(driver);
   return found;

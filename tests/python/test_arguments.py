@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Numbers and contexts that are none: the error names what is wrong, not a function inside."""
 
+import base64
+
 import pytest
 
 import lanecrypt
@@ -110,3 +112,14 @@ def test_unknown_names_tell_what_there_is():
         lanecrypt.AEAD("AES-GCM", KEY)
     with pytest.raises(ValueError, match="there are .*aes-ctr.*chacha20"):
         lanecrypt.Cipher("aes-gcm", KEY)
+
+
+@pytest.mark.parametrize("make", [lanecrypt.AEAD, lanecrypt.Cipher, lanecrypt.hash_many])
+def test_a_key_in_the_place_of_a_name_is_not_repeated(make):
+    for key in (KEY, bytearray(KEY)):
+        with pytest.raises(TypeError, match="^the name of an? .* is a str, not byte"):
+            make(key, "aes-gcm")
+    for key in (KEY[:16].hex(), base64.b64encode(KEY[:16]).decode()):
+        with pytest.raises(ValueError, match="there are") as caught:
+            make(key, KEY)
+        assert key[:10] not in str(caught.value)
