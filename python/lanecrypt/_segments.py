@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 _MOST_BYTES = 1 << 62
 
 
+def _make_ints(given: object, *names: str) -> None:
+    """Makes fields ints of Python: NumPy's have 8 to 64 bits, and a sum of them comes round. TypeError:
+    one is no whole number."""
+    for name in names:
+        object.__setattr__(given, name, operator.index(getattr(given, name)))
+
+
 @dataclasses.dataclass(frozen=True)
 class Number:
     """A number that goes up by 1 from segment to segment, within bytes that are otherwise the same
@@ -37,8 +44,7 @@ class Number:
     start: int = 0
 
     def __post_init__(self) -> None:
-        for number in (self.at, self.nbytes, self.start):
-            operator.index(number)  # TypeError
+        _make_ints(self, "at", "nbytes", "start")
         if self.byteorder not in ("big", "little"):
             raise ValueError("byteorder is 'big' or 'little'")
         if not (0 <= self.at < 1 << 32 and 1 <= self.nbytes <= 8):
@@ -73,8 +79,8 @@ class Segments:
     tags_inside: bool = True
 
     def __post_init__(self) -> None:
-        for number in (self.segment_bytes, self.first_bytes, self.last_flag_at or 0):
-            operator.index(number)  # TypeError
+        _make_ints(self, "segment_bytes", "first_bytes",
+                   *(["last_flag_at"] if self.last_flag_at is not None else []))
         for where in (self.number, self.aad_number):
             if where is not None and not isinstance(where, Number):
                 raise TypeError(f"a number is a lanecrypt.Number, not {type(where).__name__}")
@@ -90,12 +96,15 @@ class Segments:
     def count(self, text_bytes: int, *, first: int = 0) -> int:
         """How many segments a text of so many bytes has, whose first one has the number `first`.
         A text of no bytes has one."""
+        text_bytes, first = operator.index(text_bytes), operator.index(first)
         rest = max(text_bytes - self._first_bytes(first), 0)
         return 1 + -(-rest // self.segment_bytes)
 
     def text_bytes(self, sealed_bytes: int, tag_bytes: int = 16, *, first: int = 0) -> int:
         """How many bytes of text are in so many bytes with tags inside. ValueError: it cannot be
         so many."""
+        sealed_bytes, tag_bytes = operator.index(sealed_bytes), operator.index(tag_bytes)
+        first = operator.index(first)
         whole, start = self.segment_bytes + tag_bytes, self._first_bytes(first) + tag_bytes
         rest = max(sealed_bytes - start, 0)
         if sealed_bytes < tag_bytes or 0 < rest % whole <= tag_bytes:

@@ -315,6 +315,23 @@ def test_without_pyca(tmp_path):
     assert done.stdout == "(0,)\n"
 
 
+def test_invalid_tag_stays_what_it_was():
+    """An except clause has the class from the first time on, also where pyca/cryptography comes into
+    the path later."""
+    run_script("""
+        import sys
+        sys.modules["cryptography"] = None
+        import lanecrypt
+        first = lanecrypt.InvalidTag
+        del sys.modules["cryptography"]
+        import cryptography.exceptions
+        try:
+            lanecrypt.AESGCM(bytes(32)).decrypt(bytes(12), bytes(20), None)
+        except first as error:
+            assert error.failed == (0,) and first is not cryptography.exceptions.InvalidTag
+        """)
+
+
 def test_with_pyca():
     from cryptography.exceptions import InvalidTag
     assert lanecrypt.InvalidTag is InvalidTag

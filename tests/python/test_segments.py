@@ -70,6 +70,23 @@ def test_a_file_of_tink(context):
     assert work.of(worker) == 2 * len(text)
 
 
+@pytest.mark.parametrize("kind", ["i8", "u8", "u1"])
+def test_layouts_of_numpys_numbers(context, kind):
+    """Their sums come round, where an int of Python has more digits."""
+    numpy = pytest.importorskip("numpy")
+    n = numpy.dtype(kind).type
+    layout = Segments(n(64), first_bytes=n(24), number=Number(n(7), n(4), start=n(1)),
+                      last_flag_at=n(11), aad_number=Number(n(0), n(4)))
+    same = Segments(64, first_bytes=24, number=Number(7, start=1), last_flag_at=11,
+                    aad_number=Number(0))
+    assert layout == same and repr(layout) == repr(same)
+    ours, text = lanecrypt.AESGCM(KEY, context=context), os.urandom(1000)
+    sealed = ours.encrypt_segments(layout, PREFIX, text, b"data", first=n(0))
+    assert sealed == ours.encrypt_segments(same, PREFIX, text, b"data")
+    assert ours.decrypt_segments(layout, PREFIX, sealed, b"data") == text
+    assert layout.count(n(100), first=n(0)) == 3 and layout.text_bytes(n(150)) == 102
+
+
 @pytest.mark.parametrize("cut", [1, 15, 16, 17, 984, 999])
 def test_a_text_that_was_cut(context, cut):
     ours = lanecrypt.AESGCM(KEY, context=context)
