@@ -198,6 +198,25 @@ def test_torch_on_the_cpu(ours, torch):
         ours.encrypt(NONCE, torch.zeros(8)[::2])
 
 
+def test_torch_of_other_signs_than_its_memory(ours, torch):
+    """What PyTorch computes only when it reads them: their bytes are another tensor's."""
+    tensor = torch.randn(6, dtype=torch.complex64)
+    rows = torch.randn(6, 2, dtype=torch.complex64)
+    ctr = lanecrypt.Cipher("aes-ctr", KEY)
+    for view in (tensor.conj(), tensor[:1].conj().imag):
+        sealed = ours.encrypt(NONCE, view.clone().resolve_conj().resolve_neg())
+        for call in (lambda: ours.encrypt(NONCE, view), lambda: ctr.encrypt(bytes(16), view),
+                     lambda: ours.decrypt_into(NONCE, sealed, None, view),
+                     lambda: ours.encrypt_many([NONCE], [view]),
+                     lambda: ours.encrypt_many(bytes(72), rows.conj())):
+            with pytest.raises(BufferError, match="resolve_conj"):
+                call()
+        copy = view.resolve_conj().resolve_neg()
+        into = torch.zeros_like(copy)
+        ours.decrypt_into(NONCE, ours.encrypt(NONCE, copy), None, into)
+        assert torch.equal(into, view)
+
+
 def test_torch_parameters(ours, torch):
     layer = torch.nn.Linear(8, 8)
     before = layer.weight.detach().clone()
