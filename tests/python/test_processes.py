@@ -30,6 +30,16 @@ def test_importing_touches_nothing():
     assert "lanecrypt" in done.stdout
 
 
+def test_importing_for_ray():
+    """What the documents call lanecrypt.ray is there, and brings no Ray."""
+    run_script("""
+        import sys, lanecrypt
+        assert "lanecrypt.ray" not in sys.modules
+        assert lanecrypt.ray.Decrypt is sys.modules["lanecrypt.ray"].Decrypt
+        assert "ray" not in sys.modules and not hasattr(lanecrypt, "rays")
+        """)
+
+
 def test_a_small_encryption_starts_no_device():
     run_script("""
         import lanecrypt, os
