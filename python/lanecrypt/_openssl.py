@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 from typing import Optional, Union
 
+from . import _core
+
 Setting = Union[str, int, bool]
 
 # All that the provider reads. docs/operate.md says what each is.
@@ -52,7 +54,8 @@ def openssl_conf(path: Union[str, "os.PathLike[str]", None] = None, *,
         if name not in _SETTINGS:
             raise ValueError(f"the provider has no setting {name!r}")
         lines.append(f"{name} = {_escaped(name, value)}\n")
-    module = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "gpu.so")
+    # In an editable installation what is compiled lies elsewhere than this file.
+    module = os.path.join(os.path.dirname(os.path.abspath(_core.__file__)), "lib", "gpu.so")
     text = _TEXT.format(module=_escaped("module", module), settings="".join(lines))
     if path is not None:
         _write(os.fsdecode(path), text)

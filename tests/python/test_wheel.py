@@ -62,6 +62,30 @@ def test_run_paths_stay_inside(wheel, tmp_path):
                 assert part.startswith("$ORIGIN") and tmp_path in folder.resolve().parents, part
 
 
+def test_an_editable_installation(tmp_path):
+    """`pip install -e` leaves the Python files where they are, and puts what is compiled elsewhere."""
+    installed = pathlib.Path(lanecrypt._core.__file__)
+    for path in pathlib.Path(lanecrypt.__file__).parent.rglob("*.py"):
+        copy = tmp_path / "lanecrypt" / path.relative_to(pathlib.Path(lanecrypt.__file__).parent)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+    said = run(sys.executable, "-c", f"""if True:
+        import importlib.abc, importlib.util, runpy, sys
+        class Finder(importlib.abc.MetaPathFinder):
+            def find_spec(self, name, path, target=None):
+                if name == "lanecrypt._core":
+                    return importlib.util.spec_from_file_location(name, {str(installed)!r})
+        sys.meta_path.insert(0, Finder())
+        sys.path.insert(0, {str(tmp_path)!r})
+        import lanecrypt
+        assert lanecrypt.__file__.startswith({str(tmp_path)!r})
+        print(lanecrypt.openssl_conf(), flush=True)
+        sys.argv = ["lanecrypt", "--version"]
+        runpy.run_module("lanecrypt", run_name="__main__")""")
+    assert f"module = {installed.parent}/lib/gpu.so\n" in said
+    assert said.endswith(f"lanecrypt {lanecrypt.__version__}\n")
+
+
 def test_what_a_source_distribution_has(tmp_path, monkeypatch):
     """All that a build reads: CMake finds each file that it names, and no other is missing. It has no
     tests and no benchmarks."""
