@@ -535,7 +535,8 @@ typedef struct lc_completion {
    * context or call exit(). May be NULL. */
   void (*callback)(void *argument, lc_status status);
   void *argument;
-  /* An eventfd(2) to which 1 is added; -1 for none. The caller keeps it and closes it. */
+  /* An eventfd(2) to which 1 is added; -1 for none. The caller keeps it and closes it. 0, as in a
+   * struct that was zeroed, is none too, unless descriptor 0 is an eventfd by then. */
   int eventfd;
   /* Where the job's result goes before the two are told. NULL: nowhere. It must stay until
    * then. Its struct_size is set by the caller. */

@@ -7,6 +7,7 @@ Importing this package touches no device and imports no framework.
 from __future__ import annotations
 
 import atexit
+import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ from ._segments import Number, Segments
 from ._stream import CipherStream
 
 if TYPE_CHECKING:
+    from . import ray as ray
     from ._errors import _OwnInvalidTag as InvalidTag
 
 __version__: str = _core.VERSION
@@ -51,4 +53,6 @@ def __getattr__(name: str) -> Any:
 
         globals()[name] = invalid_tag_type()
         return globals()[name]
+    if name == "ray":
+        return importlib.import_module(".ray", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

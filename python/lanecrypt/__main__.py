@@ -6,9 +6,12 @@ import pathlib
 import sys
 from typing import NoReturn
 
+from . import _core
+
 
 def main() -> NoReturn:
-    command = pathlib.Path(__file__).parent / "bin" / "lanecrypt"
+    # In an editable installation what is compiled lies elsewhere than this file.
+    command = pathlib.Path(_core.__file__).parent / "bin" / "lanecrypt"
     os.execv(command, ["lanecrypt", *sys.argv[1:]])
 
 

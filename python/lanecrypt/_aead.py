@@ -9,17 +9,24 @@ from typing import Any, Optional, Union
 
 from . import _arrays, _core
 from ._captured import Captured, capture_decryption, capture_encryption
-from ._context import Context, default_context
+from ._context import Context, checked, default_context
 from ._errors import invalid_tag
 from ._job import Job
 from ._keys import BytesLike, KeyProvider, secret_key
 from ._messages import CIPHERS, Messages, Prepared, check_count, check_size, nbytes_of, run
+from ._names import check_name
+from ._numbers import whole
 from ._segments import Segments, decrypting, encrypting
 from ._verdicts import with_verdicts
 
 _TAG_SIZES = {"gcm": (4, 8, 12, 13, 14, 15, 16), "ccm": (4, 6, 8, 10, 12, 14, 16)}
 
 _KEY_SIZES = {"sm4": (16,), "chacha20": (32,)}
+
+_NAMES = [name for name in CIPHERS if name.endswith(("-gcm", "-ccm", "-poly1305"))]
+
+# In the place of a buffer: a new one is made. None is no buffer.
+_NEW = object()
 
 
 class AEAD:
@@ -61,21 +68,17 @@ class AEAD:
         *,
         context: Optional[Context] = None,
     ) -> None:
-        mode = name.rpartition("-")[2] if name in CIPHERS else ""
-        if mode not in ("gcm", "ccm", "poly1305"):
-            raise ValueError(f"there is no authenticated cipher {name!r}")
+        check_name("authenticated cipher", name, _NAMES)
         self._name = name
-        self._mode = mode
+        self._mode = name.rpartition("-")[2]
         self._number = CIPHERS[name]
         self._key = secret_key(key)
         if self._key.nbytes not in _KEY_SIZES.get(name.partition("-")[0], (16, 24, 32)):
             raise ValueError(self._key_text())
-        if not isinstance(tag_length, int):
-            raise TypeError("tag_length is an int")
-        if tag_length not in _TAG_SIZES.get(name[-3:], (16,)):
+        self._tag_bytes = whole("tag_length", tag_length)
+        if self._tag_bytes not in _TAG_SIZES.get(name[-3:], (16,)):
             raise ValueError("Invalid tag_length")
-        self._tag_bytes = tag_length
-        self._context = context
+        self._context = checked(context)
 
     def _key_text(self) -> str:
         return f"a key of {self._name} does not have {self._key.nbytes} bytes"
@@ -151,9 +154,10 @@ class AEAD:
             object: an array of shape (count, bytes of a nonce), or bytes.
         associated_data: None, one object for all messages, or a list or tuple with one for each.
         out: where the ciphertexts go, in the same form as the data, each as long as its message;
-            the data themselves to work in place. By default new ones: of the shape and type of
-            the data, bytes for bytes-like messages. All may be in host memory while the data are
-            on a device, as encrypt_into() has it.
+            the data themselves to work in place. Nothing else of it may overlap, which is not
+            looked for: no output another one, nor another message. By default new ones: of the
+            shape and type of the data, bytes for bytes-like messages. All may be in host memory
+            while the data are on a device, as encrypt_into() has it.
         tags: where the tags go: an array, one behind the other. By default a new array of shape
             (count, bytes of a tag) beside the data, or beside `out` where that is in host memory;
             a list of bytes for bytes-like messages.
@@ -307,7 +311,7 @@ class AEAD:
         return _core.CipherTask(context._core, self._number, encrypts, self._key, nonce_bytes,
                                 self._tag_bytes, 0, stream)
 
-    def _encrypt(self, nonce: Any, data: Any, aad: Any, stream: Any, buf: Any = None) -> Prepared:
+    def _encrypt(self, nonce: Any, data: Any, aad: Any, stream: Any, buf: Any = _NEW) -> Prepared:
         context = self._context or default_context()
         handle = _arrays.stream_number(stream)
         source = _arrays.view(data, handle)
@@ -317,7 +321,7 @@ class AEAD:
         length = source.nbytes
         self._check_length(nonce_bytes, length)
         whole = length + self._tag_bytes
-        if buf is None:
+        if buf is _NEW:
             output = _arrays.new_bytes(data, source, whole, context._core, handle)
         else:
             output = _arrays.Output(_arrays.view(buf, handle, writable=True), whole)
@@ -326,7 +330,7 @@ class AEAD:
         task.put_tags(output.view, length)
         return task, lambda: output.value
 
-    def _decrypt(self, nonce: Any, data: Any, aad: Any, stream: Any, buf: Any = None) -> Prepared:
+    def _decrypt(self, nonce: Any, data: Any, aad: Any, stream: Any, buf: Any = _NEW) -> Prepared:
         context = self._context or default_context()
         handle = _arrays.stream_number(stream)
         source = _arrays.view(data, handle)
@@ -337,7 +341,7 @@ class AEAD:
         if length < 0:
             raise invalid_tag()
         self._check_length(nonce_bytes, length)
-        if buf is None:
+        if buf is _NEW:
             output = _arrays.new_bytes(data, source, length, context._core, handle)
         else:
             output = _arrays.Output(_arrays.view(buf, handle, writable=True), length)
@@ -458,8 +462,7 @@ class ChaCha20Poly1305(AEAD):
 
 
 def _random_key(bit_length: int) -> bytes:
-    if not isinstance(bit_length, int):
-        raise TypeError("bit_length is an int")
-    if bit_length not in (128, 192, 256):
+    bits = whole("bit_length", bit_length)
+    if bits not in (128, 192, 256):
         raise ValueError("bit_length must be 128, 192, or 256")
-    return os.urandom(bit_length // 8)
+    return os.urandom(bits // 8)

@@ -55,6 +55,11 @@ def view(value: Any, stream: Optional[int] = None, *, writable: bool = False) ->
     framework = framework_of(value)
     if framework == "jax" and writable:
         raise TypeError("arrays of JAX are immutable, so none can be an output")
+    # Of such a view the memory is another tensor's. Signs change only where PyTorch reads it.
+    if (framework == "torch" and hasattr(value, "is_conj")
+            and (value.is_conj() or value.is_neg())):
+        raise BufferError("the tensor is the conjugate or the negative of what lies in its memory: "
+                          "make a copy that is not, by .resolve_conj().resolve_neg()")
     if framework == "numpy" and value.dtype.kind in "mMV":
         # The buffer protocol does not know times and extension types.
         if not value.flags.c_contiguous:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _arrays, _core
 from ._messages import check_size
+from ._numbers import whole
 from ._segments import Segments, _Request
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Captured:
 
     @property
     def closed(self) -> bool:
+        """Whether its memory on the card was freed."""
         return self._core.closed
 
     def __enter__(self) -> Captured:
@@ -77,7 +79,7 @@ def capture_encryption(cipher: Union[AEAD, Cipher], layout: Segments, nonce: Any
     task = request.task(True, nonce, length, request.output(out, length + inside), aad, is_end)
     _put_tags(request, task, tags, True)
     place = None if nonce_out is None else _arrays.view(nonce_out, request.stream, writable=True)
-    return Captured(_core.Captured(task, launches, place,
+    return Captured(_core.Captured(task, whole("launches", launches), place,
                                    _arrays.view(verdict, request.stream, writable=True)))
 
 

@@ -9,10 +9,12 @@ from typing import Any, NamedTuple, Optional, Union
 
 from . import _arrays, _core
 from ._captured import Captured, capture_decryption, capture_encryption
-from ._context import Context, default_context
+from ._context import Context, checked, default_context
 from ._job import Job
 from ._keys import BytesLike, KeyProvider, secret_key
 from ._messages import CIPHERS, Messages, Prepared, bytes_of, check_size, run
+from ._names import check_name
+from ._numbers import whole
 from ._segments import Segments
 from ._stream import CHACHA20_BLOCKS, CipherStream, Continuation, check_blocks
 
@@ -87,8 +89,7 @@ class Cipher:
         data_unit_bytes: int = 0,
         context: Optional[Context] = None,
     ) -> None:
-        if name not in _MODES:
-            raise ValueError(f"there is no cipher {name!r}")
+        check_name("cipher", name, _MODES)
         self._name = name
         self._mode = _MODES[name]
         self._number = CIPHERS[name]
@@ -96,10 +97,10 @@ class Cipher:
         if self._key.nbytes not in self._mode.key_sizes:
             sizes = " or ".join(map(str, self._mode.key_sizes))
             raise ValueError(f"a key of {name} has {sizes} bytes, not {self._key.nbytes}")
-        if data_unit_bytes and not self._mode.has_data_units:
+        self._unit_bytes = whole("data_unit_bytes", data_unit_bytes)
+        if self._unit_bytes and not self._mode.has_data_units:
             raise ValueError(f"{name} has no data units")
-        self._unit_bytes = data_unit_bytes
-        self._context = context
+        self._context = checked(context)
 
     def __repr__(self) -> str:
         return f"<lanecrypt.Cipher {self._name} at {id(self):#x}>"

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from types import TracebackType
 from typing import Literal, NamedTuple, Optional
 
 from . import _core
+from ._numbers import whole
 
 
 class Device(NamedTuple):
@@ -50,6 +52,8 @@ class Counters(NamedTuple):
 _FALLBACK = {"cpu": 0, "none": 1}
 _VERIFY = {"sampled": 0, "off": 1, "full": 2}
 _PREFER = {"speed": 0, "offload": 1}
+
+_MOST_SECONDS = ((1 << 32) - 1) // 1000
 
 
 def _number(what: str, names: dict[str, int], name: str) -> int:
@@ -105,18 +109,24 @@ class Context:
         cores: int = 0,
         service: str = "off",
     ) -> None:
-        for name, text in (("devices", devices), ("service", service)):
-            if text is not None and "\0" in text:
+        for name, text in (("devices", "" if devices is None else devices), ("service", service)):
+            if not isinstance(text, str):
+                raise TypeError(f"{name} is a str, not {type(text).__name__}")
+            if "\0" in text:
                 raise ValueError(f"{name} has a NUL character")
+        if threshold_bytes is not None:
+            threshold_bytes = whole("threshold_bytes", threshold_bytes)
+        if not 0 <= time_limit <= _MOST_SECONDS:
+            raise ValueError(f"time_limit is 0 to {_MOST_SECONDS} seconds")
         self._core = _core.Context(
             devices,
             _number("fallback", _FALLBACK, fallback),
             _number("verify", _VERIFY, verify),
             _number("prefer", _PREFER, prefer),
-            pinned_bytes,
-            round(time_limit * 1000),
-            prime_pool,
-            cores,
+            whole("pinned_bytes", pinned_bytes),
+            math.ceil(time_limit * 1000),  # what is short is not the default
+            whole("prime_pool", prime_pool, 32),
+            whole("cores", cores, 32),
             service,
             threshold_bytes,
         )
@@ -132,6 +142,7 @@ class Context:
 
     @property
     def closed(self) -> bool:
+        """Whether close() was called."""
         return self._core.closed
 
     def devices(self) -> list[Device]:
@@ -150,7 +161,7 @@ class Context:
 
     def allocate(self, device: str, nbytes: int) -> _core.DeviceMemory:
         """Memory on a device, for data that no framework holds there."""
-        return _core.allocate(self._core, device, nbytes)
+        return _core.allocate(self._core, device, whole("nbytes", nbytes))
 
     def __enter__(self) -> Context:
         return self
@@ -179,6 +190,18 @@ def default_context() -> Context:
         if _default is None or _default.closed:
             _default = Context()
         return _default
+
+
+def checked(context: Optional[Context]) -> Optional[Context]:
+    """The context that a user gave, or None for the default one."""
+    if context is not None and not isinstance(context, Context):
+        raise TypeError(f"context is a lanecrypt.Context, not {type(context).__name__}")
+    return context
+
+
+def used_context(context: Optional[Context]) -> Context:
+    """That which a user gave, or the default one."""
+    return checked(context) or default_context()
 
 
 def _after_fork() -> None:

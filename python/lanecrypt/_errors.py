@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 
@@ -39,8 +40,10 @@ _OwnInvalidTag.__name__ = _OwnInvalidTag.__qualname__ = "InvalidTag"
 _OwnInvalidTag.__module__ = "lanecrypt"
 
 
+@functools.cache
 def invalid_tag_type() -> type[Exception]:
-    """The class of the exception for a wrong tag. Imports pyca/cryptography if it is there."""
+    """The class of the exception for a wrong tag. Imports pyca/cryptography if it is there. It stays
+    what it was when it was first asked for, since an except clause has it from then on."""
     try:
         from cryptography.exceptions import InvalidTag
     except ImportError:

@@ -6,9 +6,11 @@ from __future__ import annotations
 from typing import Any, Optional, Union
 
 from . import _arrays, _core
-from ._context import Context, default_context
+from ._context import Context, used_context
 from ._keys import BytesLike, KeyProvider, secret_key
 from ._messages import check_size
+from ._names import check_name
+from ._numbers import whole
 
 # The number of the C ABI, the usual bytes of a digest, and whether these may be others.
 _HASHES = _core.hashes()
@@ -19,9 +21,10 @@ _PLAIN = [name for name in _HASHES
 
 def _digest_bytes(name: str, given: Optional[int]) -> int:
     usual, is_any = _HASHES[name][1:]
-    if given is None or given == usual:
+    if given is None:
         return usual
-    if not is_any:
+    given = whole("digest_bytes", given)
+    if given != usual and not is_any:
         raise ValueError(f"a digest of {name} has {usual} bytes, not {given}")
     if not 1 <= given <= 1 << 30:
         raise ValueError("a digest has 1 to 2**30 bytes")
@@ -54,9 +57,8 @@ def hash_many(
     Digests are those of hashlib. With messages in host memory one of them is computed again by
     the CPU, unless the context has verify="off".
     """
-    if name not in _PLAIN:
-        raise ValueError(f"there is no hash {name!r}: there are {', '.join(_PLAIN)}")
-    used = context or default_context()
+    check_name("hash", name, _PLAIN)
+    used = used_context(context)
     length = _digest_bytes(name, digest_bytes)
     handle = _arrays.stream_number(stream)
     is_sequence = isinstance(messages, (list, tuple))
@@ -85,7 +87,7 @@ def hash_many(
 
 def _one(name: str, data: Any, length: int, leaf_bytes: int, key: Optional[_core.SecretKey],
          text: bytes, stream: Any, context: Optional[Context]) -> bytes:
-    used = context or default_context()
+    used = used_context(context)
     handle = _arrays.stream_number(stream)
     source = _arrays.view(data, handle)
     handle = _arrays.stream_for(data, source, handle)
@@ -143,6 +145,7 @@ def merkle_root(
 
     stream: as for hash_many().
     """
+    leaf_bytes = whole("leaf_bytes", leaf_bytes)
     if leaf_bytes < 1:
         raise ValueError("a leaf has 1 byte at least")
     return _one("merkle-sha256", data, 32, leaf_bytes, None, b"", stream, context)

@@ -7,8 +7,9 @@ from typing import Any, Optional, Union
 
 from . import _arrays, _core
 from ._cipher import Cipher
-from ._context import Context, default_context
+from ._context import Context, used_context
 from ._keys import BytesLike, KeyProvider
+from ._numbers import whole
 
 
 def keystream(
@@ -46,13 +47,12 @@ def keystream(
     if len(start) != 12:
         raise ValueError(f"the nonce has 12 bytes, not {len(start)}")
     block = 64 if cipher == "chacha20" else 16
-    if offset < 0 or offset % block:
+    offset = whole("offset", offset, 128)
+    if offset % block:
         raise ValueError(f"offset must be a multiple of {block}")
     handle = _arrays.stream_number(stream)
     if out is None:
-        if nbytes is None or nbytes < 0:
-            raise ValueError("nbytes is negative")
-        view = _core.View.of_new_bytes(nbytes)
+        view = _core.View.of_new_bytes(whole("nbytes", nbytes, 63))
         value = view.owner
     else:
         view = _arrays.view(out, handle, writable=True)
@@ -65,7 +65,7 @@ def keystream(
     handle = _arrays.stream_for(out, view, handle)
     iv = (first.to_bytes(4, "little") + start if cipher == "chacha20"
           else start + first.to_bytes(4, "big"))
-    used = context or default_context()
+    used = used_context(context)
     task = Cipher(cipher, key, context=used)._task(used, True, 16, handle)
     task.add(iv, view, 0, view.nbytes, view, 0, None)
     # Zeros encrypted are the keystream.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable
 from typing import Any, Optional, Protocol
 
@@ -45,6 +46,15 @@ def check_size(its_view: _core.View, nbytes: int, what: str = "buffer") -> None:
 def check_count(given: int, needed: int, what: str) -> None:
     if given != needed:
         raise ValueError(f"there are {given} {what} for {needed} messages")
+
+
+def check_rows(ivs: Any, count: int) -> None:
+    """Raises ValueError where an array of several dimensions has another row than one for each
+    message: its bytes are then cut into other nonces than those that it shows."""
+    shape = [] if type(ivs) is bytes else _arrays.view(ivs).shape
+    if len(shape) > 1 and count not in (shape[0], math.prod(shape[:-1])):
+        raise ValueError(f"nonces of shape {tuple(shape)} are not one in each row for {count} "
+                         "messages")
 
 
 class Keyed(Protocol):
@@ -129,6 +139,7 @@ class Messages:
         """All of them, one behind the other, each as long as the others."""
         if not isinstance(ivs, (list, tuple)):
             joined = bytes_of(ivs)
+            check_rows(ivs, self.count)
             if self.count and len(joined) % self.count:
                 raise ValueError(f"{len(joined)} bytes of nonces are not as many for each of "
                                  f"{self.count} messages")

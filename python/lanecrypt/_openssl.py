@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 from typing import Optional, Union
 
+from . import _core
+
 Setting = Union[str, int, bool]
 
 # All that the provider reads. docs/operate.md says what each is.
@@ -52,16 +54,19 @@ def openssl_conf(path: Union[str, "os.PathLike[str]", None] = None, *,
         if name not in _SETTINGS:
             raise ValueError(f"the provider has no setting {name!r}")
         lines.append(f"{name} = {_escaped(name, value)}\n")
-    module = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "gpu.so")
+    # In an editable installation what is compiled lies elsewhere than this file.
+    module = os.path.join(os.path.dirname(os.path.abspath(_core.__file__)), "lib", "gpu.so")
     text = _TEXT.format(module=_escaped("module", module), settings="".join(lines))
     if path is not None:
-        _write(os.fspath(path), text)
+        _write(os.fsdecode(path), text)
     return text
 
 
 def _escaped(name: str, value: Setting) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if not isinstance(value, (str, int)):
+        raise TypeError(f"{name} is a str, an int or a bool, not {type(value).__name__}")
     text = str(value)
     if any(ord(character) < 32 for character in text) or text != text.strip():
         raise ValueError(f"{name} has characters that a configuration cannot hold")

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 from . import _arrays, _core
 from ._context import Context, default_context
 from ._errors import invalid_tag
-from ._messages import Prepared, check_size
+from ._messages import Prepared, check_rows, check_size
+from ._numbers import whole
 from ._verdicts import with_verdicts
 
 if TYPE_CHECKING:
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
     from ._cipher import Cipher
 
 _MOST_BYTES = 1 << 62
+
+
+def _make_ints(given: object, *names: str) -> None:
+    """Makes fields ints of Python: NumPy's have 8 to 64 bits, and a sum of them comes round. TypeError:
+    one is no whole number."""
+    for name in names:
+        object.__setattr__(given, name, operator.index(getattr(given, name)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,8 +44,7 @@ class Number:
     start: int = 0
 
     def __post_init__(self) -> None:
-        for number in (self.at, self.nbytes, self.start):
-            operator.index(number)  # TypeError
+        _make_ints(self, "at", "nbytes", "start")
         if self.byteorder not in ("big", "little"):
             raise ValueError("byteorder is 'big' or 'little'")
         if not (0 <= self.at < 1 << 32 and 1 <= self.nbytes <= 8):
@@ -72,8 +79,8 @@ class Segments:
     tags_inside: bool = True
 
     def __post_init__(self) -> None:
-        for number in (self.segment_bytes, self.first_bytes, self.last_flag_at or 0):
-            operator.index(number)  # TypeError
+        _make_ints(self, "segment_bytes", "first_bytes",
+                   *(["last_flag_at"] if self.last_flag_at is not None else []))
         for where in (self.number, self.aad_number):
             if where is not None and not isinstance(where, Number):
                 raise TypeError(f"a number is a lanecrypt.Number, not {type(where).__name__}")
@@ -89,12 +96,15 @@ class Segments:
     def count(self, text_bytes: int, *, first: int = 0) -> int:
         """How many segments a text of so many bytes has, whose first one has the number `first`.
         A text of no bytes has one."""
+        text_bytes, first = operator.index(text_bytes), operator.index(first)
         rest = max(text_bytes - self._first_bytes(first), 0)
         return 1 + -(-rest // self.segment_bytes)
 
     def text_bytes(self, sealed_bytes: int, tag_bytes: int = 16, *, first: int = 0) -> int:
         """How many bytes of text are in so many bytes with tags inside. ValueError: it cannot be
         so many."""
+        sealed_bytes, tag_bytes = operator.index(sealed_bytes), operator.index(tag_bytes)
+        first = operator.index(first)
         whole, start = self.segment_bytes + tag_bytes, self._first_bytes(first) + tag_bytes
         rest = max(sealed_bytes - start, 0)
         if sealed_bytes < tag_bytes or 0 < rest % whole <= tag_bytes:
@@ -145,8 +155,7 @@ class _Request:
                  stream: Any, *, captures: bool = False) -> None:
         if not isinstance(layout, Segments):
             raise TypeError("the layout is a lanecrypt.Segments")
-        if first < 0:
-            raise ValueError("the number of a segment is not negative")
+        first = whole("first", first)
         self.aead = aead
         self.layout = layout
         self.first = first
@@ -172,6 +181,7 @@ class _Request:
         nonces = layout._nonce(nonce)
         nonce_bytes, stride = len(nonces), 0
         if layout.number is None:
+            check_rows(nonce, count)
             if nonce_bytes % count:
                 raise ValueError(f"{nonce_bytes} bytes of nonces are not as many for each of "
                                  f"{count} segments")

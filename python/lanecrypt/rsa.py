@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, Optional, Union
 
 from . import _core
-from ._context import Context, default_context
+from ._context import Context, used_context
 from ._job import Job
 from ._keys import BytesLike, KeyProvider
 from ._messages import Prepared, bytes_of, run
+from ._numbers import whole
 
 __all__ = ["DecryptionError", "PrivateKey", "decrypt_many", "generate", "sign_many",
            "submit_decrypt_many", "submit_sign_many"]
@@ -140,11 +141,12 @@ def generate(bits: int, count: int = 1, *, exponent: int = 65537,
     """
     if format not in ("pem", "der", "pyca"):
         raise ValueError('format must be "pem", "der" or "pyca"')
-    if exponent < 1:
+    e = whole("exponent", exponent, 1 << 16)
+    if e == 0:
         raise ValueError("the exponent is not positive")
-    number = exponent.to_bytes((exponent.bit_length() + 7) // 8, "big")
-    used = context or default_context()
-    keys = _core.generate_rsa_keys(used._core, bits, count, number, format == "pem", progress)
+    number = e.to_bytes((e.bit_length() + 7) // 8, "big")
+    keys = _core.generate_rsa_keys(used_context(context)._core, whole("bits", bits, 32),
+                                   whole("count", count), number, format == "pem", progress)
     if format != "pyca":
         return keys
     from cryptography.hazmat.primitives.serialization import load_der_private_key
@@ -162,9 +164,11 @@ def _sign(key: Key, messages: Sequence[BytesLike], padding: str, hash: str,
     new = _hash(hash)
     size = new().digest_size
     private = key if isinstance(key, PrivateKey) else PrivateKey(key)
-    task = _core.RsaTask((context or default_context())._core, private._core)
-    if salt_length is not None and (padding != "pss" or salt_length < 0):
-        raise ValueError("salt_length is for pss, and not negative")
+    task = _core.RsaTask(used_context(context)._core, private._core)
+    if salt_length is not None:
+        salt_length = whole("salt_length", salt_length)
+        if padding != "pss":
+            raise ValueError("salt_length is for pss")
     prefix = bytes.fromhex(_DIGEST_INFO[hash])
     for message in messages:
         digest = bytes_of(message) if prehashed else new(message).digest()
@@ -217,7 +221,7 @@ def _decrypt(key: Key, ciphertexts: Sequence[BytesLike], hash: str, mgf_hash: Op
     size, length = len(label_hash), private._core.nbytes
     if length < 2 * size + 2:
         raise ValueError("the key is too short for this hash")
-    task = _core.RsaTask((context or default_context())._core, private._core)
+    task = _core.RsaTask(used_context(context)._core, private._core)
     # What is no number below the modulus was not encrypted for the key.
     numbers: list[Optional[int]] = []
     for ciphertext in ciphertexts:

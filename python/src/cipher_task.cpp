@@ -188,7 +188,7 @@ void CipherTask::set_segments(nb::handle iv, uint64_t iv_stride, nb::object numb
     all.aad = additional->data();
     all.aad_length = additional->bytes();
     if (additional->room() != Room::kHost) {
-      place_.add(*additional);
+      place_.add_beside(*additional, "the associated data");
       all.aad_memory = LC_MEMORY_DEVICE;
     }
   }
@@ -264,7 +264,7 @@ void CipherTask::put_tags(nb::object to, uint64_t offset) {
   view.check_range(offset, count_ * tag_bytes_);
   if (count_ == 0) return;
   tags_on_device_ = view.room() != Room::kHost;
-  if (tags_on_device_) place_.add(view);
+  if (tags_on_device_) place_.add_beside(view, "the tags");
   keep(to);
   tags_outside_ = view.data() + offset;
 }
@@ -274,8 +274,9 @@ void CipherTask::set_verdicts(nb::object to) {
   const View &view = nb::cast<const View &>(to);
   view.check_range(0, count_);
   if (count_ == 0) return;
-  if (view.room() == Room::kHost) raise(PyExc_ValueError, "verdicts lie on the device of the data");
-  place_.add(view);
+  if (view.room() == Room::kHost)
+    raise(PyExc_ValueError, "the verdicts must lie on the device of the data");
+  place_.add_beside(view, "the verdicts");
   keep(to);
   verdicts_ = &view;
 }

@@ -47,8 +47,8 @@ class CipherTask : public Task {
   nb::bytes tag(size_t number) const;
   // Where a byte for each message says whether its tag is right, on the device of the data.
   void set_verdicts(nb::object to);
-  // A place that must lie on the device of the data.
-  void add_beside(const View &view) { place_.add(view); }
+  // A place that must lie on the device of the data. `what` is its name for a person.
+  void add_beside(const View &view, const std::string &what) { place_.add_beside(view, what); }
   // What the library is asked, when the task has begun.
   const lc_cipher_job &job() const { return job_; }
   // Reads them when the task has ended, and throws InvalidTag where one is wrong.

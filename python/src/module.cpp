@@ -16,6 +16,14 @@
 
 NB_MODULE(_core, module) {
   namespace python = lanecrypt::python;
+  // A program that forgets the package, as test tools and notebooks do, imports it again. The types
+  // are registered once in a process, so the new module has what the first one has.
+  static PyObject *first = nullptr;
+  if (first != nullptr) {
+    if (PyDict_Merge(PyModule_GetDict(module.ptr()), PyModule_GetDict(first), 0) != 0)
+      throw nanobind::python_error();
+    return;
+  }
   // Objects of modules that the interpreter does not take apart at its end are no leaks.
   nanobind::set_leak_warnings(false);
   module.attr("VERSION") = lc_version();
@@ -30,4 +38,5 @@ NB_MODULE(_core, module) {
   python::bind_hash_task(module);
   python::bind_rsa(module);
   python::bind_job(module);
+  first = module.inc_ref().ptr();
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "place.h"
 
-#include <string>
-
 namespace lanecrypt::python {
 
 namespace {
@@ -13,15 +11,24 @@ namespace {
 
 }  // namespace
 
+bool Place::is_here(const View &view) const {
+  return room_ == view.room() && (room_ == Room::kHost || ordinal_ == view.ordinal());
+}
+
 void Place::add(const View &view) {
   if (!is_known_) {
     is_known_ = true;
     room_ = view.room();
     ordinal_ = view.ordinal();
-  } else if (room_ != view.room() || (room_ != Room::kHost && ordinal_ != view.ordinal())) {
+  } else if (!is_here(view)) {
     raise_apart();
   }
   if (!framework_stream_) framework_stream_ = view.stream();
+}
+
+void Place::add_beside(const View &view, const std::string &what) {
+  if (!is_here(view)) raise(PyExc_ValueError, what + " must lie on the device of the data");
+  add(view);
 }
 
 void Place::add_output(const View &view) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "context.h"
 #include "view.h"
@@ -18,6 +19,8 @@ class Place {
 
   // Throws where the view lies elsewhere than those before it.
   void add(const View &view);
+  // The same for what goes with a text that was added before. `what` is its name for a person.
+  void add_beside(const View &view, const std::string &what);
   // The same, but that output may be in host memory where the input, which comes before it, is not:
   // all of it, or none.
   void add_output(const View &view);
@@ -33,6 +36,8 @@ class Place {
   void *stream() const;
 
  private:
+  bool is_here(const View &view) const;
+
   const std::optional<uintptr_t> given_stream_;
   std::optional<uintptr_t> framework_stream_;
   bool is_known_ = false;

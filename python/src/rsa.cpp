@@ -186,7 +186,7 @@ void RsaTask::prepare() {
 
 void bind_rsa(nb::module_ &module) {
   nb::class_<RsaKey>(module, "RsaKey")
-      .def(nb::init<nb::handle, bool>(), nb::arg("encoded"), nb::arg("wipes") = false)
+      .def(nb::init<nb::handle, bool>(), nb::arg("encoded").none(), nb::arg("wipes") = false)
       .def_prop_ro("nbytes", &RsaKey::bytes)
       .def_prop_ro("bits", &RsaKey::bits);
   nb::class_<RsaTask, Task>(module, "RsaTask")

@@ -6,13 +6,17 @@
 namespace lanecrypt::python {
 
 SecretKey::SecretKey(nb::handle bytes, bool wipes) {
-  Py_buffer buffer;
-  if (PyObject_GetBuffer(bytes.ptr(), &buffer, PyBUF_SIMPLE) != 0) {
-    PyErr_Clear();
+  if (!PyObject_CheckBuffer(bytes.ptr())) {
     // What was given may be the key itself, so the text says only of which type it is.
     const nb::str type = nb::str(bytes.type().attr("__name__"));
     raise(PyExc_TypeError,
           std::string("a key is a bytes-like object or a KeyProvider, not ") + type.c_str());
+  }
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(bytes.ptr(), &buffer, PyBUF_SIMPLE) != 0) {
+    // What a type of others says of it may hold the key too.
+    PyErr_Clear();
+    raise(PyExc_BufferError, "the bytes of the key do not lie one behind the other in memory");
   }
   const size_t size = static_cast<size_t>(buffer.len);
   memory_ = secure::KeyMemory(size, secure::KeyMemory::Fork::kKept);
@@ -25,7 +29,7 @@ SecretKey::SecretKey(nb::handle bytes, bool wipes) {
 
 void bind_secret_key(nb::module_ &module) {
   nb::class_<SecretKey>(module, "SecretKey")
-      .def(nb::init<nb::handle, bool>(), nb::arg("key"), nb::arg("wipes") = false)
+      .def(nb::init<nb::handle, bool>(), nb::arg("key").none(), nb::arg("wipes") = false)
       .def_prop_ro("nbytes", &SecretKey::size)
       .def(
           "__reduce_ex__",

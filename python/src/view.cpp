@@ -10,6 +10,7 @@
 #include <string>
 #include <typeinfo>
 
+#include "cuda_pointer.h"
 #include "device_memory.h"
 
 namespace lanecrypt::python {
@@ -259,7 +260,8 @@ bool View::by_cuda_interface(nb::handle object) {
   is_read_only_ = nb::object(data[1]).is(nb::handle(Py_True));
   bytes_ = items_of(shape_) * static_cast<uint64_t>(item);
   room_ = Room::kCuda;
-  ordinal_ = ordinal;
+  // Numba's arrays, and buffers of RMM, tell their device by no other way than their address.
+  ordinal_ = type != 0 ? ordinal : cuda::ordinal_of(data_).value_or(0);
   if (const nb::object stream = entry(told, "stream", true); !stream.is_none())
     stream_ = reinterpret_cast<uintptr_t>(PyLong_AsVoidPtr(stream.ptr()));
   if (PyErr_Occurred()) throw nb::python_error();

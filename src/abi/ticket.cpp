@@ -4,6 +4,7 @@
 #include "abi/ticket.h"
 
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +12,17 @@
 #include <cstring>
 
 namespace lanecrypt::abi {
+namespace {
+
+// Whether the descriptor can be an eventfd, as these are of no type of file. Whoever leaves the
+// field zero means none, and his standard input, often a terminal or a socket, would get bytes. But
+// in a process that has closed it eventfd() may give out the number.
+bool may_be_eventfd(int descriptor) {
+  struct stat its;
+  return fstat(descriptor, &its) == 0 && (its.st_mode & S_IFMT) == 0;
+}
+
+}  // namespace
 
 Status check_completion(const lc_completion *completion) {
   // The first version ended before `result`.
@@ -23,6 +35,7 @@ Ending::Callback make_callback(const lc_completion *completion) {
   if (completion == nullptr) return nullptr;
   lc_completion told = {};
   memcpy(&told, completion, std::min(completion->struct_size, sizeof told));
+  if (told.eventfd == 0 && !may_be_eventfd(0)) told.eventfd = -1;
   return [completion = told](const Status &status, const lc_result &result) {
     if (completion.result != nullptr) (void)give(result, completion.result, "");
     if (completion.callback != nullptr) completion.callback(completion.argument, status.code());

@@ -156,6 +156,15 @@ def test_keys_of_wrong_types(key):
         with pytest.raises(TypeError) as caught:
             getattr(lanecrypt, name)(key)
         assert "xxx" not in str(caught.value)
+        assert str(caught.value).startswith("a key is a bytes-like object or a KeyProvider, not")
+
+
+def test_keys_in_strided_memory():
+    """As pyca/cryptography has it: the object is bytes-like, so its type is not wrong."""
+    strided = memoryview(bytes(64))[::2]
+    for module in (lanecrypt, pyca):
+        with pytest.raises(BufferError):
+            module.AESGCM(strided)
 
 
 def test_generated_keys():
@@ -175,6 +184,19 @@ def test_into(context, length):
     opened = bytearray(length)
     assert ours.decrypt_into(NONCE, sealed, b"data", opened) == length
     assert opened == text
+
+
+def test_none_is_no_output(cpu):
+    """Otherwise a caller that lost its buffer would get plaintext, or a text for a length."""
+    for ours, theirs in (pair("AESGCM", 32, cpu), pair("ChaCha20Poly1305", 32, cpu)):
+        sealed = ours.encrypt(NONCE, b"text", None)
+        for aead in (ours, theirs):
+            with pytest.raises(TypeError):
+                aead.encrypt_into(NONCE, b"text", None, None)
+            with pytest.raises(TypeError):
+                aead.decrypt_into(NONCE, sealed, None, None)
+        with pytest.raises(TypeError, match="not NoneType"):
+            ours.submit_encrypt_into(NONCE, b"text", None, None)
 
 
 def test_in_place(context):
@@ -247,6 +269,28 @@ def test_nonces_of_many_are_of_one_length(context, as_rows):
                  lambda: ours.encrypt_many(nonces[:2] + [b"c" * 12], texts)):
         with pytest.raises(ValueError, match="11 bytes"):
             call()
+
+
+def test_nonces_of_many_are_in_rows(context):
+    """An array of another shape has as many bytes, but would be cut into nonces that it does not
+    show, which may come twice."""
+    ours = lanecrypt.AESGCM(KEY, context=context)
+    memory = memoryview(bytes(range(48)))
+    layout = lanecrypt.Segments(10, number=None, tags_inside=False)
+    texts, expected = [bytes(10)] * 4, None
+    for shape in ((48,), (4, 12), (2, 2, 12), (4, 3, 4)):
+        nonces = memory.cast("B", shape)
+        sealed, tags = ours.encrypt_many(nonces, texts)
+        expected = expected or tags
+        assert tags == expected
+        assert bytes(ours.encrypt_segments(layout, nonces, bytes(40))[1]) == b"".join(tags)
+    for shape in ((12, 4), (2, 24), (48, 1), (6, 2, 4)):
+        nonces = memory.cast("B", shape)
+        for call in (lambda: ours.encrypt_many(nonces, texts),
+                     lambda: ours.decrypt_many(nonces, sealed, tags),
+                     lambda: ours.encrypt_segments(layout, nonces, bytes(40))):
+            with pytest.raises(ValueError, match="not one in each row for 4"):
+                call()
 
 
 def test_many_of_different_lengths(context):

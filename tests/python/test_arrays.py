@@ -6,6 +6,7 @@ import ctypes
 import hashlib
 import importlib
 import os
+import subprocess
 import sys
 import types
 
@@ -14,7 +15,7 @@ import pytest
 import lanecrypt
 from cryptography import exceptions
 from cryptography.hazmat.primitives.ciphers import aead as pyca
-from conftest import Work, emulator
+from conftest import Work, emulator, run_script
 from lanecrypt import _arrays
 
 KEY = bytes(range(32))
@@ -201,6 +202,25 @@ def test_torch_on_the_cpu(context, ours, torch):
     assert before.of("cpu" if context.counters()["cpu"].jobs else "host:0") == done
     with pytest.raises(BufferError, match="contiguous"):
         ours.encrypt(NONCE, torch.zeros(8)[::2])
+
+
+def test_torch_of_other_signs_than_its_memory(ours, torch):
+    """What PyTorch computes only when it reads them: their bytes are another tensor's."""
+    tensor = torch.randn(6, dtype=torch.complex64)
+    rows = torch.randn(6, 2, dtype=torch.complex64)
+    ctr = lanecrypt.Cipher("aes-ctr", KEY)
+    for view in (tensor.conj(), tensor[:1].conj().imag):
+        sealed = ours.encrypt(NONCE, view.clone().resolve_conj().resolve_neg())
+        for call in (lambda: ours.encrypt(NONCE, view), lambda: ctr.encrypt(bytes(16), view),
+                     lambda: ours.decrypt_into(NONCE, sealed, None, view),
+                     lambda: ours.encrypt_many([NONCE], [view]),
+                     lambda: ours.encrypt_many(bytes(72), rows.conj())):
+            with pytest.raises(BufferError, match="resolve_conj"):
+                call()
+        copy = view.resolve_conj().resolve_neg()
+        into = torch.zeros_like(copy)
+        ours.decrypt_into(NONCE, ours.encrypt(NONCE, copy), None, into)
+        assert torch.equal(into, view)
 
 
 def test_torch_parameters(ours, torch):
@@ -447,6 +467,77 @@ def test_a_cuda_array_without_cuda(ours):
         ours.encrypt_into(NONCE, Array(), None,
                           type("Out", (), {"__cuda_array_interface__": {
                               **Array.__cuda_array_interface__, "shape": (26,)}})())
+
+
+class OnCard:
+    """Bytes of a CUDA device, as an array tells of them that has __dlpack_device__ too."""
+
+    def __init__(self, nbytes, ordinal=0):
+        self.__cuda_array_interface__ = {"shape": (nbytes,), "typestr": "|u1", "version": 3,
+                                         "data": (4096, False)}
+        self.__dlpack_device__ = lambda: (2, ordinal)
+
+
+@pytest.mark.parametrize("moved, what", [
+    ("aad", "the associated data"), ("tags", "the tags"), ("out", "the input and the output"),
+    ("verdicts", "the verdicts"), ("verdict", "the verdict"), ("nonce_out", "the nonce or IV"),
+])
+def test_all_of_a_call_lies_on_one_card(ours, moved, what):
+    places = {name: OnCard(nbytes, name == moved) for name, nbytes in {
+        "aad": 5, "tags": 32, "out": 100, "verdicts": 2, "verdict": 1, "nonce_out": 12}.items()}
+    layout, text = lanecrypt.Segments(64, tags_inside=False), OnCard(100)
+    aad, apart = places["aad"], {name: places[name] for name in ("tags", "out")}
+    calls = {"encrypt": lambda: ours.encrypt_segments(layout, bytes(8), text, aad, **apart),
+             "decrypt": lambda: ours.decrypt_segments(layout, bytes(8), text, aad,
+                                                      verdicts=places["verdicts"], **apart),
+             "capture": lambda: ours.capture_encrypt_segments(
+                 layout, bytes(8), text, aad, verdict=places["verdict"],
+                 nonce_out=places["nonce_out"], launches=1, **apart)}
+    takes = {"verdicts": ["decrypt"], "verdict": ["capture"], "nonce_out": ["capture"]}
+    for name in takes.get(moved, calls):
+        with pytest.raises(ValueError, match=f"^{what} .*lie on"):
+            calls[name]()
+    # Otherwise all of it is right, but there is no card.
+    places[moved].__dlpack_device__ = lambda: (2, 0)
+    for call in calls.values():
+        with pytest.raises(lanecrypt.NoDeviceError, match="cuda:0"):
+            call()
+
+
+def test_the_card_of_an_address(tmp_path):
+    """Arrays of Numba have no __dlpack_device__. The driver knows whose their memory is."""
+    (tmp_path / "driver.c").write_text("""
+        int cuPointerGetAttribute(void *value, int attribute, unsigned long long pointer) {
+          if (attribute != 9 || pointer < 0x1000) return 1;
+          *(int *)value = pointer >= 0x2000;
+          return 0;
+        }""")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o",
+                    tmp_path / "driver.so", tmp_path / "driver.c"], check=True)
+    run_script("""
+        import ctypes, sys, lanecrypt
+        class Array:
+            def __init__(self, nbytes, address):
+                self.__cuda_array_interface__ = {"shape": (nbytes,), "typestr": "|u1",
+                                                 "data": (address, False), "version": 3}
+        aead = lanecrypt.AESGCM(bytes(32), context=lanecrypt.Context("none"))
+        def outcome(*addresses):
+            try:
+                aead.encrypt_into(bytes(12), Array(10, addresses[0]), None, Array(26, addresses[1]))
+            except (ValueError, lanecrypt.NoDeviceError) as error:
+                return str(error)
+        def of(ordinal):
+            return f"this context has no device cuda:{ordinal} (see devices())"
+        # Nobody has loaded a driver.
+        assert outcome(0x2000, 0x2000) == of(0)
+        assert "libcuda" not in open("/proc/self/maps").read()
+        driver = ctypes.CDLL(sys.argv[1])
+        assert outcome(0x2000, 0x2000) == of(1)
+        assert outcome(0x1000, 0x1000) == of(0)
+        assert outcome(0x800, 0x800) == of(0)  # it knows nothing of it
+        for addresses in ((0x1000, 0x2000), (0x2000, 0x1000)):
+            assert "do not all lie on one device" in outcome(*addresses)
+        """, tmp_path / "driver.so")
 
 
 @pytest.mark.parametrize("interface", [

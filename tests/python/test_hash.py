@@ -197,7 +197,7 @@ def test_what_is_wrong(context):
         lanecrypt.hash_many("merkle-sha256", [], context=context)
     with pytest.raises(ValueError, match="32 bytes, not 16"):
         lanecrypt.hash_many("sha256", [b""], digest_bytes=16, context=context)
-    for length in (0, -1, (1 << 30) + 1):
+    for length in (0, (1 << 30) + 1):
         with pytest.raises(ValueError, match="1 to"):
             lanecrypt.blake3(b"", digest_bytes=length, context=context)
     with pytest.raises(ValueError, match="64 bytes"):

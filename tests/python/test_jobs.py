@@ -400,7 +400,7 @@ def test_close_waits_for_jobs_and_threads():
 
 @pytest.mark.parametrize("options", [
     {"devices": "nothing"}, {"devices": "host,,"}, {"devices": "ho\0st"}, {"fallback": "x"},
-    {"verify": 5}, {"prefer": None}, {"prime_pool": 70_000},
+    {"verify": 5}, {"prefer": None}, {"prime_pool": 70_000}, {"cores": -1},
 ])
 def test_wrong_options(options):
     with pytest.raises(ValueError):
@@ -408,8 +408,8 @@ def test_wrong_options(options):
 
 
 def test_options_of_wrong_types():
-    for options in ({"devices": 5}, {"threshold_bytes": "x"}, {"cores": 1.5}, {"cores": -1}):
-        with pytest.raises((TypeError, OverflowError)):
+    for options in ({"devices": 5}, {"threshold_bytes": "x"}, {"cores": 1.5}):
+        with pytest.raises(TypeError):
             lanecrypt.Context(**options)
 
 

@@ -48,6 +48,19 @@ def test_wrong_settings(tmp_path, settings):
     assert not list(tmp_path.iterdir())
 
 
+def test_settings_of_wrong_types(tmp_path):
+    """Their text would be a setting that nobody means, such as the devices None."""
+    for wrong in (None, 1.5, ["cuda:0"], b"cuda:0"):
+        with pytest.raises(TypeError, match="^devices is a str, an int or a bool, not"):
+            lanecrypt.openssl_conf(tmp_path / "x", devices=wrong)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_path_in_bytes(tmp_path):
+    text = lanecrypt.openssl_conf(os.fsencode(tmp_path / "x"), in_process=False)
+    assert [path.read_text() for path in tmp_path.iterdir()] == [text]
+
+
 def test_all_settings_of_the_provider():
     source = pathlib.Path(__file__).parents[2] / "provider" / "settings.cpp"
     if not source.exists():

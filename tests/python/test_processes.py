@@ -30,6 +30,16 @@ def test_importing_touches_nothing():
     assert "lanecrypt" in done.stdout
 
 
+def test_importing_for_ray():
+    """What the documents call lanecrypt.ray is there, and brings no Ray."""
+    run_script("""
+        import sys, lanecrypt
+        assert "lanecrypt.ray" not in sys.modules
+        assert lanecrypt.ray.Decrypt is sys.modules["lanecrypt.ray"].Decrypt
+        assert "ray" not in sys.modules and not hasattr(lanecrypt, "rays")
+        """)
+
+
 def test_a_small_encryption_starts_no_device():
     run_script("""
         import lanecrypt, os
@@ -44,6 +54,34 @@ def test_importing_is_fast():
     text = "import time; t = time.process_time(); import lanecrypt; print(time.process_time() - t)"
     times = [float(run_script(text).stdout) for _ in range(5)]
     assert min(times) < 0.05, times
+
+
+def test_importing_again():
+    """A program that forgets the package, as test tools and notebooks do, gets one that works."""
+    run_script("""
+        import os, sys, warnings
+        warnings.simplefilter("error")
+        import lanecrypt
+        first, sealed = lanecrypt, lanecrypt.AESGCM(bytes(32)).encrypt(bytes(12), b"text", None)
+        old = first.AESGCM(bytes(32))
+        for _ in range(2):
+            for name in [name for name in sys.modules if name.partition(".")[0] == "lanecrypt"]:
+                del sys.modules[name]
+            import lanecrypt
+            assert lanecrypt is not first and lanecrypt._core is not first._core
+            new = lanecrypt.AESGCM(bytes(32))
+            for aead in (new, old):
+                assert aead.encrypt(bytes(12), b"text", None) == sealed
+                assert aead.submit_decrypt(bytes(12), sealed, None).result() == b"text"
+            try:
+                new.decrypt(bytes(12), bytes(20), None)
+            except lanecrypt.InvalidTag:
+                pass
+            child = os.fork()
+            if child == 0:
+                os._exit(new.encrypt(bytes(12), b"text", None) != sealed)
+            assert os.waitpid(child, 0)[1] == 0
+        """)
 
 
 ENDINGS = {
@@ -285,6 +323,23 @@ def test_without_pyca(tmp_path):
             print(error.failed)
         """, str(tmp_path))
     assert done.stdout == "(0,)\n"
+
+
+def test_invalid_tag_stays_what_it_was():
+    """An except clause has the class from the first time on, also where pyca/cryptography comes into
+    the path later."""
+    run_script("""
+        import sys
+        sys.modules["cryptography"] = None
+        import lanecrypt
+        first = lanecrypt.InvalidTag
+        del sys.modules["cryptography"]
+        import cryptography.exceptions
+        try:
+            lanecrypt.AESGCM(bytes(32)).decrypt(bytes(12), bytes(20), None)
+        except first as error:
+            assert error.failed == (0,) and first is not cryptography.exceptions.InvalidTag
+        """)
 
 
 def test_with_pyca():

@@ -70,6 +70,23 @@ def test_a_file_of_tink(context):
     assert work.of(worker) == 2 * len(text)
 
 
+@pytest.mark.parametrize("kind", ["i8", "u8", "u1"])
+def test_layouts_of_numpys_numbers(context, kind):
+    """Their sums come round, where an int of Python has more digits."""
+    numpy = pytest.importorskip("numpy")
+    n = numpy.dtype(kind).type
+    layout = Segments(n(64), first_bytes=n(24), number=Number(n(7), n(4), start=n(1)),
+                      last_flag_at=n(11), aad_number=Number(n(0), n(4)))
+    same = Segments(64, first_bytes=24, number=Number(7, start=1), last_flag_at=11,
+                    aad_number=Number(0))
+    assert layout == same and repr(layout) == repr(same)
+    ours, text = lanecrypt.AESGCM(KEY, context=context), os.urandom(1000)
+    sealed = ours.encrypt_segments(layout, PREFIX, text, b"data", first=n(0))
+    assert sealed == ours.encrypt_segments(same, PREFIX, text, b"data")
+    assert ours.decrypt_segments(layout, PREFIX, sealed, b"data") == text
+    assert layout.count(n(100), first=n(0)) == 3 and layout.text_bytes(n(150)) == 102
+
+
 @pytest.mark.parametrize("cut", [1, 15, 16, 17, 984, 999])
 def test_a_text_that_was_cut(context, cut):
     ours = lanecrypt.AESGCM(KEY, context=context)
@@ -185,7 +202,7 @@ def test_associated_data_on_the_device(host, work, kind):
         ours.decrypt_segments(layout, b"12345678", out, aad, tags=tags)
     assert caught.value.failed == (0, 1, 2)
     assert work.of("host:0") == 3 * len(text) and work.of("cpu") == 0
-    with pytest.raises(ValueError, match="one device"):
+    with pytest.raises(ValueError, match="on the device of the data"):
         ours.encrypt_segments(layout, b"12345678", text, aad)
     with pytest.raises(lanecrypt.UnsupportedError, match="additional data"):
         ours.encrypt_segments(layout, b"12345678", memory, host.allocate("host:0", 4097))

@@ -62,6 +62,56 @@ def test_run_paths_stay_inside(wheel, tmp_path):
                 assert part.startswith("$ORIGIN") and tmp_path in folder.resolve().parents, part
 
 
+def test_an_editable_installation(tmp_path):
+    """`pip install -e` leaves the Python files where they are, and puts what is compiled elsewhere."""
+    installed = pathlib.Path(lanecrypt._core.__file__)
+    for path in pathlib.Path(lanecrypt.__file__).parent.rglob("*.py"):
+        copy = tmp_path / "lanecrypt" / path.relative_to(pathlib.Path(lanecrypt.__file__).parent)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+    said = run(sys.executable, "-c", f"""if True:
+        import importlib.abc, importlib.util, runpy, sys
+        class Finder(importlib.abc.MetaPathFinder):
+            def find_spec(self, name, path, target=None):
+                if name == "lanecrypt._core":
+                    return importlib.util.spec_from_file_location(name, {str(installed)!r})
+        sys.meta_path.insert(0, Finder())
+        sys.path.insert(0, {str(tmp_path)!r})
+        import lanecrypt
+        assert lanecrypt.__file__.startswith({str(tmp_path)!r})
+        print(lanecrypt.openssl_conf(), flush=True)
+        sys.argv = ["lanecrypt", "--version"]
+        runpy.run_module("lanecrypt", run_name="__main__")""")
+    assert f"module = {installed.parent}/lib/gpu.so\n" in said
+    assert said.endswith(f"lanecrypt {lanecrypt.__version__}\n")
+
+
+def test_what_a_source_distribution_has(tmp_path, monkeypatch):
+    """All that a build reads: CMake finds each file that it names, and no other is missing. It has no
+    tests and no benchmarks."""
+    source = pathlib.Path(TESTS).parents[1]
+    if not (source / "pyproject.toml").exists():
+        pytest.skip("needs the source")
+    build = pytest.importorskip("scikit_build_core.build")
+    nanobind = pytest.importorskip("nanobind")
+    for program in ("cmake", "ninja"):
+        if shutil.which(program) is None:
+            pytest.skip(f"needs {program}")
+    monkeypatch.chdir(source)
+    name = build.build_sdist(str(tmp_path))
+    shutil.unpack_archive(tmp_path / name, tmp_path)
+    unpacked = tmp_path / name.removesuffix(".tar.gz")
+    for folder in ("cli", "cmake", "include", "kernels", "probe", "provider", "python", "service", "src"):
+        there, here = ({path.relative_to(root) for path in (root / folder).rglob("*")
+                        if path.is_file() and "__pycache__" not in path.parts}
+                       for root in (unpacked, source))
+        assert there == here, folder
+    assert not (unpacked / "tests").exists() and not (unpacked / "bench").exists()
+    run("cmake", "-S", str(unpacked / "python"), "-B", str(tmp_path / "build"), "-G", "Ninja",
+        "-DLANECRYPT_CUDA_ARCHS=none", f"-Dnanobind_DIR={nanobind.cmake_dir()}",
+        f"-DPython_EXECUTABLE={sys.executable}")
+
+
 def test_in_an_empty_environment(wheel, tmp_path):
     """Without a network, and without pyca/cryptography."""
     environment = tmp_path / "environment"

@@ -32,9 +32,6 @@ T read_struct(const void *from, size_t bytes) {
 // Where the struct of version 0.1 ended.
 constexpr size_t kLeastJobBytes = offsetof(lc_cipher_job, iv_bytes);
 
-// Additional data that a device writes out for each of many segments.
-constexpr uint64_t kMostSegmentAadBytes = 4096;
-
 // Of a job.
 constexpr uint64_t kMostBytes = UINT64_MAX / 2;
 Status too_many_bytes() { return wrong_argument("too many bytes in one job"); }

@@ -25,6 +25,9 @@ constexpr uint64_t kChaChaBlockBytes = 64;
 // A data unit of XTS has at most 2^20 blocks (SP 800-38E).
 constexpr uint64_t kMostDataUnitBytes = kBlockBytes << 20;
 
+// Additional data that a device writes out for each of many segments.
+constexpr uint64_t kMostSegmentAadBytes = 4096;
+
 // The bytes of as many blocks as `bytes` begin.
 constexpr uint64_t whole_blocks(uint64_t bytes) {
   return (bytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes;

@@ -21,8 +21,10 @@ Status check_captured(const CipherJob &job) {
   if (!job.segments)
     return no_graph(
         "a graph can have segments alone: of GCM and ChaCha20-Poly1305 with nonces of 12 bytes and "
-        "at most 4,096 bytes of additional data, of CTR and of ChaCha20; and with texts and tags "
-        "in the device's memory");
+        "at most " +
+        std::to_string(kMostSegmentAadBytes) +
+        " bytes of additional data, of CTR and of ChaCha20; and with texts and tags in the "
+        "device's memory");
   if (job.bytes == 0) return no_replays("there is no text");
   return Status();
 }

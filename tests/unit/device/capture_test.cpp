@@ -704,7 +704,7 @@ TEST_F(CaptureRefuses, WhatNoGraphCanDo) {
   job_.stream = memory_;
   segments_.aad = key_;
   segments_.aad_length = 4097;
-  only("4,096 bytes of additional data");
+  only("4096 bytes of additional data");
   segments_.aad_memory = LC_MEMORY_DEVICE;
   only("are at most 4096 bytes");
   segments_.aad_length = 4096;

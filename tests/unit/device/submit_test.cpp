@@ -1,8 +1,10 @@
 // Asynchronous jobs: every way to hear that one is over, and to stop caring about it.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -128,6 +130,59 @@ TEST_P(Submit, EventFd) {
   EXPECT_EQ("", batch.check());
   lc_ticket_free(ticket);
   expect_done(job);
+}
+
+// Puts another file in the place of the standard input while it lives.
+class StandardInput {
+ public:
+  explicit StandardInput(int instead) : kept_(fcntl(0, F_DUPFD_CLOEXEC, 3)) { dup2(instead, 0); }
+  ~StandardInput() {
+    if (kept_ >= 0)
+      dup2(kept_, 0);
+    else
+      close(0);
+    close(kept_);
+  }
+
+ private:
+  int kept_;
+};
+
+// As a struct that was zeroed has it. A socket would give the program's peer eight bytes.
+TEST_P(Submit, NoEventFdIsZero) {
+  Batch batch = make(100);
+  int ends[2];
+  ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
+  Calls calls;
+  lc_completion told = completion(&calls, 0);
+  {
+    const StandardInput input(ends[0]);
+    lc_cipher_job job = batch.job();
+    lc_ticket *ticket = nullptr;
+    LANECRYPT_ASSERT_OK(lc_submit(context(), &job, &told, &ticket));
+    expect_done(job);
+    EXPECT_EQ(LC_OK, lc_ticket_wait(ticket, nullptr)) << lc_last_error();
+    EXPECT_EQ(LC_OK, lc_ticket_notify(ticket, &told)) << lc_last_error();
+    lc_ticket_free(ticket);
+    ASSERT_TRUE(calls.wait_for(2));
+  }
+  close(ends[0]);
+  char byte = 0;
+  EXPECT_EQ(0, read(ends[1], &byte, 1)) << "the standard input was written to";
+  close(ends[1]);
+}
+
+// Where the standard input was closed, eventfd() may give out its number.
+TEST_P(Submit, AnEventFdThatIsZero) {
+  Batch batch = make(100);
+  EventFd event;
+  const lc_completion told = completion(nullptr, 0);
+  const StandardInput input(event.get());
+  lc_cipher_job job = batch.job();
+  LANECRYPT_ASSERT_OK(lc_submit(context(), &job, &told, nullptr));
+  expect_done(job);
+  EXPECT_EQ(1u, event.wait());
+  EXPECT_EQ("", batch.check());
 }
 
 TEST_P(Submit, EventFdAddsOneForEachJob) {

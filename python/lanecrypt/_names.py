@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of ciphers and hashes that users give."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+# No name is longer. A key of 16 bytes is, in base64 and in hexadecimal digits.
+_MOST_CHARACTERS = 20
+
+
+def check_name(what: str, name: Any, names: Collection[str]) -> None:
+    """Raises TypeError or ValueError where there is nothing of that name. If its place and the key's
+    were confused it is a key, which no error may repeat."""
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a{'n' if what[0] in 'aeiou' else ''} {what} is a str, not "
+                        f"{type(name).__name__}")
+    if name not in names:
+        told = f" {name!r}" if len(name) <= _MOST_CHARACTERS else " of that name"
+        raise ValueError(f"there is no {what}{told}: there are {', '.join(names)}")
