@@ -78,8 +78,8 @@ def view(value: Any, stream: Optional[int] = None, *, writable: bool = False) ->
 
 def _bytes_of(tensor: Any) -> Any:
     """A PyTorch tensor of another type of one byte as uint8, in the same memory, shape and strides:
-    PyTorch passed no bool to other packages before 2.2, and no float8, in which weights and caches
-    are kept, for longer. None where the type is no reason for it to refuse."""
+    older releases pass no bool to other packages (1.13 and 2.0), and no float8, in which weights and
+    caches are kept (2.6). None where the type is no reason for it to refuse."""
     torch = sys.modules["torch"]
     if tensor.element_size() != 1 or tensor.dtype is torch.uint8 or tensor.requires_grad:
         return None
