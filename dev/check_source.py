@@ -116,7 +116,7 @@ MAY_INCLUDE = {
     "cli/service": ["service/wire", "cli/console.h", "cli/failure.h", "cli/program.h", "cli/subcommand.h",
                     "cli/io/file_descriptor.h", PRINTABLE],
     "cli/run": ["cli/service", "cli/console.h", "cli/failure.h", "cli/program.h", "cli/provider_module.h",
-                "cli/subcommand.h", "cli/io/file_descriptor.h", PRINTABLE],
+                "cli/subcommand.h", "cli/io/file_descriptor.h", PRINTABLE, "src/process/close_from.h"],
     "cli/slh": ["cli/io", "cli/keys", "cli/crypt/device_engine.h", "cli/hash/checksum_line.h", "cli/arguments.h", "cli/console.h",
                 "cli/failure.h", "cli/interrupt.h", "cli/program.h", "cli/subcommand.h"],
     "cli": ["cli/io", "cli/keys", "cli/crypt", "cli/hash", "cli/service", "cli/run",

@@ -22,6 +22,8 @@ import zipfile
 EVERYWHERE = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libgcc_s.so.1",
               "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 OURS = {"liblanecrypt.so.0", "libcrypto.so.3"}
+# The release of glibc that dev/wheel builds for, so no older one is promised.
+OLDEST = (2, 28)
 
 
 def needs_of(path):
@@ -37,8 +39,8 @@ def needs_of(path):
 
 
 def look(wheel):
-    """The wheel's newest release of glibc, and what is wrong with it."""
-    newest, wrong = (2, 0), []
+    """The release of glibc for the wheel, and what is wrong with it."""
+    newest, wrong = OLDEST, []
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
             if archive.read(name)[:4] != b"\x7fELF":

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "cli/run/private_folder.h"
+#include "process/close_from.h"
 
 namespace lanecrypt::cli {
 namespace {
@@ -42,14 +43,13 @@ bool arrange_descriptors(const KeeperTask &task) {
   if (!put(process, kProcess) || !put(writing, kLife) || !put(ready, kReady) ||
       !put(reading, kUntilClosed))
     return false;
-  closefrom(kFirstFree);
+  if (!process::close_from(kFirstFree)) return false;
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   const int log = open((task.folder + "/log").c_str(),
                        O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
   const bool done = nothing >= 0 && log >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
                     dup2(nothing, STDOUT_FILENO) >= 0 && dup2(log, STDERR_FILENO) >= 0;
-  closefrom(kFirstFree);
-  return done;
+  return process::close_from(kFirstFree) && done;
 }
 
 [[noreturn]] void become_service(const KeeperTask &task) {

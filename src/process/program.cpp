@@ -14,6 +14,7 @@
 
 #include <cstring>
 
+#include "process/close_from.h"
 #include "process/thread.h"
 
 namespace lanecrypt::process {
@@ -51,7 +52,7 @@ int become_program(void *pointer) {
   (void)setsid();
   if (dup2(start.nothing, 0) >= 0 && dup2(start.output, 1) >= 0 && dup2(start.nothing, 2) >= 0) {
     // Closes whatever descriptors this process has not marked to be closed.
-    (void)close_range(3, ~0u, 0);
+    (void)close_from(3);
     execve(start.path, start.arguments, start.environment);
   }
   start.error = errno;
@@ -99,7 +100,7 @@ bool adopts_orphans() {
   if (clone(become_program, start.stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &start) < 0)
     start.error = errno;
   if (start.error != 0) (void)!write(start.told, &start.error, sizeof start.error);
-  (void)close_range(0, ~0u, 0);
+  (void)close_from(0);
   while (waitpid(-1, nullptr, __WALL) > 0 || errno == EINTR) {
   }
   _exit(0);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verify/dice.h"
 
-#include <random>
+#include <unistd.h>
+
+#include <chrono>
 
 namespace lanecrypt::verify {
 
+// Not std::random_device: some make it open a file, which a sandbox may forbid, and then throw.
 Dice::Dice() {
-  std::random_device device;
-  state_ = uint64_t{device()} << 32 | device();
+  if (getentropy(&state_, sizeof state_) == 0) return;
+  state_ = static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) ^
+           reinterpret_cast<uintptr_t>(this);
 }
 
 uint64_t Dice::throw_below(uint64_t bound) {

@@ -1,6 +1,7 @@
 // The seams to the process that we run in: forks, sandboxes, and programs of our own.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/filter.h>
@@ -14,9 +15,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 
 #include "device/survey.h"
+#include "process/close_from.h"
 #include "process/forks.h"
 #include "process/program.h"
 #include "process/sandbox.h"
@@ -165,6 +168,52 @@ TEST(Sandbox, IsAnotherRoot) {
     return watch.has_come() ? 0 : 2;
   });
   if (code == 77) GTEST_SKIP() << "only root changes the root";
+  EXPECT_EQ(0, code);
+}
+
+// Opens more descriptors than one look into /proc tells, and closes all from 10 on. 0 if that did
+// so, and closed no other.
+int open_many_and_close() {
+  for (int number = 3; number < 400; ++number)
+    if (dup2(0, number) != number) return 1;
+  if (!process::close_from(10)) return 2;
+  for (int number = 3; number < 1024; ++number)
+    if ((fcntl(number, F_GETFD) != -1) != (number < 10)) return 3;
+  return 0;
+}
+
+// Lets `call` do nothing in this process but fail with `error`.
+bool make_fail(long call, int error) {
+  sock_filter fail[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(call), 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<uint32_t>(error)),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter = {4, fail};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+TEST(CloseFrom, ClosesTheseAndNoOthers) { EXPECT_EQ(0, in_child(open_many_and_close)); }
+
+// As Linux before 5.9.
+TEST(CloseFrom, WorksWithoutASystemCallForIt) {
+  const int code = in_child([] {
+    if (!make_fail(SYS_close_range, ENOSYS)) return 77;
+    return syscall(SYS_close_range, 1000, ~0u, 0) == -1 ? open_many_and_close() : 4;
+  });
+  if (code == 77) GTEST_SKIP() << "this kernel has no seccomp";
+  EXPECT_EQ(0, code);
+}
+
+// Then nobody may believe that all are closed.
+TEST(CloseFrom, SaysWhereItCannotTellWhichThereAre) {
+  const int code = in_child([] {
+    if (!make_fail(SYS_close_range, ENOSYS) || !make_fail(SYS_openat, EACCES)) return 77;
+    return process::close_from(10) ? 1 : 0;
+  });
+  if (code == 77) GTEST_SKIP() << "this kernel has no seccomp";
   EXPECT_EQ(0, code);
 }
 
