@@ -11,9 +11,9 @@
 namespace lanecrypt::runtime {
 namespace {
 
-// A short job is over before a sleep would end, which takes 50 us more than it is asked to: 2 % of
+// A short job is over before a sleep would end, which takes 50 us more than it is asked to: 1 % of
 // kWatch. A long one must not keep a core busy: each sleep is this part of the time so far.
-constexpr std::chrono::microseconds kWatch{2500}, kShortestSleep{20}, kLongestSleep{1000};
+constexpr std::chrono::microseconds kWatch{4000}, kShortestSleep{20}, kLongestSleep{1000};
 constexpr int kPartOfTime = 64;
 
 }  // namespace
