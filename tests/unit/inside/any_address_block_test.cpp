@@ -61,7 +61,8 @@ TEST_F(AnyAddressOfBlocks, OfOneKeyAndOfSeveral) {
       {LC_ARIA_CTR, "aria", "ctr", "ctr"},
   };
   for (const BlockCase &one : kCases) {
-    if (!test::has_reference(one.cipher)) continue;
+    // Of XTS there is always one: of SM4 the tests' own by blocks, where OpenSSL has none.
+    if (one.unit_bytes == 0 && !test::has_reference(one.cipher)) continue;
     unit_bytes_ = one.unit_bytes;
     add_texts(one.cipher);
     for (const uint32_t keys : {1u, 3u}) {
