@@ -274,7 +274,9 @@ Status AeadLaunch::upload(device::Stream &stream, LaunchRoom &room, ChunkWork &w
   if (aead.segments) return upload_segments(stream, ours, work, aead);
   if (work.kind.is_ccm()) return upload_ccm(stream, ours, work, aead);
   plan_hashes(work, aead);
-  if (!aead.is_late) {
+  if (aead.is_late) {
+    LC_TRY(make_room_to_list(ours, aead));
+  } else {
     list_runs(work, aead);
     plan_batches(work, aead);
   }

@@ -98,6 +98,7 @@ class AeadLaunch : public ChunkLaunch {
   // A list of them, and of what becomes of them.
   void list_runs(const CipherWork &work, AeadWork &aead) const;
   void plan_batches(const CipherWork &work, AeadWork &aead) const;
+  Status make_room_to_list(AeadRoom &room, const AeadWork &aead) const;
   Status list_late(AeadRoom &room, const CipherWork &work, AeadWork &aead) const;
   // In short_launch.cpp.
   bool is_short(const ChunkWork &work) const;

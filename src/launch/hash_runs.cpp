@@ -65,7 +65,11 @@ void AeadLaunch::plan_hashes(const CipherWork &work, AeadWork &aead) const {
   aead.run_bytes = run_bytes(work.kind, bytes, is_one);
   for (const AeadPart &part : aead.parts)
     aead.run_count += count(divide_up(part.length, aead.run_bytes));
+  // Each part may have a run more, where its matrices end.
+  aead.runs.reserve(bytes / aead.run_bytes + 2 * aead.parts.size());
+  aead.sums.reserve(aead.parts.size());
   aead.is_late = can_list_late(work, aead);
+  if (aead.is_late) aead.batches.reserve(aead.run_count);
 }
 
 // The hash of a text comes after the text. To list its runs takes the host some 20 us, and their
@@ -80,10 +84,6 @@ bool AeadLaunch::can_list_late(const CipherWork &work, const AeadWork &aead) con
 // The sums' places too.
 void AeadLaunch::list_runs(const CipherWork &work, AeadWork &aead) const {
   const uint64_t least = least_run_bytes(work.kind), most_bytes = aead.run_bytes;
-  uint64_t bytes = 0;
-  for (const AeadPart &part : aead.parts) bytes += part.length;
-  // Each part may have a run more, where its matrices end.
-  aead.runs.reserve(bytes / most_bytes + 2 * aead.parts.size());
   const bool opens = work.kind.direction == LC_DECRYPT;
   for (size_t n = 0; n < aead.parts.size(); ++n) {
     const AeadPart &part = aead.parts[n];
@@ -174,6 +174,14 @@ void AeadLaunch::plan_batches(const CipherWork &work, AeadWork &aead) const {
     else
       aead.batches.push_back({.first_run = n, .run_count = 1, .matrices = matrices, .reserved = 0});
   }
+}
+
+// While the device has no secrets yet, which a want of memory would leave there.
+Status AeadLaunch::make_room_to_list(AeadRoom &room, const AeadWork &aead) const {
+  constexpr uint64_t kBetween = 3 * 256;  // they are aligned
+  const uint64_t bytes = aead.run_count * (sizeof(HashRun) + sizeof(GhashBatch)) +
+                         aead.parts.size() * sizeof(HashSum) + kBetween;
+  return grow(device_, room.listed.host, device::MemoryKind::kPinned, bytes, room.listed.outgrown);
 }
 
 Status AeadLaunch::list_late(AeadRoom &room, const CipherWork &work, AeadWork &aead) const {
