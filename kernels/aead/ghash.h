@@ -83,7 +83,9 @@ KERNEL(ghash_sums, HASH_SUM_LANES)
 (GLOBAL const HashSum *pieces, GLOBAL const u32 *powers, u32 levels, GLOBAL const u32 *blocks,
  u32 first_mask, GLOBAL const u32 *hashes, GLOBAL u32 *results SHARED_PARAMETER) {
   SHARED_WORDS(sums);
-  const HashSum piece = pieces[group_id()];  // while the runs are hashed: it may lie on the host
+  // Read while the runs are hashed, since it may lie on the host. It was there before this stream's
+  // last launch that began beside nothing.
+  const HashSum piece = pieces[group_id()];
   LET_NEXT_BEGIN();
   AWAIT_BEFORE();
   Gf128 sum = {{0, 0, 0, 0}};
