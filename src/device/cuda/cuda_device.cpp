@@ -17,6 +17,7 @@
 #include "device/cuda/driver.h"
 #include "device/device.h"
 #include "device/open_once.h"
+#include "process/of_process.h"
 
 // The kernels of each set, for every architecture (cmake/kernels.cmake).
 #define LC_FATBIN(name, ...) extern "C" const unsigned char lanecrypt_##name##_fatbin[];
@@ -76,8 +77,8 @@ struct PinnedByUs {
   std::map<uint64_t, uint64_t> ends;
 
   static PinnedByUs &of_process() {
-    static auto &all = *new PinnedByUs();
-    return all;
+    static constinit process::OfProcess<PinnedByUs> all;
+    return all.get();
   }
   // Under the lock.
   bool overlap(uint64_t begin, uint64_t end) const {
@@ -236,7 +237,7 @@ class OpenCard {
   OpenCard(const OpenCard &) = delete;
 
   static Result<std::shared_ptr<OpenCard>> open(const Driver &driver, CUdevice device) {
-    static auto &all = *new OpenOnce<CUdevice, OpenCard>();
+    static constinit OpenOnce<CUdevice, OpenCard> all;
     return all.get(device, [&]() -> Result<std::shared_ptr<OpenCard>> {
       CUcontext context = nullptr;
       LC_TRY(check(driver, driver.primary_retain(&context, device), "opening the device"));
@@ -604,6 +605,8 @@ Properties describe(const Driver &driver, CUdevice device, int number) {
 }
 
 }  // namespace
+
+std::string why_no_cuda() { return cuda::is_of_parent() ? kUsedByParent : ""; }
 
 std::vector<Found> find_cuda() {
   std::vector<Found> found;

@@ -60,14 +60,15 @@ struct Api {
 };
 
 // Loads the ICD loader on the first call; false where there is none, or where
-// it is older than OpenCL 1.2. It is never unloaded: drivers keep threads.
+// it is older than OpenCL 1.2, or where survived_fork() is false. It is never unloaded: drivers
+// keep threads.
 bool load();
 
 // Only after load() said true.
 const Api &cl();
 
-// False in a child of fork whose parent had loaded OpenCL: the drivers' threads
-// and locks are not there, and a call may hang.
+// False in a child of fork whose parent had begun to load OpenCL: the drivers' threads
+// are not there, their locks may be locked, and a call may hang.
 bool survived_fork();
 
 }  // namespace lanecrypt::device::opencl
