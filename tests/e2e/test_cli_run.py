@@ -81,9 +81,9 @@ def keeper_of(folder):
 class Running:
     """A shell script under the command that waits for a line before its last words."""
 
-    def __init__(self, text="", last="exit 0", **more):
+    def __init__(self, text="", last="exit 0", before=(), **more):
         self.process = subprocess.Popen(
-            words("sh", "-c", text + WAITS + last), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [*before, *words("sh", "-c", text + WAITS + last)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, env=environment("host", **more), start_new_session=True)
         self.folder = os.path.dirname(self.process.stdout.readline().decode().strip())
         assert self.folder, self.process.stderr.read()
@@ -356,6 +356,62 @@ def test_nothing_is_left_of_a_program_that_is_killed(number):
     service.process.send_signal(number)
     assert service.process.wait(60) == -number
     service.is_gone()
+
+
+# As before Linux 5.3, and in containers whose filter does not know the call.
+WITHOUT_PIDFD = ["/usr/bin/python3", os.path.join(os.path.dirname(__file__), "refuse_call.py"), "pidfd_open"]
+
+
+@pytest.fixture(scope="module")
+def without_pidfd():
+    done = subprocess.run([*WITHOUT_PIDFD, "/usr/bin/python3", "-c", "import os; os.pidfd_open(os.getpid())"],
+                          capture_output=True, timeout=60, check=False)
+    if b"cannot filter" in done.stderr:
+        pytest.skip("no seccomp filter may be set here")
+    assert b"Function not implemented" in done.stderr
+    return WITHOUT_PIDFD
+
+
+@pytest.mark.parametrize("number", [None, signal.SIGKILL])
+def test_nothing_is_left_where_there_are_no_pidfds(without_pidfd, number):
+    service = Running(before=without_pidfd, last="exit 3")
+    time.sleep(0.5)  # several looks
+    assert is_alive(service.service) and is_alive(service.keeper)
+    if number is None:
+        service.go_on()
+        assert service.process.returncode == 3
+    else:
+        service.process.send_signal(number)
+        # It has ended, though nobody has waited for it yet.
+        service.is_gone()
+        assert service.process.wait(60) == -number
+    service.is_gone()
+
+
+@pytest.mark.parametrize("way", ["pidfd", "no pidfd"])
+def test_a_program_lives_as_long_as_any_of_its_threads(request, way):
+    """The first may end before the others. The name of the thread looks like the end of the name."""
+    before = request.getfixturevalue("without_pidfd") if way == "no pidfd" else []
+    program = f"""
+import ctypes, os, threading
+libc = ctypes.CDLL(None)
+libc.prctl(15, b") Z 1 (", 0, 0, 0)  # PR_SET_NAME
+def rest():
+    print(os.environ["OPENSSL_CONF"], flush=True)
+    os.read(0, 1)
+    os._exit(5)
+threading.Thread(target=rest).start()
+libc.syscall({60 if os.uname().machine == "x86_64" else 93}, 0)  # exit(2), of this thread
+"""
+    process = subprocess.Popen([*before, *words(sys.executable, "-c", program)], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, env=environment("host"), start_new_session=True)
+    folder = os.path.dirname(process.stdout.readline().decode().strip())
+    until(lambda: open(f"/proc/{process.pid}/stat", encoding="utf-8").read().rsplit(")", 1)[1].split()[0] == "Z")
+    time.sleep(0.5)
+    assert state_of(folder)["running"]
+    process.communicate(b"x", timeout=60)
+    assert process.returncode == 5
+    until(lambda: not os.path.exists(folder))
 
 
 def test_the_keeper_stays_until_the_program_has_ended():
