@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include "device/device.h"
 #include "process/first_user.h"
 
 namespace lanecrypt::device::cuda {
