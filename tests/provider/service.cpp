@@ -1,5 +1,5 @@
 // RSA by a service: here by one of the tests' own, which computes with the key that it was
-// given. tests/e2e/test_service_provider.py has the real one.
+// given. tests/e2e/service/test_service_provider.py has the real one.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>

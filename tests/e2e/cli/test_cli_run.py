@@ -359,7 +359,7 @@ def test_nothing_is_left_of_a_program_that_is_killed(number):
 
 
 # As before Linux 5.3, and in containers whose filter does not know the call.
-WITHOUT_PIDFD = ["/usr/bin/python3", os.path.join(os.path.dirname(__file__), "refuse_call.py"), "pidfd_open"]
+WITHOUT_PIDFD = ["/usr/bin/python3", os.path.join(os.path.dirname(__file__), "..", "refuse_call.py"), "pidfd_open"]
 
 
 @pytest.fixture(scope="module")
