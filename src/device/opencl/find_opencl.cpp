@@ -39,7 +39,7 @@ std::vector<cl_device_id> devices(cl_platform_id platform) {
 
 std::vector<Found> find_devices(const SourceOf &source_of) {
   // First, since a child of fork may inherit the locks of what follows locked.
-  if (!survived_fork()) return {};
+  if (!begin_use()) return {};
   static std::mutex mutex;
   std::lock_guard lock(mutex);
   const KeptSignalHandlers kept;

@@ -13,7 +13,7 @@ struct Loaded {
   bool complete = false;
 };
 
-constinit process::FirstUser user;
+constinit process::FirstUser user;  // of what is loaded, and of all that is locked for it
 
 Loaded load_once() {
   Loaded loaded;
@@ -35,7 +35,9 @@ const Loaded &loaded() {
 
 }  // namespace
 
-bool load() { return user.begin() && loaded().complete; }
+bool begin_use() { return user.begin(); }
+
+bool load() { return begin_use() && loaded().complete; }
 
 const Api &cl() { return loaded().api; }
 
