@@ -52,7 +52,7 @@ MAY_INCLUDE = {
     "src/cpu": ["src/libcrypto", "src/process", "src/secure", "src/job", "kernels"],
     "src/cache": ["src/process"],
     "src/device": ["src/cache", "src/process", "src/job"],
-    "src/device/cuda": ["src/device/device.h", "src/device/open_once.h", "src/job", "kernels"],
+    "src/device/cuda": ["src/device/device.h", "src/device/open_once.h", "src/process", "src/job", "kernels"],
     "src/device/opencl": ["src/device/device.h", "src/device/open_once.h", "src/cache", "src/process", "src/job", "kernels"],
     "src/device/gl": ["src/device/device.h", "src/process", "src/job", "kernels"],
     "src/device/host": ["src/device/device.h", "src/process", "src/job", "kernels"],

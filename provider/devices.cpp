@@ -2,6 +2,8 @@
 // service that has devices for it.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <syslog.h>
+
 #include "provider/library.h"
 #include "provider/provider.h"
 
@@ -33,10 +35,20 @@ lc_context *Provider::devices() {
   options.prime_pool = settings.prime_pool;
   options.cores = settings.cores;
   lc_context *made = nullptr;
-  if (lc_open(&options, &made) != LC_OK) return nullptr;
+  if (lc_open(&options, &made) != LC_OK) {
+    // Most programs never see an error of a provider whose requests OpenSSL does then.
+    if (!no_context_told.exchange(true))
+      syslog(LOG_USER | LOG_WARNING, "lanecrypt: no device is used: %s", lc_last_error());
+    return nullptr;
+  }
   if (context.compare_exchange_strong(current, made, std::memory_order_acq_rel)) return made;
   lc_close(made);
   return current;
+}
+
+const char *Provider::why_no_devices(const char *other) {
+  if (devices() != nullptr) return other;
+  return is_sandboxed() ? kSandboxed : lc_last_error();
 }
 
 client::Client &Provider::service() {

@@ -39,6 +39,10 @@ constexpr int count_ciphers() {
 }
 inline constexpr int kCipherCount = count_ciphers();
 
+// Why nothing is asked of devices then.
+inline constexpr char kSandboxed[] =
+    "the process has sandboxed itself since the provider was loaded";
+
 struct Provider {
   Settings settings;
   ErrorSink errors;
@@ -72,8 +76,11 @@ struct Provider {
   // The same for threads on several cores.
   bool may_use_cores() const;
   // The library's context. The first call loads the library. nullptr if it cannot be
-  // loaded: then all stays on the CPU.
+  // loaded, or takes the list of devices for wrong: then all stays on the CPU.
   lc_context *devices();
+  // Why devices() is nullptr; `other` if it is not. Good until this thread's next call of the
+  // library.
+  const char *why_no_devices(const char *other);
   std::atomic<lc_context *> context{nullptr};
   // Whether the service may be asked now: the process has not sandboxed itself since the
   // provider was loaded. Only where the settings leave something to the service.
@@ -98,6 +105,8 @@ struct Provider {
   std::atomic<bool> asked_devices{false};
   // The lost devices that the system's log was told of (fleet.cpp).
   std::atomic<uint64_t> lost_told{0};
+  // Whether it was told why there is no context (devices.cpp).
+  std::atomic<bool> no_context_told{false};
   Counters counters;
 
   // The next of the living providers (statistics.cpp).

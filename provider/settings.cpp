@@ -100,7 +100,7 @@ Status take(const Setting &setting, const std::string &text, Settings &settings)
 }
 
 Status take_devices(const Setting &, const std::string &text, Settings &settings) {
-  LC_TRY(check_device_list(text));
+  LC_TRY(check_device_list(text, "the setting devices ="));
   settings.devices = text;
   return {};
 }

@@ -2,15 +2,15 @@
 #include "cli/run/keeper.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 
 #include "cli/run/private_folder.h"
 #include "process/close_from.h"
@@ -21,7 +21,8 @@ namespace {
 // The numbers that the keeper's descriptors have, and the service's.
 enum Place { kProcess = 3, kLife, kReady, kUntilClosed, kFirstFree };
 // A service that finishes what is under way needs no longer.
-constexpr int kMostSecondsToEnd = 20;
+constexpr std::chrono::seconds kMostTimeToEnd{20};
+constexpr std::chrono::milliseconds kLook{5};
 
 // Gives `descriptor` the number `place`, which no other may still have. It is closed on exec.
 bool put(int descriptor, int place) { return dup3(descriptor, place, O_CLOEXEC) == place; }
@@ -35,7 +36,7 @@ bool arrange_descriptors(const KeeperTask &task) {
   int life[2];
   if (pipe2(life, O_CLOEXEC) != 0) return false;
   // Numbers that are no place, so that none is overwritten.
-  const int process = fcntl(task.process, F_DUPFD_CLOEXEC, kFirstFree);
+  const int process = fcntl(task.process.descriptor.get(), F_DUPFD_CLOEXEC, kFirstFree);
   const int ready = fcntl(task.ready, F_DUPFD_CLOEXEC, kFirstFree);
   const int reading = fcntl(life[0], F_DUPFD_CLOEXEC, kFirstFree);
   const int writing = fcntl(life[1], F_DUPFD_CLOEXEC, kFirstFree);
@@ -69,19 +70,14 @@ bool arrange_descriptors(const KeeperTask &task) {
   _exit(127);
 }
 
-void wait_for(int process, int milliseconds) {
-  pollfd event{process, POLLIN, 0};
-  while (poll(&event, 1, milliseconds) < 0 && errno == EINTR) {
-  }
-}
-
 // The service ends because the keeper has closed its pipe, or by force.
 void end_service(pid_t service) {
-  const int process = int(syscall(SYS_pidfd_open, service, 0));
-  if (process >= 0) wait_for(process, 1000 * kMostSecondsToEnd);
-  // Not yet waited for, so the number is still the service's.
-  (void)kill(service, SIGKILL);
-  (void)waitpid(service, nullptr, 0);
+  const auto end = std::chrono::steady_clock::now() + kMostTimeToEnd;
+  while (waitpid(service, nullptr, WNOHANG) == 0) {
+    // Not yet waited for, so the number is still the service's.
+    if (std::chrono::steady_clock::now() >= end) (void)kill(service, SIGKILL);
+    std::this_thread::sleep_for(kLook);
+  }
 }
 
 }  // namespace
@@ -96,7 +92,7 @@ void keep_service(const KeeperTask &task) {
     if (service == 0) become_service(task);
     (void)close(kReady);
     (void)close(kUntilClosed);
-    wait_for(kProcess, -1);
+    wait_for_end(kProcess, task.process.by);
   } else {
     (void)dprintf(STDERR_FILENO, "lanecrypt: cannot keep a service: %s\n", std::strerror(errno));
   }

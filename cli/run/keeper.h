@@ -8,13 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "cli/run/process_end.h"
+
 namespace lanecrypt::cli {
 
 struct KeeperTask {
   std::string folder;                  // which it removes at the end
   std::string program;                 // lanecryptd
   std::vector<std::string> arguments;  // without the descriptors, which the keeper adds
-  int process;                         // a descriptor (pidfd) of the process that it waits for
+  const WatchedProcess &process;       // for whose end it waits
   int ready;                           // where the service says that it is ready
   sigset_t signals;                    // which the service has blocked
 };

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -85,9 +84,9 @@ bool reads_ready(int descriptor) {
 
 PrivateService start_private_service(const std::string &program,
                                      const std::vector<std::string> &arguments) {
-  const FileDescriptor self{int(syscall(SYS_pidfd_open, getpid(), 0))};
+  const WatchedProcess self = WatchedProcess::self();
   int ready[2];
-  if (!self || pipe2(ready, O_CLOEXEC) != 0) throw_errno("cannot start a service", errno);
+  if (pipe2(ready, O_CLOEXEC) != 0) throw_errno("cannot start a service", errno);
   PrivateService service{"", FileDescriptor(ready[0])};
   const FileDescriptor other(ready[1]);
   // From here until there is a keeper, nobody would remove the folder.
@@ -95,7 +94,7 @@ PrivateService start_private_service(const std::string &program,
   service.folder = make_private_folder();
   try {
     KeeperTask task{service.folder, program,     {"--socket", service.socket()},
-                    self.get(),     other.get(), signals.before()};
+                    self,           other.get(), signals.before()};
     task.arguments.insert(task.arguments.end(), arguments.begin(), arguments.end());
     start_keeper(task);
   } catch (const Failure &) {

@@ -116,13 +116,11 @@ Bulk run_on_device(CipherContext &context, uint32_t device, lc_cipher cipher,
                    const lc_message &message, uint32_t iv_bytes, uint32_t tag_bytes) {
   Provider &provider = *context.provider;
   const char *why_none = provider.no_device.load(std::memory_order_acquire);
-  if (why_none == nullptr && !provider.may_use_devices())
-    why_none = "the process has sandboxed itself since the provider was loaded";
-  lc_context *const library = why_none != nullptr ? nullptr : provider.devices();
-  if (why_none == nullptr && library == nullptr)
-    why_none = "liblanecrypt cannot be loaded, or takes the setting of devices for wrong";
+  if (why_none == nullptr && !provider.may_use_devices()) why_none = kSandboxed;
+  if (why_none == nullptr) why_none = provider.why_no_devices(nullptr);
   if (why_none != nullptr) return do_without_device(provider, why_none);
 
+  lc_context *const library = provider.devices();
   lc_cipher_job job = job_of(context, cipher, message, device);
   job.iv_bytes = iv_bytes;
   job.tag_bytes = tag_bytes;

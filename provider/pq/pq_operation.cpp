@@ -52,7 +52,8 @@ void PqOperation::choose_device() {
     if (is_for_device_ || !settings.require_gpu) return;
     may_go_on_ = false;
     provider_.counters.count(counts().failures);
-    provider_.errors.raise(Reason::kDeviceRequired, "no device takes this key");
+    provider_.errors.raise(Reason::kDeviceRequired,
+                           provider_.why_no_devices("no device takes this key"));
     return;
   }
   if (key_ != nullptr && (!key_->has_private() || !key_->may_suit_device())) return;

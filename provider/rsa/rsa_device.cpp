@@ -66,7 +66,8 @@ void RsaOperation::choose_device() {
     if (device_key_ != nullptr || !settings.require_gpu) return;
     may_go_on_ = false;
     provider.counters.count(Count::kRsaFailures);
-    provider.errors.raise(Reason::kDeviceRequired, "no device takes this RSA key");
+    provider.errors.raise(Reason::kDeviceRequired,
+                          provider.why_no_devices("no device takes this RSA key"));
     return;
   }
   if (!has_device_length() || !key_.may_suit_device()) return;

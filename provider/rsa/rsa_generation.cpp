@@ -133,7 +133,8 @@ GeneratedKey generate_on_device(Provider &provider, RsaType type, const RsaWish 
   if (is_forced && !has_selected_device(provider)) {
     if (!settings.require_gpu) return result;
     provider.counters.count(Count::kRsaFailures);
-    provider.errors.raise(Reason::kDeviceRequired, "no usable device to make an RSA key");
+    provider.errors.raise(Reason::kDeviceRequired,
+                          provider.why_no_devices("no usable device to make an RSA key"));
     result.outcome = GeneratedKey::Outcome::kFailed;
     return result;
   }

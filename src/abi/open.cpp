@@ -28,13 +28,15 @@ lc_status lc_open(const lc_options *given, lc_context **context) {
     lc_options options = {};
     if (given != nullptr) memcpy(&options, given, std::min(given->struct_size, sizeof options));
     lanecrypt::runtime::DispatcherOptions chosen;
+    const char *source = "the list of devices";
     if (options.devices != nullptr) {
       chosen.devices = options.devices;
     } else if (const char *environment = secure_getenv("LANECRYPT_DEVICES");
                environment != nullptr) {
       chosen.devices = environment;
+      source = "the environment variable LANECRYPT_DEVICES =";
     }
-    if (const Status status = lanecrypt::check_device_list(chosen.devices); !status.ok())
+    if (const Status status = lanecrypt::check_device_list(chosen.devices, source); !status.ok())
       return tell(status);
     if (enum_number(options.fallback) > LC_FALLBACK_NONE)
       return tell(LC_ERROR_ARGUMENT, "unknown lc_options.fallback");

@@ -236,11 +236,15 @@ inline Status no_default_streams(const Properties &properties) {
   return Status(LC_ERROR_UNSUPPORTED, properties.id + " has no default streams");
 }
 
-// One for each folder.
+// One for each folder, and why it finds nothing, if there is more to say. Drivers are of no use in
+// a child of fork whose parent has begun to use them. There these load nothing and wait for nobody.
 std::vector<Found> find_cuda();
+std::string why_no_cuda();
 std::vector<Found> find_opencl();
+std::string why_no_opencl();
 std::vector<Found> find_gl();
 std::string why_no_gl();
 std::vector<Found> find_host();
+inline constexpr char kUsedByParent[] = "the driver was in use before this process was forked";
 
 }  // namespace lanecrypt::device

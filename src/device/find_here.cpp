@@ -29,6 +29,12 @@ std::vector<Found> find_all_here() {
 }
 
 std::string why_none_here([[maybe_unused]] const std::string &api) {
+#ifdef LANECRYPT_HAVE_CUDA
+  if (api == "cuda") return why_no_cuda();
+#endif
+#ifdef LANECRYPT_HAVE_OPENCL
+  if (api == "opencl") return why_no_opencl();
+#endif
 #ifdef LANECRYPT_HAVE_GL
   if (api == "gl") return why_no_gl();
 #else

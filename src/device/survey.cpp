@@ -116,7 +116,8 @@ Result<std::unique_ptr<Device>> open_here(const Properties &wanted, KernelSet se
   for (const Found &found : find_here(wanted.api))
     if (found.properties.id == wanted.id && found.properties.name == wanted.name)
       return found.open(set);
-  return Status(LC_ERROR_NO_DEVICE, "it is not here any more");
+  const std::string why = why_none_here(wanted.api);
+  return Status(LC_ERROR_NO_DEVICE, why.empty() ? "it is not here any more" : why);
 }
 
 }  // namespace

@@ -23,11 +23,12 @@ std::vector<std::string> split_device_list(const std::string &list) {
   return names;
 }
 
-Status check_device_list(const std::string &list) {
+Status check_device_list(const std::string &list, const std::string &subject) {
   if (list.empty() || list == "none") return Status();
   const auto wrong = [&] {
-    return Status(LC_ERROR_ARGUMENT,
-                  "\"" + list + "\" is no list of devices such as cuda:0,opencl or none");
+    return Status(LC_ERROR_ARGUMENT, subject + " \"" + list +
+                                         "\" is wrong: it must be none, or names such as cuda:0, "
+                                         "opencl and gl, separated by commas");
   };
   if (list.back() == ',') return wrong();
   for (const std::string &name : split_device_list(list)) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <thread>
 
+#include "process/of_process.h"
+
 namespace lanecrypt::runtime {
 namespace {
 
@@ -38,10 +40,14 @@ Status stuck_status(std::chrono::milliseconds limit) {
 }
 
 void keep_for_ever(std::shared_ptr<void> what) {
-  static std::mutex mutex;
-  static auto *const all = new std::list<std::shared_ptr<void>>();
-  const std::lock_guard lock(mutex);
-  all->push_back(std::move(what));
+  struct Kept {
+    std::mutex mutex;
+    std::list<std::shared_ptr<void>> all;
+  };
+  static constinit process::OfProcess<Kept> of_process;
+  Kept &kept = of_process.get();
+  const std::lock_guard lock(kept.mutex);
+  kept.all.push_back(std::move(what));
 }
 
 }  // namespace lanecrypt::runtime

@@ -1,4 +1,4 @@
-// What is computed of the figures that a service tells. tests/e2e/test_cli_service.py has the
+// What is computed of the figures that a service tells. tests/e2e/cli/test_cli_service.py has the
 // command whole, and services that tell what is wrong.
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -25,7 +25,7 @@ class OpenOnceTest : public testing::Test {
     return got.ok() ? *got : nullptr;
   }
 
-  static inline auto &all_ = *new OpenOnce<int, int>();
+  static inline constinit OpenOnce<int, int> all_;
   int opened_ = 0;
 };
 

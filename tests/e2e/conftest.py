@@ -9,6 +9,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -21,6 +22,9 @@ EVERY_ANSWER = os.environ.get("LANECRYPT_TEST_EVERY_ANSWER") == "1"
 FIRST = ("test_clients", "test_cli_devices", "test_processes", "test_service_provider",
          "test_provider_evp_test", "test_cli_bench_host", "test_setup_demo", "test_bench_service")
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+# Tests of the service take what those of the provider have: pytest itself adds only the folder of
+# each file that it runs, and this one.
+sys.path.append(os.path.join(os.path.dirname(__file__), "provider"))
 
 
 def pytest_configure(config):

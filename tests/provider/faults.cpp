@@ -235,6 +235,42 @@ TEST_F(Faults, WhatADeviceLacksIsNone) {
 
 TEST_F(Faults, WhatOpenGlLacksIsNone) { expect_no_failure_of_what_it_lacks("gl"); }
 
+// The settings leave the choice to the environment, and that is wrong. OpenSSL does the work, which
+// nobody would notice, so the system's log is told once. Where a device is required, the error says
+// it.
+TEST_F(Faults, AWrongListInTheEnvironmentIsNamed) {
+  constexpr char kWrong[] = "the environment variable LANECRYPT_DEVICES = \"toaster\" is wrong";
+  const std::string before = getenv("LANECRYPT_DEVICES");
+  setenv("LANECRYPT_DEVICES", "toaster", 1);
+  for (const char *must : {"no", "yes"}) {
+    Library library({{"threshold_bytes", "1k"}, {"require_gpu", must}});
+    ASSERT_TRUE(library.is_ready()) << library.errors();
+    const bool is_required = std::string(must) == "yes";
+    const KeyTwins key = make_key_twins(library, "RSA", 1024);
+    take_errors();
+    Bytes data(4096);
+    for (int n = 0; n < 3; ++n) {
+      EXPECT_EQ(encrypt(library, &data), is_required ? 0 : 1);
+      const std::string errors = take_error_texts();
+      EXPECT_EQ(errors.find(kWrong) != std::string::npos, is_required) << errors;
+    }
+    const PkeyContext context = context_for(library, key.sides[1].get(), kProperties[1]);
+    Bytes in(20), out(key.bytes);
+    size_t bytes = out.size();
+    EXPECT_EQ(1, O(EVP_PKEY_sign_init)(context.get()));
+    EXPECT_EQ(is_required ? 0 : 1,
+              O(EVP_PKEY_sign)(context.get(), out.data(), &bytes, in.data(), in.size()));
+    const std::string errors = take_error_texts();
+    EXPECT_EQ(errors.find(kWrong) != std::string::npos, is_required) << errors;
+    const auto log = take_system_log();
+    ASSERT_EQ(1u, log.size());
+    EXPECT_NE(log[0].find(std::string("lanecrypt: no device is used: ") + kWrong),
+              std::string::npos)
+        << log[0];
+  }
+  setenv("LANECRYPT_DEVICES", before.c_str(), 1);
+}
+
 TEST_F(Faults, RsaIsAnErrorWhereADeviceIsRequired) {
   Library library({{"devices", "none"}, {"require_gpu", "yes"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();

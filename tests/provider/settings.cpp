@@ -92,7 +92,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"keystream_memory", "1T", "keystream_memory = 1T is wrong"},
         Wrong{"pinned_bytes", "some", "pinned_bytes = some is wrong"},
         Wrong{"stats_file", "stats.json", "must be an absolute path"},
-        Wrong{"devices", "host,,host", "host,,host"}));
+        Wrong{"devices", "host,,host",
+              "the setting devices = \"host,,host\" is wrong: it must be"}));
 
 TEST(SizeSettings, PinnedBytes) {
   Library library({{"devices", "host"}, {"threshold_bytes", "1k"}, {"pinned_bytes", "64M"}});

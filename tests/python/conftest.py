@@ -2,6 +2,7 @@
 """What the tests of the Python package share. They test the package that is installed, which must
 be built against a library for tests (LANECRYPT_DIAGNOSTICS): the emulator stands for a GPU."""
 
+import importlib
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import textwrap
 import pytest
 
 import lanecrypt
+from cryptography.hazmat.primitives.ciphers import aead as pyca
 
 TESTS = os.path.dirname(__file__)
 
@@ -94,6 +96,41 @@ def gpu():
         pytest.skip("needs a GPU: there is no CUDA device that can be used")
     yield context
     context.close()
+
+
+def framework(name):
+    """The module, or the test is skipped."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        pytest.skip(f"{name} is not installed")
+
+
+@pytest.fixture
+def numpy():
+    return framework("numpy")
+
+
+def on_device(context, data):
+    """Memory of the emulator that has these bytes."""
+    memory = context.allocate("host:0", max(len(data), 1))
+    if data:
+        memory.copy_from(data)
+    return memory
+
+
+# What the tests of arrays seal by.
+KEY = bytes(range(32))
+NONCE = bytes(12)
+
+
+def sealed_by_pyca(data, aad=None):
+    return pyca.AESGCM(KEY).encrypt(NONCE, bytes(data), aad)
+
+
+@pytest.fixture
+def ours(context):
+    return lanecrypt.AESGCM(KEY, context=context)
 
 
 def run_script(text, *arguments, check=True, timeout=120, **options):

@@ -91,6 +91,16 @@ def test_options_of_a_context():
             lanecrypt.Context(**words)
 
 
+def test_a_wrong_list_of_devices(monkeypatch):
+    """Of the environment the error names the variable, and of both what a list may be."""
+    allowed = "is wrong: it must be none, or names such as cuda:0, opencl and gl"
+    with pytest.raises(ValueError, match=f'^the list of devices "toaster" {allowed}'):
+        lanecrypt.Context("toaster")
+    monkeypatch.setenv("LANECRYPT_DEVICES", "toaster")
+    with pytest.raises(ValueError, match=f'^the environment variable LANECRYPT_DEVICES = "toaster" {allowed}'):
+        lanecrypt.Context()
+
+
 @pytest.mark.parametrize("call", [
     lambda context: lanecrypt.AESGCM(KEY, context=context),
     lambda context: lanecrypt.AEAD("sm4-gcm", KEY[:16], context=context),

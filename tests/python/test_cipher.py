@@ -9,7 +9,7 @@ import pytest
 import lanecrypt
 from cryptography.hazmat.primitives.ciphers import Cipher as Pyca
 from cryptography.hazmat.primitives.ciphers import algorithms, modes
-from test_arrays import on_device
+from conftest import on_device
 
 try:
     from cryptography.hazmat.decrepit.ciphers.modes import CFB, CFB8, OFB

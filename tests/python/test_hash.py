@@ -2,14 +2,13 @@
 """Hashes: those of hashlib, BLAKE3's test vectors and package, and Merkle trees by their definition."""
 
 import hashlib
-import importlib
 import os
 import random
 
 import pytest
 
 import lanecrypt
-from conftest import Work
+from conftest import Work, framework
 
 NAMES = ["sha224", "sha256", "sha384", "sha512", "sha3-224", "sha3-256", "sha3-384", "sha3-512"]
 LENGTHS = [0, 1, 55, 56, 63, 64, 65, 111, 112, 127, 128, 129, 135, 136, 137, 1000, 5000]
@@ -139,13 +138,6 @@ def test_merkle_roots(context, length, leaf):
     text = random.Random(length).randbytes(length)
     expected = merkle_root([text[at:at + leaf] for at in range(0, length, leaf)])
     assert lanecrypt.merkle_root(text, leaf, context=context) == expected
-
-
-def framework(name):
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        pytest.skip(f"{name} is not installed")
 
 
 def test_an_array_is_many_messages(context):

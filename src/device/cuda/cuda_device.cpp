@@ -3,132 +3,26 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <iterator>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <new>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "device/cuda/driver.h"
+#include "device/cuda/info.h"
+#include "device/cuda/memory.h"
+#include "device/cuda/open_card.h"
+#include "device/cuda/own.h"
 #include "device/device.h"
-#include "device/open_once.h"
-
-// The kernels of each set, for every architecture (cmake/kernels.cmake).
-#define LC_FATBIN(name, ...) extern "C" const unsigned char lanecrypt_##name##_fatbin[];
-LC_KERNEL_SETS(LC_FATBIN)
-#undef LC_FATBIN
 
 namespace lanecrypt::device {
 namespace {
 
 using namespace cuda;
 
-#define LC_FATBIN(name, ...) lanecrypt_##name##_fatbin,
-constexpr const unsigned char *kFatbins[] = {LC_KERNEL_SETS(LC_FATBIN)};
-#undef LC_FATBIN
-
-constexpr int kOldestMajor = 7, kOldestMinor = 5;
 constexpr uint64_t kPageBytes = 4096;
-
-Status check(const Driver &driver, CUresult result, const char *what) {
-  return result == kSuccess ? Status() : error(driver, result, what);
-}
-
-// An object of what the driver has given, from its parts. If there is no memory for the object,
-// `give_back` returns that to the driver.
-template <class Base, class Made, class GiveBack, class... Parts>
-Result<std::unique_ptr<Base>> own(const GiveBack &give_back, Parts &&...parts) {
-  if (auto *const made = new (std::nothrow) Made(std::forward<Parts>(parts)...))
-    return std::unique_ptr<Base>(made);
-  give_back();
-  return Status(LC_ERROR_MEMORY, "out of memory");
-}
-
-class CudaBuffer : public Buffer {
- public:
-  // `owned` is what the driver gave, 0 for a view.
-  CudaBuffer(const Driver &driver, MemoryKind kind, uint64_t address, uint64_t bytes,
-             uint64_t owned)
-      : Buffer(kind, address, bytes), driver_(driver), owned_(owned) {}
-  // Failures are ignored: at exit the driver may be gone before us.
-  ~CudaBuffer() override {
-    if (owned_ == 0) return;
-    if (kind() == MemoryKind::kDevice)
-      (void)driver_.memory_free(owned_);
-    else
-      (void)driver_.host_free(reinterpret_cast<void *>(owned_));
-  }
-
- private:
-  const Driver &driver_;
-  uint64_t owned_;
-};
-
-// The caller's pages that this process has pinned for now, by their first byte. What else the
-// driver calls pinned, such as pinned tensors of PyTorch's, the program has pinned itself.
-struct PinnedByUs {
-  std::mutex mutex;
-  std::map<uint64_t, uint64_t> ends;
-
-  static PinnedByUs &of_process() {
-    static auto &all = *new PinnedByUs();
-    return all;
-  }
-  // Under the lock.
-  bool overlap(uint64_t begin, uint64_t end) const {
-    const auto behind = ends.lower_bound(end);
-    return behind != ends.begin() && std::prev(behind)->second > begin;
-  }
-};
-
-// Pages of the caller's. They go on a thread that is attached to the device.
-class CudaPinnedPages : public Buffer {
- public:
-  static Result<std::unique_ptr<Buffer>> pin(const Driver &driver, void *start, uint64_t bytes) {
-    PinnedByUs &ours = PinnedByUs::of_process();
-    const std::lock_guard lock(ours.mutex);
-    const auto begin = reinterpret_cast<uint64_t>(start);
-    // First, since there may be no memory for it. Another job may have the same pages.
-    const auto [entry, is_new] = ours.ends.try_emplace(begin, begin + bytes);
-    const Status status =
-        check(driver, driver.host_register(start, bytes, 0), "pinning host memory");
-    Result<std::unique_ptr<Buffer>> pages =
-        status.ok() ? own<Buffer, CudaPinnedPages>([&] { (void)driver.host_unregister(start); },
-                                                   driver, begin, bytes)
-                    : status;
-    if (!pages.ok() && is_new) ours.ends.erase(entry);
-    return pages;
-  }
-  // Of pages that the driver has pinned.
-  CudaPinnedPages(const Driver &driver, uint64_t start, uint64_t bytes)
-      : Buffer(MemoryKind::kPinned, start, bytes), driver_(driver) {}
-  ~CudaPinnedPages() override {
-    PinnedByUs &ours = PinnedByUs::of_process();
-    const std::lock_guard lock(ours.mutex);
-    (void)driver_.host_unregister(host());
-    ours.ends.erase(address());
-  }
-
- private:
-  const Driver &driver_;
-};
-
-// Whether all of it is in one allocation of pinned memory.
-bool is_pinned(const Driver &driver, uint64_t begin, uint64_t bytes) {
-  unsigned type = 0;
-  uint64_t start = 0;
-  size_t size = 0;
-  return driver.pointer_attribute(&type, kMemoryType, begin) == kSuccess &&
-         type == kMemoryTypeHost &&
-         driver.pointer_attribute(&start, kRangeStart, begin) == kSuccess &&
-         driver.pointer_attribute(&size, kRangeSize, begin) == kSuccess && start <= begin &&
-         bytes <= size && begin - start <= size - bytes;
-}
 
 class CudaEvent : public Event {
  public:
@@ -180,94 +74,6 @@ class CudaQuietEvent : public CudaEvent {
       std::this_thread::sleep_for(std::clamp(waited / 64, microseconds(10), microseconds(1000)));
     }
   }
-};
-
-// A kernel as it was loaded, and the shared memory that it is allowed.
-struct Kernel {
-  CUfunction function = nullptr;
-  uint32_t local_bytes = 0;
-};
-
-// A set of kernels, loaded once for all who use it. Any thread that has the card's context;
-// so has the one on which it goes.
-class LoadedSet {
- public:
-  LoadedSet(const Driver &driver, CUmodule module) : driver_(driver), module_(module) {
-    if (driver.module_global(&key_slot_, &key_slot_bytes_, module, "block_key_slot") != kSuccess)
-      key_slot_bytes_ = 0;
-  }
-  ~LoadedSet() { (void)driver_.module_unload(module_); }
-  LoadedSet(const LoadedSet &) = delete;
-
-  CUdeviceptr key_slot() const { return key_slot_; }
-  size_t key_slot_bytes() const { return key_slot_bytes_; }
-  Result<Kernel> find(const std::string &name, uint32_t local_bytes) {
-    const std::lock_guard lock(mutex_);
-    Kernel &kernel = kernels_[name];
-    if (kernel.function == nullptr)
-      LC_TRY(check(driver_, driver_.module_function(&kernel.function, module_, name.c_str()),
-                   name.c_str()));
-    // Beyond 48 KiB a kernel must be allowed its shared memory; never less than others want.
-    if (local_bytes > kernel.local_bytes) {
-      LC_TRY(check(driver_,
-                   driver_.function_set(kernel.function, kMaxDynamicSharedSizeBytes,
-                                        static_cast<int>(local_bytes)),
-                   name.c_str()));
-      kernel.local_bytes = local_bytes;
-    }
-    return kernel;
-  }
-
- private:
-  const Driver &driver_;
-  const CUmodule module_;
-  CUdeviceptr key_slot_ = 0;
-  size_t key_slot_bytes_ = 0;
-  std::mutex mutex_;
-  std::map<std::string, Kernel> kernels_;
-};
-
-// A card while anybody uses it: its primary context, and the sets that were wanted so far.
-class OpenCard {
- public:
-  OpenCard(const Driver &driver, CUdevice device, CUcontext context)
-      : driver_(driver), device_(device), context_(context) {}
-  ~OpenCard() { (void)driver_.primary_release(device_); }
-  OpenCard(const OpenCard &) = delete;
-
-  static Result<std::shared_ptr<OpenCard>> open(const Driver &driver, CUdevice device) {
-    static auto &all = *new OpenOnce<CUdevice, OpenCard>();
-    return all.get(device, [&]() -> Result<std::shared_ptr<OpenCard>> {
-      CUcontext context = nullptr;
-      LC_TRY(check(driver, driver.primary_retain(&context, device), "opening the device"));
-      return std::make_shared<OpenCard>(driver, device, context);
-    });
-  }
-
-  CUcontext context() const { return context_; }
-  // On a thread that has the context. Who wants a set that is being loaded waits for that.
-  Result<std::shared_ptr<LoadedSet>> load(KernelSet set) {
-    Place &place = sets_[static_cast<uint32_t>(set)];
-    const std::lock_guard lock(place.mutex);
-    if (std::shared_ptr<LoadedSet> shared = place.loaded.lock()) return shared;
-    CUmodule module = nullptr;
-    LC_TRY(check(driver_, driver_.module_load(&module, kFatbins[static_cast<uint32_t>(set)]),
-                 "loading the kernels"));
-    auto loaded = std::make_shared<LoadedSet>(driver_, module);
-    // Who launches kernels that read the slot must have it for himself.
-    if (loaded->key_slot_bytes() == 0) place.loaded = loaded;
-    return loaded;
-  }
-
- private:
-  struct Place {
-    std::mutex mutex;
-    std::weak_ptr<LoadedSet> loaded;
-  };
-  const Driver &driver_;
-  const CUdevice device_;
-  const CUcontext context_;
-  std::array<Place, std::size(kKernelSets)> sets_;
 };
 
 // What a launch needs of a kernel; shared by the streams of one user, who takes no lock for a
@@ -500,16 +306,11 @@ class CudaDevice : public Device {
     return properties_.compute_units * static_cast<uint32_t>(blocks > 0 ? blocks : 1);
   }
   Result<std::unique_ptr<Buffer>> pin_in_place(void *start, uint64_t bytes) override {
-    return CudaPinnedPages::pin(driver_, start, bytes);
+    return pin_pages(driver_, start, bytes);
   }
   bool pins_in_place() const override { return true; }
   bool program_has_pinned(const void *start, uint64_t bytes) override {
-    const auto begin = reinterpret_cast<uint64_t>(start);
-    if (!is_pinned(driver_, begin, bytes)) return false;
-    // What another job has pinned goes when that ends.
-    PinnedByUs &ours = PinnedByUs::of_process();
-    const std::lock_guard lock(ours.mutex);
-    return !ours.overlap(begin, begin + bytes) && is_pinned(driver_, begin, bytes);
+    return cuda::program_has_pinned(driver_, start, bytes);
   }
   void attach_thread() override {
     (void)driver_.set_current(card_->context());
@@ -558,52 +359,9 @@ Result<std::unique_ptr<Device>> open_cuda(const Driver &driver, CUdevice device,
       new CudaDevice(driver, properties, std::move(*card), std::move(*loaded)));
 }
 
-Properties describe(const Driver &driver, CUdevice device, int number) {
-  const auto attribute = [&](int which) {
-    int value = 0;
-    (void)driver.device_attribute(&value, which, device);
-    return value;
-  };
-  Properties properties;
-  char name[128] = "unknown";
-  (void)driver.device_name(name, sizeof name, device);
-  size_t memory = 0;
-  (void)driver.device_memory(&memory, device);
-  int version = 0;
-  (void)driver.driver_version(&version);
-  const int major = attribute(kComputeCapabilityMajor), minor = attribute(kComputeCapabilityMinor);
-  properties.id = "cuda:" + std::to_string(number);
-  properties.api = properties.platform = "cuda";
-  properties.name = name;
-  properties.driver =
-      "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-  properties.memory_bytes = memory;
-  properties.compute_units = static_cast<uint32_t>(attribute(kMultiprocessorCount));
-  properties.local_bytes = static_cast<uint32_t>(attribute(kMaxSharedMemoryPerBlockOptin));
-  properties.max_group_lanes = static_cast<uint32_t>(attribute(kMaxThreadsPerBlock));
-  properties.team_lanes = 32;
-  properties.lone_teams = false;
-  properties.banked_local = true;
-  properties.bit_matrices = major >= 8;
-  properties.word_of_lane = true;
-  properties.is_gpu = true;
-  properties.pairs_launches = major >= 9;
-  properties.flat_addresses = properties.default_streams = true;
-  // Then kernels have all that cuMemHostAlloc() gives at the address that the host has
-  // it, whatever the flags.
-  properties.reaches_pinned = attribute(kUnifiedAddressing) != 0;
-  // As FAST_FP64 in teams.h.
-  properties.fast_fp64 = minor == 0 && major >= 8 && major <= 10;
-  properties.pci_address = static_cast<uint64_t>(attribute(kPciDomainId)) << 16 |
-                           static_cast<uint64_t>(attribute(kPciBusId)) << 8 |
-                           static_cast<uint64_t>(attribute(kPciDeviceId)) << 3;
-  if (major < kOldestMajor || (major == kOldestMajor && minor < kOldestMinor))
-    properties.unusable = "compute capability " + std::to_string(major) + "." +
-                          std::to_string(minor) + " is too old: 7.5 is needed";
-  return properties;
-}
-
 }  // namespace
+
+std::string why_no_cuda() { return cuda::is_of_parent() ? kUsedByParent : ""; }
 
 std::vector<Found> find_cuda() {
   std::vector<Found> found;

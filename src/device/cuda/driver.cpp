@@ -3,6 +3,9 @@
 
 #include <dlfcn.h>
 
+#include "device/device.h"
+#include "process/first_user.h"
+
 namespace lanecrypt::device::cuda {
 namespace {
 
@@ -44,9 +47,18 @@ struct Loaded {
   }
 };
 
+// The driver has threads, and what cuInit() has made is not a child's.
+constinit process::FirstUser user;
+
 }  // namespace
 
+bool is_of_parent() { return user.is_parent(); }
+
 const Driver *driver(Status *why) {
+  if (!user.begin()) {
+    *why = Status(LC_ERROR_NO_DEVICE, kUsedByParent);
+    return nullptr;
+  }
   static const Loaded *const loaded = new Loaded();
   *why = loaded->status;
   return loaded->status.ok() ? &loaded->driver : nullptr;

@@ -137,11 +137,13 @@ struct Driver {
 #undef LANECRYPT_CUDA_MEMBER
 };
 
-// The driver, initialised; nullptr where there is none (LC_ERROR_NO_DEVICE in
+// The driver, initialised; nullptr where there is none, or is_of_parent() (LC_ERROR_NO_DEVICE in
 // *why), or none that can be used: too old, or it does not start
 // (LC_ERROR_UNSUPPORTED).
 // Loaded once in a process, never unloaded. Any thread.
 const Driver *driver(Status *why);
+// Whether a process of which this one is a child has called driver().
+bool is_of_parent();
 
 // What a failed call says: LC_ERROR_MEMORY or LC_ERROR_DEVICE.
 Status error(const Driver &driver, CUresult result, const char *what);

@@ -177,7 +177,7 @@ Result<std::unique_ptr<Device>> open_device(const EglPlace &place, Properties pr
 
 Status Session::enter() {
   if (context == nullptr) return {LC_ERROR_INTERNAL, properties.id + " is closed"};
-  if (is_forked()) return {LC_ERROR_NO_DEVICE, "OpenGL was in use before this process was forked"};
+  if (is_forked()) return {LC_ERROR_NO_DEVICE, kUsedByParent};
   LC_TRY(context->enter());
   std::lock_guard lock(mutex);
   if (!dead_buffers.empty()) {
@@ -225,6 +225,7 @@ std::vector<Found> find_gl() {
 }
 
 std::string why_no_gl() {
+  if (gl::is_forked()) return kUsedByParent;
   if (gl::egl() == nullptr) return "OpenGL is reached through EGL, and " + std::string(gl::kNoEgl);
   return gl::find_places().empty() ? "EGL finds no driver of OpenGL (Mesa's are Debian's packages "
                                      "libegl-mesa0 and libgl1-mesa-dri, NVIDIA's libegl-nvidia0)"

@@ -3,19 +3,16 @@
 
 #include <dlfcn.h>
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <type_traits>
 
-#include "process/forks.h"
+#include "process/first_user.h"
 
 namespace lanecrypt::device::gl {
 namespace {
 
-// After how many forks it was used; none: not yet.
-constexpr uint64_t kNotUsed = UINT64_MAX;
-std::atomic<uint64_t> used_in{kNotUsed};
+constinit process::FirstUser user;
 
 std::unique_ptr<Egl> open_egl() {
   void *library = nullptr;
@@ -57,27 +54,24 @@ void *find_gl_function(const Egl &egl, void *es_library, const char *name) {
 
 }  // namespace
 
-bool is_forked() {
-  const uint64_t born_in = used_in;
-  return born_in != kNotUsed && born_in != process::forks();
-}
+bool is_forked() { return user.is_parent(); }
 
 const Egl *egl() {
+  if (!user.begin()) return nullptr;
   // Never closed: drivers leave threads and exit handlers behind.
   static const Egl *const opened = open_egl().release();
-  if (opened == nullptr || is_forked()) return nullptr;
-  used_in = process::forks();
   return opened;
 }
 
 const Gl *load_gl(std::string *why) {
+  // First, since a child of fork may inherit the lock locked.
+  const Egl *library = egl();
+  *why = kNoEgl;
+  if (library == nullptr) return nullptr;
   static std::mutex mutex;
   static const Gl *loaded = nullptr;
   std::lock_guard lock(mutex);
   if (loaded != nullptr) return loaded;
-  const Egl *library = egl();
-  *why = kNoEgl;
-  if (library == nullptr) return nullptr;
   void *es_library = dlopen("libGLESv2.so.2", RTLD_NOW | RTLD_LOCAL);
   std::string missing;
   auto gl = std::make_unique<Gl>();

@@ -65,7 +65,7 @@ struct Gl {
 // The library, opened at the first call; nullptr where there is none, or where
 // the process was forked after it had been used. Any thread.
 const Egl *egl();
-// Whether egl() has served a process of which this one is a child.
+// Whether a process of which this one is a child has called egl().
 bool is_forked();
 
 // OpenGL's functions, once a context is current; nullptr, with the reason in words,

@@ -35,6 +35,7 @@
 #include "device/host/host_groups.h"
 #include "device/host/host_kernels.h"
 #include "process/diagnostics.h"
+#include "process/of_process.h"
 
 namespace lanecrypt::device {
 namespace {
@@ -51,8 +52,8 @@ struct PinnedPages {
 };
 
 PinnedPages &pinned_pages() {
-  static PinnedPages *const pages = new PinnedPages();
-  return *pages;
+  static constinit process::OfProcess<PinnedPages> pages;
+  return pages.get();
 }
 
 class HostPinnedPages : public Buffer {
@@ -332,8 +333,8 @@ struct CallersStreams {
 };
 
 CallersStreams &callers_streams() {
-  static CallersStreams *const all = new CallersStreams();
-  return *all;
+  static constinit process::OfProcess<CallersStreams> all;
+  return all.get();
 }
 
 std::shared_ptr<HostQueue> queue_of(const void *handle) {

@@ -38,31 +38,19 @@ std::vector<cl_device_id> devices(cl_platform_id platform) {
 }  // namespace
 
 std::vector<Found> find_devices(const SourceOf &source_of) {
+  // First, since a child of fork may inherit the locks of what follows locked.
+  if (!begin_use()) return {};
   static std::mutex mutex;
-  static auto &last = *new std::vector<Properties>();
   std::lock_guard lock(mutex);
   const KeptSignalHandlers kept;
   if (!load()) return {};
 
   std::vector<Found> found;
-  if (!survived_fork()) {
-    // Tell what the parent saw, without touching a driver.
-    for (Properties properties : last) {
-      properties.unusable = "OpenCL was in use before this process was forked";
-      const Status status(LC_ERROR_NO_DEVICE, properties.id + ": " + properties.unusable);
-      found.push_back({std::move(properties),
-                       [status](KernelSet) -> Result<std::unique_ptr<Device>> { return status; }});
-    }
-    return found;
-  }
-
-  last.clear();
   for (const cl_platform_id platform : platforms()) {
     for (const cl_device_id device : devices(platform)) {
       Properties properties = describe(platform, device);
       properties.api = "opencl";
       properties.id = "opencl:" + std::to_string(found.size());
-      last.push_back(properties);
       const auto open = [platform, device, properties, source_of](KernelSet set) {
         return OpenClDevice::open(platform, device, properties, source_of(set));
       };
@@ -75,5 +63,7 @@ std::vector<Found> find_devices(const SourceOf &source_of) {
 }  // namespace opencl
 
 std::vector<Found> find_opencl() { return opencl::find_devices(opencl::source_of); }
+
+std::string why_no_opencl() { return opencl::survived_fork() ? "" : kUsedByParent; }
 
 }  // namespace lanecrypt::device

@@ -3,7 +3,7 @@
 
 #include <dlfcn.h>
 
-#include "process/forks.h"
+#include "process/first_user.h"
 
 namespace lanecrypt::device::opencl {
 namespace {
@@ -11,12 +11,12 @@ namespace {
 struct Loaded {
   Api api;
   bool complete = false;
-  uint64_t born_in = 0;
 };
+
+constinit process::FirstUser user;  // of what is loaded, and of all that is locked for it
 
 Loaded load_once() {
   Loaded loaded;
-  loaded.born_in = process::forks();
   void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return loaded;
   loaded.complete = true;
@@ -35,10 +35,12 @@ const Loaded &loaded() {
 
 }  // namespace
 
-bool load() { return loaded().complete; }
+bool begin_use() { return user.begin(); }
+
+bool load() { return begin_use() && loaded().complete; }
 
 const Api &cl() { return loaded().api; }
 
-bool survived_fork() { return loaded().born_in == process::forks(); }
+bool survived_fork() { return !user.is_parent(); }
 
 }  // namespace lanecrypt::device::opencl

@@ -59,15 +59,19 @@ struct Api {
 #undef LC_OPENCL_MEMBER
 };
 
+// Before anything that a child of fork could inherit locked. False where survived_fork() is.
+bool begin_use();
+
 // Loads the ICD loader on the first call; false where there is none, or where
-// it is older than OpenCL 1.2. It is never unloaded: drivers keep threads.
+// it is older than OpenCL 1.2, or where survived_fork() is false. It is never unloaded: drivers
+// keep threads.
 bool load();
 
 // Only after load() said true.
 const Api &cl();
 
-// False in a child of fork whose parent had loaded OpenCL: the drivers' threads
-// and locks are not there, and a call may hang.
+// False in a child of fork whose parent had begun to use OpenCL: the drivers' threads
+// are not there, their locks may be locked, and a call may hang.
 bool survived_fork();
 
 }  // namespace lanecrypt::device::opencl

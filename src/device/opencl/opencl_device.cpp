@@ -12,7 +12,7 @@ namespace lanecrypt::device::opencl {
 namespace {
 
 Result<std::shared_ptr<ContextHandle>> context_of(cl_platform_id platform, cl_device_id device) {
-  static auto &all = *new OpenOnce<cl_device_id, ContextHandle>();
+  static constinit OpenOnce<cl_device_id, ContextHandle> all;
   return all.get(device, [&]() -> Result<std::shared_ptr<ContextHandle>> {
     const cl_context_properties wanted[] = {CL_CONTEXT_PLATFORM,
                                             reinterpret_cast<cl_context_properties>(platform), 0};
@@ -25,7 +25,7 @@ Result<std::shared_ptr<ContextHandle>> context_of(cl_platform_id platform, cl_de
 }
 
 Result<std::shared_ptr<AllocationBook>> book_of(cl_device_id device) {
-  static auto &all = *new OpenOnce<cl_device_id, AllocationBook>();
+  static constinit OpenOnce<cl_device_id, AllocationBook> all;
   return all.get(device, []() -> Result<std::shared_ptr<AllocationBook>> {
     return std::make_shared<AllocationBook>();
   });
@@ -47,10 +47,7 @@ Result<std::unique_ptr<Device>> OpenClDevice::open(cl_platform_id platform, cl_d
   if (!properties.unusable.empty()) {
     return Status(LC_ERROR_NO_DEVICE, properties.id + ": " + properties.unusable);
   }
-  if (!survived_fork()) {
-    return Status(LC_ERROR_NO_DEVICE,
-                  properties.id + ": OpenCL was in use before this process was forked");
-  }
+  if (!survived_fork()) return Status(LC_ERROR_NO_DEVICE, properties.id + ": " + kUsedByParent);
   const KeptSignalHandlers kept;
   auto session = std::make_shared<Session>();
   session->residency = residency(device, properties);

@@ -215,7 +215,14 @@ TEST_F(Arguments, OfOpening) {
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_open(&options, &context), "fallback");
   EXPECT_EQ(nullptr, context);
   ScopedEnvironment wrong("LANECRYPT_DEVICES", "cuda:zero");
-  EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_open(nullptr, &context), "cuda:zero");
+  EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_open(nullptr, &context),
+                 "the environment variable LANECRYPT_DEVICES = \"cuda:zero\" is wrong: it must be "
+                 "none, or names such as cuda:0, opencl and gl, separated by commas");
+  // What the options say holds, whatever the environment has.
+  options.devices = "toaster";
+  options.fallback = LC_FALLBACK_NONE;
+  EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_open(&options, &context),
+                 "the list of devices \"toaster\" is wrong");
   lc_close(nullptr);
 }
 

@@ -17,10 +17,13 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 
 #include "device/survey.h"
 #include "process/close_from.h"
+#include "process/first_user.h"
 #include "process/forks.h"
+#include "process/of_process.h"
 #include "process/program.h"
 #include "process/sandbox.h"
 
@@ -76,6 +79,38 @@ TEST(Forks, TellApartProcessesOfOneNumber) {
   });
   if (code == 77) GTEST_SKIP() << "this machine makes no namespaces";
   EXPECT_EQ(0, code);
+}
+
+TEST(Forks, AChildOfTheFirstUserIsNone) {
+  static constinit process::FirstUser of_child, of_parent;
+  EXPECT_EQ(0, in_child([] { return of_child.begin() && !of_child.is_parent() ? 0 : 1; }));
+  EXPECT_FALSE(of_child.is_parent());
+  EXPECT_TRUE(of_child.begin());
+  EXPECT_TRUE(of_parent.begin());
+  EXPECT_TRUE(of_parent.begin());
+  EXPECT_EQ(0, in_child([] {
+              if (!of_parent.is_parent() || of_parent.begin()) return 1;
+              return in_child([] { return of_parent.is_parent() && !of_parent.begin() ? 0 : 2; });
+            }));
+  EXPECT_FALSE(of_parent.is_parent());
+}
+
+// It may be locked by a thread that the child does not have.
+TEST(Forks, AChildLeavesWhatItsParentHas) {
+  struct Book {
+    std::mutex mutex;
+    int number = 0;
+  };
+  static constinit process::OfProcess<Book> books;
+  Book &book = books.get();
+  EXPECT_EQ(&book, &books.get());
+  const std::lock_guard lock(book.mutex);
+  book.number = 1;
+  EXPECT_EQ(0, in_child([&] {
+              if (&books.get() == &book || !books.get().mutex.try_lock()) return 1;
+              return books.get().number == 0 && &books.get() == &books.get() ? 0 : 2;
+            }));
+  EXPECT_EQ(&book, &books.get());
 }
 
 // Sets a further filter of seccomp, which forbids nothing. False if there is no seccomp.

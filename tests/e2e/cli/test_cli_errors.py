@@ -494,7 +494,11 @@ def test_a_device_that_is_not_there(folder):
 
 
 def test_a_malformed_list_of_devices(folder):
-    fails(USAGE, "device", "enc", "-aes-256-ctr", *PW, "-devices", "host:x,,", *files(folder))
+    wrong = "is wrong: it must be none, or names such as cuda:0"
+    fails(USAGE, f'the list of devices "host:x,," {wrong}', "enc", "-aes-256-ctr", *PW, "-devices", "host:x,,",
+          *files(folder))
+    fails(USAGE, f'the environment variable LANECRYPT_DEVICES = "host:x,," {wrong}', "enc", "-aes-256-ctr", *PW,
+          *files(folder), devices="host:x,,")
 
 
 def test_cbc_encryption_needs_the_cpu(folder):

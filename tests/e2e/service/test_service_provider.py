@@ -16,7 +16,7 @@ import pytest
 
 from provider_fixtures import Configuration, OPENSSL, plain
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "process"))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "process"))
 import ways  # noqa: E402  (beside the program that it tells)
 
 # A row of figures of `openssl speed`, before 3.5 and since.

@@ -152,10 +152,10 @@ def test_a_file_that_becomes_shorter(way, tmp_path):
 
 def test_without_io_uring(tmp_path):
     """If a kernel or a filter refuses io_uring, threads read the files."""
-    source = pathlib.Path(__file__).parent / "refuse_io_uring.py"
+    source = pathlib.Path(__file__).parents[1] / "refuse_call.py"
     plain, sealed = tmp_path / "plain", tmp_path / "sealed"
     plain.write_bytes(data(100_000))
-    done = subprocess.run(["/usr/bin/python3", source, LANECRYPT, "enc", "-aes-256-ctr", *RAW, "-in", plain, "-out",
+    done = subprocess.run(["/usr/bin/python3", source, "io_uring_setup", LANECRYPT, "enc", "-aes-256-ctr", *RAW, "-in", plain, "-out",
                            sealed, "--json", *CHUNK], capture_output=True, timeout=300,
                           env=environment("host", LANECRYPT_FILE_IO="ring"))
     if b"cannot filter" in done.stderr:

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 OURS = "#pragma once\n#include <string>\n#include \"job/deeper.h\"\n"
 DEEPER = "#pragma once\n#include <map>\n#include <chrono>\nnamespace lc {\nclass Slot {\n};\n}\n"
 OTHER = """#pragma once

@@ -5,8 +5,6 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -15,6 +13,7 @@
 #include "device/host/host_lanes.h"
 #include "kernels/platform.h"
 #include "launch/block_parts.h"
+#include "unit/support/placed_texts.h"
 #include "unit/support/random_bytes.h"
 #include "unit/support/reference.h"
 
@@ -151,10 +150,8 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
         bytes += room;
       }
     }
-    Bytes room(bytes + 16);
-    uint8_t *const memory = room.data() + (-reinterpret_cast<uintptr_t>(room.data()) & 15);
-    random_.fill(memory, bytes);
-    check(placed, memory, {{0, bytes}}, unit_bytes);
+    RandomMemory memory(random_, bytes);
+    check(placed, memory.get(), {{0, bytes}}, unit_bytes);
   }
 
   // Where a text and what is made of it lie in memory.
@@ -162,23 +159,16 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
     Text text;
     uint64_t in, out;
   };
-  // A part of memory.
-  struct Span {
-    uint64_t at, bytes;
-  };
 
   // In memory that consists of these spans.
   void check(const std::vector<Placed> &texts, uint8_t *memory, const std::vector<Span> &spans,
              uint64_t unit_bytes = 0) {
     const uint32_t key_bytes = key_sizes(kernel().cipher).back();
     const CipherKind kind = {kernel().cipher, kernel().direction, key_bytes};
-    std::vector<Bytes> expected;
-    for (const Span &span : spans)
-      expected.emplace_back(memory + span.at, memory + span.at + span.bytes);
+    std::vector<ExpectedSpan> expected;
+    for (const Span &span : spans) expected.emplace_back(memory, span);
     const auto expect = [&](uint64_t at, const Bytes &answer) {
-      for (size_t n = 0; n < spans.size(); ++n)
-        if (at >= spans[n].at && at < spans[n].at + spans[n].bytes)
-          std::copy(answer.begin(), answer.end(), expected[n].begin() + (at - spans[n].at));
+      for (ExpectedSpan &span : expected) span.expect(at, answer);
     };
     std::vector<Bytes> keys(has_slot() ? 1 : kKeys, Bytes(key_bytes));
     for (Bytes &key : keys) random_.fill(key.data(), key.size());
@@ -198,11 +188,7 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
       if (piece.continues) memcpy(iv, memory + in - 16, 16);
       if (mode().has_data_units()) {
         const uint64_t unit = unit_bytes == 0 ? piece.length : std::min(unit_bytes, piece.length);
-        piece.unit_bytes = static_cast<uint32_t>(unit);
-        piece.slots = piece.length / unit * (unit / 16) + piece.length % unit / 16;
-        piece.first_point = points;
-        points += static_cast<uint32_t>(runtime::divide_up(piece.slots, unit / 16) *
-                                        runtime::divide_up(unit / 16, XTS_STRETCH));
+        set_data_units(piece, unit, &points);
       }
       Bytes answer(text.length);
       if (text.length != 0)
@@ -213,15 +199,10 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
     }
     run(kind, keys, pieces, points, memory);
     for (size_t n = 0; n < spans.size(); ++n) {
-      const auto differs =
-          std::mismatch(expected[n].begin(), expected[n].end(), memory + spans[n].at).first;
-      if (differs == expected[n].end()) continue;
-      const auto at = spans[n].at + static_cast<uint64_t>(differs - expected[n].begin());
-      const Placed *nearest = &texts.front();
-      for (const Placed &one : texts)
-        if (one.out <= at + 16) nearest = &one;
-      const auto &[text, in, out] = *nearest;
-      ADD_FAILURE() << kernel().name << ": byte " << static_cast<int64_t>(at - out) << " of "
+      const std::optional<uint64_t> at = expected[n].first_difference();
+      if (!at) continue;
+      const auto &[text, in, out] = nearest_text(texts, *at);
+      ADD_FAILURE() << kernel().name << ": byte " << static_cast<int64_t>(*at - out) << " of "
                     << text.length << ", " << in % 16 << " to " << out % 16
                     << (text.in_place ? ", in place" : "") << (text.continues ? ", goes on" : "");
       return;
@@ -324,14 +305,8 @@ TEST_P(AcrossBlock, OfManyTiles) {
 
 // Outside of the blocks of memory that have bytes of a text there may be nothing.
 TEST_P(AcrossBlock, ReadsAndWritesNothingElse) {
-  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  // Two pages with nothing before and behind each.
-  void *const mapped = mmap(nullptr, 5 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(MAP_FAILED, mapped);
-  auto *const memory = static_cast<uint8_t *>(mapped);
-  const std::vector<Span> spans = {{page, page}, {3 * page, page}};
-  for (const Span &span : spans)
-    ASSERT_EQ(0, mprotect(memory + span.at, span.bytes, PROT_READ | PROT_WRITE));
+  const LonePages pages;
+  const uint64_t page = pages.page_bytes();
   const auto at_end = [&](uint64_t skew, uint64_t length) {
     return page - length - (skew == 0 ? 0 : 16 - skew);
   };
@@ -342,10 +317,9 @@ TEST_P(AcrossBlock, ReadsAndWritesNothingElse) {
         const Text text = {from, to, length};
         const uint64_t in = begins ? from : at_end(from, length);
         const uint64_t out = begins ? at_end(to, length) : to;
-        for (const Span &span : spans) random_.fill(memory + span.at, span.bytes);
-        check({{text, page + in, 3 * page + out}}, memory, spans);
+        pages.fill(random_);
+        check({{text, pages.first() + in, pages.second() + out}}, pages.memory(), pages.spans());
       }
-  munmap(mapped, 5 * page);
 }
 
 INSTANTIATE_TEST_SUITE_P(, AcrossBlock, testing::ValuesIn(kKernels),

@@ -12,7 +12,7 @@ import zipfile
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 pytestmark = pytest.mark.skipif(not (shutil.which("cc") and shutil.which("readelf")),
                                 reason="needs cc and readelf")
 

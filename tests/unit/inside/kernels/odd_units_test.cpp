@@ -5,8 +5,6 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -15,6 +13,7 @@
 #include "device/host/host_lanes.h"
 #include "kernels/platform.h"
 #include "launch/block_parts.h"
+#include "unit/support/placed_texts.h"
 #include "unit/support/random_bytes.h"
 #include "unit/support/reference.h"
 
@@ -101,11 +100,6 @@ struct Placed {
   uint64_t in, out;
 };
 
-// A part of memory.
-struct Span {
-  uint64_t at, bytes;
-};
-
 class OddUnits : public testing::TestWithParam<KernelCase> {
  protected:
   const KernelCase &kernel() const { return GetParam(); }
@@ -125,10 +119,8 @@ class OddUnits : public testing::TestWithParam<KernelCase> {
       placed.push_back({text, in, out});
     }
     bytes += 64;
-    Bytes room(bytes + 16);
-    uint8_t *const memory = room.data() + (-reinterpret_cast<uintptr_t>(room.data()) & 15);
-    random_.fill(memory, bytes);
-    check(placed, memory, {{0, bytes}});
+    RandomMemory memory(random_, bytes);
+    check(placed, memory.get(), {{0, bytes}});
   }
 
   // In memory that consists of these spans.
@@ -137,9 +129,8 @@ class OddUnits : public testing::TestWithParam<KernelCase> {
     const CipherKind kind = {kernel().cipher, kernel().direction, key_bytes};
     Bytes key(key_bytes);
     random_.fill(key.data(), key.size());
-    std::vector<Bytes> expected;
-    for (const Span &span : spans)
-      expected.emplace_back(memory + span.at, memory + span.at + span.bytes);
+    std::vector<ExpectedSpan> expected;
+    for (const Span &span : spans) expected.emplace_back(memory, span);
     std::vector<CipherPiece> pieces;
     uint32_t points = 0;
     for (const auto &[text, in, out] : texts) {
@@ -147,12 +138,7 @@ class OddUnits : public testing::TestWithParam<KernelCase> {
       piece.in = in;
       piece.out = out;
       piece.length = text.length;
-      const uint64_t unit = std::min(text.unit, text.length);
-      piece.unit_bytes = static_cast<uint32_t>(unit);
-      piece.slots = text.length / unit * (unit / 16) + text.length % unit / 16;
-      piece.first_point = points;
-      points += static_cast<uint32_t>(runtime::divide_up(piece.slots, unit / 16) *
-                                      runtime::divide_up(unit / 16, XTS_STRETCH));
+      set_data_units(piece, std::min(text.unit, text.length), &points);
       uint8_t iv[16];
       random_.fill(iv, sizeof iv);
       memcpy(piece.iv, iv, sizeof iv);
@@ -160,22 +146,15 @@ class OddUnits : public testing::TestWithParam<KernelCase> {
       Bytes answer(text.length);
       reference_crypt({kernel().cipher, kernel().direction, key_bytes, text.unit}, key.data(), iv,
                       memory + in, answer.data(), text.length);
-      for (size_t n = 0; n < spans.size(); ++n)
-        if (out >= spans[n].at && out < spans[n].at + spans[n].bytes)
-          std::copy(answer.begin(), answer.end(), expected[n].begin() + (out - spans[n].at));
+      for (ExpectedSpan &span : expected) span.expect(out, answer);
     }
     ASSERT_TRUE(runtime::are_units_odd(pieces, kLanes));
     run(kind, key, pieces, points, memory);
     for (size_t n = 0; n < spans.size(); ++n) {
-      const auto differs =
-          std::mismatch(expected[n].begin(), expected[n].end(), memory + spans[n].at).first;
-      if (differs == expected[n].end()) continue;
-      const auto at = spans[n].at + static_cast<uint64_t>(differs - expected[n].begin());
-      const Placed *nearest = &texts.front();
-      for (const Placed &one : texts)
-        if (one.out <= at + 16) nearest = &one;
-      const auto &[text, in, out] = *nearest;
-      ADD_FAILURE() << kernel().name << ": byte " << static_cast<int64_t>(at - out) << " of "
+      const std::optional<uint64_t> at = expected[n].first_difference();
+      if (!at) continue;
+      const auto &[text, in, out] = nearest_text(texts, *at);
+      ADD_FAILURE() << kernel().name << ": byte " << static_cast<int64_t>(*at - out) << " of "
                     << text.length << " in units of " << text.unit << ", " << in % 16 << " to "
                     << out % 16 << (text.in_place ? ", in place" : "");
       return;
@@ -299,14 +278,8 @@ TEST_P(OddUnits, LeavesNoPlaintextMeanwhile) {
 
 // Outside of the blocks of memory that have bytes of a text there may be nothing.
 TEST_P(OddUnits, ReadsAndWritesNothingElse) {
-  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  // Two pages with nothing before and behind each.
-  void *const mapped = mmap(nullptr, 5 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(MAP_FAILED, mapped);
-  auto *const memory = static_cast<uint8_t *>(mapped);
-  const std::vector<Span> spans = {{page, page}, {3 * page, page}};
-  for (const Span &span : spans)
-    ASSERT_EQ(0, mprotect(memory + span.at, span.bytes, PROT_READ | PROT_WRITE));
+  const LonePages pages;
+  const uint64_t page = pages.page_bytes();
   // So that the last byte is one of the last block.
   const auto at_end = [&](uint64_t skew, uint64_t length) {
     return (page - length) - (page - length - skew) % 16;
@@ -318,10 +291,9 @@ TEST_P(OddUnits, ReadsAndWritesNothingElse) {
         const Text text = {unit, length, from, to};
         const uint64_t in = begins ? from : at_end(from, length);
         const uint64_t out = begins ? at_end(to, length) : to;
-        for (const Span &span : spans) random_.fill(memory + span.at, span.bytes);
-        check({{text, page + in, 3 * page + out}}, memory, spans);
+        pages.fill(random_);
+        check({{text, pages.first() + in, pages.second() + out}}, pages.memory(), pages.spans());
       }
-  munmap(mapped, 5 * page);
 }
 
 // The blocks of memory around a unit's last slot may only be written whole if no other lane writes

@@ -6,7 +6,7 @@ import pathlib
 
 import pytest
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
 FILES = {
     "include/lanecrypt/lanecrypt.h", "src/job/status.h", "src/secure/key_memory.h",

@@ -6,7 +6,7 @@ import pathlib
 
 import pytest
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 SOURCE = """#include "kernel.h"
 #if __CUDA_ARCH__ >= 800
 kernel_of_newer();

@@ -1,0 +1,13 @@
+// What is found out about a CUDA device before it is opened.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "device/cuda/driver.h"
+#include "device/device.h"
+
+namespace lanecrypt::device::cuda {
+
+Properties describe(const Driver &driver, CUdevice device, int number);
+
+}  // namespace lanecrypt::device::cuda
