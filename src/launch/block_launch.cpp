@@ -586,12 +586,12 @@ Status BlockLaunch::run(device::Stream &stream, BlockRoom &room, const CipherWor
 }
 
 Status BlockLaunch::launch(device::Stream &stream, LaunchRoom &room, ChunkWork &work,
-                           device::Event &begin, device::Event &end) {
+                           device::Event *begin, device::Event *end) {
   auto &ours = static_cast<BlockRoom &>(room);
   LC_TRY(expand_keys(stream, ours, work));
-  LC_TRY(stream.mark(begin));
+  if (begin != nullptr) LC_TRY(stream.mark(*begin));
   LC_TRY(run(stream, ours, work));
-  LC_TRY(stream.mark(end));
+  if (end != nullptr) LC_TRY(stream.mark(*end));
   LC_TRY(ours.staged.zero_secrets(stream));
   return zero_made(stream, ours, work);
 }
@@ -604,7 +604,7 @@ Status BlockLaunch::zero_made(device::Stream &stream, BlockRoom &room, const Cip
   LC_TRY(stream.zero(*schedules(room, work), 0, schedule_bytes(work)));
   if (work.in_slot) {
     if (slot_free_ == nullptr) {
-      Result<std::unique_ptr<device::Event>> made = device_.make_event();
+      Result<std::unique_ptr<device::Event>> made = device_.make_quiet_event();
       if (!made.ok()) return made.status();
       slot_free_ = std::move(*made);
     }

@@ -40,8 +40,8 @@ class BlockLaunch : public ChunkLaunch {
   uint32_t max_pieces(const CipherKind &kind) const override;
   std::unique_ptr<LaunchRoom> make_room() const override { return std::make_unique<BlockRoom>(); }
   Status upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) override;
-  Status launch(device::Stream &stream, LaunchRoom &room, ChunkWork &work, device::Event &begin,
-                device::Event &end) override;
+  Status launch(device::Stream &stream, LaunchRoom &room, ChunkWork &work, device::Event *begin,
+                device::Event *end) override;
   void wipe(LaunchRoom &room) const override;
   uint64_t launches() const override { return launches_; }
 

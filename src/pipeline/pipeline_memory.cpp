@@ -131,10 +131,10 @@ Status Pipeline::allocate(Slot &slot) {
     }
     return Status();
   };
-  LC_TRY(make({&slot.kernel_begin, &slot.kernel_end}));
-  // What lies on the device is neither uploaded nor downloaded.
+  // What lies on the device is neither uploaded nor downloaded, and not timed in a caller's stream.
   if (!slot.is_in_callers_order)
-    LC_TRY(make({&slot.upload_begin, &slot.upload_end, &slot.download_begin, &slot.wiped}));
+    LC_TRY(make({&slot.upload_begin, &slot.upload_end, &slot.kernel_begin, &slot.kernel_end,
+                 &slot.download_begin, &slot.wiped}));
   // Who still waits for the last chunk's end must not wait for this one's.
   if (slot.download_end == nullptr || slot.download_end.use_count() > 1) {
     Result<std::unique_ptr<device::Event>> made =
