@@ -481,6 +481,12 @@ cpu::AeadSum AeadLaunch::sum(const LaunchRoom &room, const ChunkWork &work, size
   return sum;
 }
 
+void AeadLaunch::has_ended(LaunchRoom &room) {
+  auto &ours = static_cast<AeadRoom &>(room);
+  blocks_.has_ended(ours.text);
+  blocks_.has_ended(ours.starts);
+}
+
 void AeadLaunch::wipe(LaunchRoom &room) const {
   auto &ours = static_cast<AeadRoom &>(room);
   ours.staged.wipe_secrets();

@@ -56,6 +56,7 @@ class AeadLaunch : public ChunkLaunch {
   // The parts' sums, where the kernels have not written them to the host.
   Status download(device::Stream &stream, LaunchRoom &room, const ChunkWork &work) override;
   cpu::AeadSum sum(const LaunchRoom &room, const ChunkWork &work, size_t part) const override;
+  void has_ended(LaunchRoom &room) override;
   // The sums too.
   void wipe(LaunchRoom &room) const override;
   uint64_t launches() const override { return launches_; }

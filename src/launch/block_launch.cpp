@@ -396,7 +396,7 @@ Status BlockLaunch::expand_keys(device::Stream &stream, BlockRoom &room, const C
   const uint32_t keys = key_count(work), key_words = work.kind.one_key_bytes() / 4;
   const uint32_t lanes = lanes_of(BLOCK_KEY_LANES);
   if (!work.in_slot) LC_TRY(grow(room.schedules, MemoryKind::kDevice, schedule_bytes(work)));
-  if (work.in_slot && slot_free_ != nullptr) LC_TRY(stream.await(*slot_free_));
+  if (work.in_slot && slot_user_ != nullptr) LC_TRY(stream.await(*slot_free_));
   if (work.by_stream) {
     const Argument arguments[] = {room.keys.get(), room.schedules.get(), keys, key_words};
     return start(stream, expand_name(work.kind, "stream_keys").c_str(), count_up(keys, lanes),
@@ -596,6 +596,10 @@ Status BlockLaunch::launch(device::Stream &stream, LaunchRoom &room, ChunkWork &
   return zero_made(stream, ours, work);
 }
 
+void BlockLaunch::has_ended(LaunchRoom &room) {
+  if (&room == slot_user_) slot_user_ = nullptr;
+}
+
 void BlockLaunch::wipe(LaunchRoom &room) const {
   static_cast<BlockRoom &>(room).staged.wipe_secrets();
 }
@@ -609,6 +613,7 @@ Status BlockLaunch::zero_made(device::Stream &stream, BlockRoom &room, const Cip
       slot_free_ = std::move(*made);
     }
     LC_TRY(stream.mark(*slot_free_));
+    slot_user_ = &room;
   }
   if (work.kind.mode().has_data_units())
     LC_TRY(stream.zero(*room.points, 0, work.points * kPointBytes));

@@ -45,6 +45,8 @@ class ChunkLaunch {
   virtual Status download(device::Stream &, LaunchRoom &, const ChunkWork &) { return Status(); }
   // Of work.aead.parts[part]; any thread.
   virtual cpu::AeadSum sum(const LaunchRoom &, const ChunkWork &, size_t) const { return {}; }
+  // Called where all that the launch put into its stream has ended, the zeroing too.
+  virtual void has_ended(LaunchRoom &) {}
   // When it is over: wipes what is secret on the host.
   virtual void wipe(LaunchRoom &room) const = 0;
 
