@@ -37,6 +37,48 @@ TEST_F(CallersThread, LaunchesInTheStreamsOrder) {
   EXPECT_EQ(0u, executor_->load_bytes());
 }
 
+// Each mark takes the device time, and its caller.
+TEST_F(CallersThread, MarksTheEndAlone) {
+  HostCallersStream stream;
+  std::memcpy(data_, plain_.data(), kBytes);
+  const RequestPointer job = ctr(stream.handle());
+  start(job);
+  EXPECT_TRUE(end_of(job).ok());
+  EXPECT_TRUE(data() == by_openssl());
+  EXPECT_EQ(1, launches_.marks);
+  EXPECT_EQ(0u, job->result.kernel_ns);
+}
+
+// One stream waits until another has done with the key slot, but not where that is known to be so.
+TEST_F(CallersThread, WaitsForTheKeySlotWhereItMayBeInUse) {
+  open("", "bitslice");
+  ASSERT_TRUE(device_->make_key_slot().ok());
+  HostCallersStream one, other;
+  for (HostCallersStream *stream : {&one, &one, &other}) {
+    const RequestPointer job = ctr(stream->handle());
+    start(job);
+    EXPECT_TRUE(end_of(job).ok());
+  }
+  EXPECT_EQ(0, launches_.awaits);
+  StreamGate first_gate, second_gate;
+  one.run([&] { first_gate.wait(); });
+  other.run([&] { second_gate.wait(); });
+  const RequestPointer first = ctr(one.handle()), second = ctr(other.handle());
+  start(first);
+  EXPECT_EQ(0, launches_.awaits);
+  start(second);
+  EXPECT_EQ(1, launches_.awaits);
+  first_gate.open();
+  EXPECT_TRUE(end_of(first).ok());
+  // It is the second that may have the slot now.
+  const RequestPointer third = ctr(one.handle());
+  start(third);
+  EXPECT_EQ(2, launches_.awaits);
+  second_gate.open();
+  EXPECT_TRUE(end_of(second).ok());
+  EXPECT_TRUE(end_of(third).ok());
+}
+
 TEST_F(CallersThread, WipesWhereATagIsWrong) {
   HostCallersStream stream;
   std::memcpy(data_, plain_.data(), kBytes);
