@@ -107,10 +107,10 @@ def stream_for(value: Any, its_view: _core.View, given: Optional[int], *,
     framework = framework_of(value)
     if framework == "torch":
         cuda = sys.modules["torch"].cuda
-        # It asks the current device alone, which need not be the value's.
-        if its_view.ordinal == cuda.current_device():
-            is_captured = cuda.is_current_stream_capturing()
-        else:
+        # By the stream that the tensor tells, which is sooner than to ask PyTorch.
+        is_captured = its_view.is_captured
+        if is_captured is None:
+            # It asks the current device alone, which need not be the value's.
             with cuda.device(its_view.ordinal):
                 is_captured = cuda.is_current_stream_capturing()
         stream = given if given is not None else its_view.stream

@@ -10,7 +10,7 @@
 #include <string>
 #include <typeinfo>
 
-#include "cuda_pointer.h"
+#include "cuda_driver.h"
 #include "device_memory.h"
 
 namespace lanecrypt::python {
@@ -363,6 +363,10 @@ void bind_view(nb::module_ &module) {
       .def_prop_ro("on_cuda", [](const View &view) { return view.room() == Room::kCuda; })
       .def_prop_ro("ordinal", &View::ordinal)
       .def_prop_ro("stream", &View::stream)
+      .def_prop_ro("is_captured",
+                   [](const View &view) {
+                     return view.stream() ? cuda::is_captured(*view.stream()) : std::nullopt;
+                   })
       .def_prop_ro("is_of_integers", &View::is_of_integers)
       .def_prop_ro("owner", &View::owner, nb::sig("def owner(self) -> typing.Any"));
   module.def(
