@@ -486,9 +486,10 @@ typedef struct lc_cipher_job {
 } lc_cipher_job;
 
 /* Where a job ran, and how long its steps took. Times are by the device's own clock, summed
- * over all pieces, and 0 where the device tells none. A job of few short messages in a stream is
- * not timed, which saves calls of the driver. Pieces overlap, so the times may add up to more than
- * the job took. */
+ * over all pieces, and 0 where the device tells none. A job in device memory with a stream is not
+ * timed, since that would delay it: record events of your own around it. Nor are few short messages
+ * whose tags are in device memory. Pieces overlap, so the times may add up to more than the job
+ * took. */
 typedef struct lc_result {
   size_t struct_size;
   uint64_t device_bytes;

@@ -55,11 +55,6 @@ def view(value: Any, stream: Optional[int] = None, *, writable: bool = False) ->
     framework = framework_of(value)
     if framework == "jax" and writable:
         raise TypeError("arrays of JAX are immutable, so none can be an output")
-    # Of such a view the memory is another tensor's. Signs change only where PyTorch reads it.
-    if (framework == "torch" and hasattr(value, "is_conj")
-            and (value.is_conj() or value.is_neg())):
-        raise BufferError("the tensor is the conjugate or the negative of what lies in its memory: "
-                          "make a copy that is not, by .resolve_conj().resolve_neg()")
     if framework == "numpy" and value.dtype.kind in "mMV":
         # The buffer protocol does not know times and extension types.
         if not value.flags.c_contiguous:
@@ -68,12 +63,27 @@ def view(value: Any, stream: Optional[int] = None, *, writable: bool = False) ->
         # The first dimension stays, since it may number messages.
         value = (value if value.ndim else value.reshape(1)).view("u1")
     try:
-        return _core.View(value, writable, stream)
+        made = _core.View(value, writable, stream)
     except Exception:
-        as_bytes = _bytes_of(value) if framework == "torch" else None
+        if framework != "torch":
+            raise
+        _refuse_other_signs(value)
+        as_bytes = _bytes_of(value)
         if as_bytes is None:
             raise
-    return _core.View(as_bytes, writable, stream)
+        return _core.View(as_bytes, writable, stream)
+    if framework == "torch" and not made.is_of_integers:
+        _refuse_other_signs(value)
+    return made
+
+
+def _refuse_other_signs(tensor: Any) -> None:
+    """Raises BufferError where a PyTorch tensor is the conjugate or the negative of what lies in its
+    memory, which is another tensor's: signs change only where PyTorch reads it. Integers are never
+    such."""
+    if hasattr(tensor, "is_conj") and (tensor.is_conj() or tensor.is_neg()):
+        raise BufferError("the tensor is the conjugate or the negative of what lies in its memory: "
+                          "make a copy that is not, by .resolve_conj().resolve_neg()")
 
 
 def _bytes_of(tensor: Any) -> Any:
@@ -97,10 +107,10 @@ def stream_for(value: Any, its_view: _core.View, given: Optional[int], *,
     framework = framework_of(value)
     if framework == "torch":
         cuda = sys.modules["torch"].cuda
-        # It asks the current device alone, which need not be the value's.
-        if its_view.ordinal == cuda.current_device():
-            is_captured = cuda.is_current_stream_capturing()
-        else:
+        # By the stream that the tensor tells, which is sooner than to ask PyTorch.
+        is_captured = its_view.is_captured
+        if is_captured is None:
+            # It asks the current device alone, which need not be the value's.
             with cuda.device(its_view.ordinal):
                 is_captured = cuda.is_current_stream_capturing()
         stream = given if given is not None else its_view.stream

@@ -199,14 +199,20 @@ void CipherTask::set_segments(nb::handle iv, uint64_t iv_stride, nb::object numb
 
 void CipherTask::add_iv(nb::handle iv, uint64_t bytes, const char *which) {
   if (iv_bytes_ == 0) return;
+  const auto append_iv = [&](const uint8_t *from, uint64_t given) {
+    if (given != bytes)
+      raise(PyExc_ValueError, which + std::string(bytes == iv_bytes_ ? " has " : " have ") +
+                                  std::to_string(given) + " bytes, not " + std::to_string(bytes));
+    ivs_.insert(ivs_.end(), from, from + bytes);
+  };
+  // The most usual, and of little cost.
+  if (PyBytes_CheckExact(iv.ptr()))
+    return append_iv(reinterpret_cast<const uint8_t *>(PyBytes_AsString(iv.ptr())),
+                     static_cast<uint64_t>(PyBytes_Size(iv.ptr())));
   const View view(iv, false, {});
-  const std::string name = which;
-  if (view.room() != Room::kHost) raise(PyExc_ValueError, name + " must lie in host memory");
-  if (view.bytes() != bytes)
-    raise(PyExc_ValueError, name + (bytes == iv_bytes_ ? " has " : " have ") +
-                                std::to_string(view.bytes()) + " bytes, not " +
-                                std::to_string(bytes));
-  ivs_.insert(ivs_.end(), view.data(), view.data() + bytes);
+  if (view.room() != Room::kHost)
+    raise(PyExc_ValueError, which + std::string(" must lie in host memory"));
+  append_iv(view.data(), view.bytes());
 }
 
 uint8_t *CipherTask::host_tags() {

@@ -10,7 +10,7 @@
 #include <string>
 #include <typeinfo>
 
-#include "cuda_pointer.h"
+#include "cuda_driver.h"
 #include "device_memory.h"
 
 namespace lanecrypt::python {
@@ -110,6 +110,26 @@ bool is_pythons_own(nb::handle object) {
          PyMemoryView_Check(object.ptr());
 }
 
+// The table of the C exchange that the object's type has; nullptr where it has none. The last one
+// is kept with its type: to look for it by its name takes as long as to ask it for a tensor.
+const dlpack::DLPackExchangeAPI *exchange_of(nb::handle object) {
+  struct Known {
+    nb::object type;
+    const dlpack::DLPackExchangeAPI *api = nullptr;
+  };
+  static auto &last = *new Known;  // never freed: it would outlive the interpreter
+  const nb::handle type = object.type();
+  if (last.api != nullptr && last.type.is(type)) return last.api;
+  const nb::object capsule = attribute_or_nothing(type, "__dlpack_c_exchange_api__");
+  if (!capsule.is_valid() || !PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api"))
+    return nullptr;
+  const auto *const api = static_cast<const dlpack::DLPackExchangeAPI *>(
+      PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+  if (api->header.version.major != dlpack::kMajorVersion) return nullptr;
+  last = {nb::borrow(type), api};
+  return api;
+}
+
 // (type, ordinal) by __dlpack_device__; type 0 where there is none.
 std::pair<int, int> dlpack_device_of(nb::handle object) {
   if (is_pythons_own(object)) return {0, 0};
@@ -194,15 +214,14 @@ void View::let_go() {
 
 bool View::by_exchange(nb::handle object) {
   if (is_pythons_own(object)) return false;
-  const nb::object capsule = attribute_or_nothing(object.type(), "__dlpack_c_exchange_api__");
-  if (!capsule.is_valid() || !PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api")) return false;
-  const auto *api = static_cast<const dlpack::DLPackExchangeAPI *>(
-      PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
-  if (api->header.version.major != dlpack::kMajorVersion) return false;
+  const dlpack::DLPackExchangeAPI *const api = exchange_of(object);
+  if (api == nullptr) return false;
   if (api->managed_tensor_from_py_object_no_sync(object.ptr(), &versioned_) != 0)
     throw nb::python_error();
   is_read_only_ = (versioned_->flags & dlpack::kReadOnly) != 0;
   take(versioned_->dl_tensor);
+  const uint8_t code = versioned_->dl_tensor.dtype.code;
+  is_of_integers_ = code == dlpack::kDLInt || code == dlpack::kDLUInt || code == dlpack::kDLBool;
   if (room_ == Room::kCuda) {
     void *stream = nullptr;
     if (api->current_work_stream(dlpack::kDLCUDA, ordinal_, &stream) != 0) throw nb::python_error();
@@ -344,6 +363,11 @@ void bind_view(nb::module_ &module) {
       .def_prop_ro("on_cuda", [](const View &view) { return view.room() == Room::kCuda; })
       .def_prop_ro("ordinal", &View::ordinal)
       .def_prop_ro("stream", &View::stream)
+      .def_prop_ro("is_captured",
+                   [](const View &view) {
+                     return view.stream() ? cuda::is_captured(*view.stream()) : std::nullopt;
+                   })
+      .def_prop_ro("is_of_integers", &View::is_of_integers)
       .def_prop_ro("owner", &View::owner, nb::sig("def owner(self) -> typing.Any"));
   module.def(
       "zero",

@@ -43,6 +43,8 @@ class View {
   // Where the object's producer works now, if it told. 0 is CUDA's legacy default stream here.
   std::optional<uintptr_t> stream() const { return stream_; }
   nb::object owner() const { return owner_; }
+  // The C exchange told that items are integers or truth values.
+  bool is_of_integers() const { return is_of_integers_; }
   // Throws where that reaches past the end.
   void check_range(uint64_t offset, uint64_t bytes) const;
 
@@ -59,7 +61,7 @@ class View {
   uint64_t bytes_ = 0;
   Room room_ = Room::kHost;
   int32_t ordinal_ = 0;
-  bool is_read_only_ = false;
+  bool is_read_only_ = false, is_of_integers_ = false;
   std::vector<int64_t> shape_;
   std::optional<uintptr_t> stream_;
 

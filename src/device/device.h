@@ -195,6 +195,8 @@ class Device {
   // One whose nanoseconds_since() is not asked for, and for which few wait long, where the device
   // marks such sooner.
   virtual Result<std::unique_ptr<Event>> make_quiet_event() { return make_event(); }
+  // The same, but its nanoseconds_since() is asked for.
+  virtual Result<std::unique_ptr<Event>> make_timed_quiet_event() { return make_event(); }
   // How many groups of such a launch the device can run at once, at least 1:
   // the grid of a kernel whose groups stay for the whole launch.
   virtual uint32_t resident_groups(const char *kernel, uint32_t group_lanes,

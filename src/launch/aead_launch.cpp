@@ -435,12 +435,12 @@ Status AeadLaunch::launch_check(device::Stream &stream, AeadRoom &room, const Ci
 }
 
 Status AeadLaunch::launch(device::Stream &stream, LaunchRoom &room, ChunkWork &work,
-                          device::Event &begin, device::Event &end) {
+                          device::Event *begin, device::Event *end) {
   auto &ours = static_cast<AeadRoom &>(room);
   AeadWork &aead = work.aead;
   if (is_plain(work)) return launch_plain_segments(stream, ours, work, aead);
   if (work.kind.is_ccm()) LC_TRY(blocks_.expand_keys(stream, ours.text, work));
-  if (marks_times(work)) LC_TRY(stream.mark(begin));
+  if (begin != nullptr) LC_TRY(stream.mark(*begin));
   if (aead.segments) LC_TRY(launch_segments(stream, ours, work, aead));
   if (aead.is_short)
     LC_TRY(launch_short(stream, ours, work, aead));
@@ -451,7 +451,7 @@ Status AeadLaunch::launch(device::Stream &stream, LaunchRoom &room, ChunkWork &w
   else
     LC_TRY(launch_chacha20(stream, ours, work, aead));
   if (!aead.is_short) LC_TRY(launch_check(stream, ours, work, aead));
-  if (marks_times(work)) LC_TRY(stream.mark(end));
+  if (end != nullptr) LC_TRY(stream.mark(*end));
   return work.is_captured ? Status() : zero_secrets(stream, ours, work, aead);
 }
 
@@ -479,6 +479,12 @@ cpu::AeadSum AeadLaunch::sum(const LaunchRoom &room, const ChunkWork &work, size
   cpu::AeadSum sum = {};
   memcpy(sum.data(), sums + part * sum_bytes(work.kind), sum_bytes(work.kind));
   return sum;
+}
+
+void AeadLaunch::has_ended(LaunchRoom &room) {
+  auto &ours = static_cast<AeadRoom &>(room);
+  blocks_.has_ended(ours.text);
+  blocks_.has_ended(ours.starts);
 }
 
 void AeadLaunch::wipe(LaunchRoom &room) const {

@@ -50,12 +50,13 @@ class AeadLaunch : public ChunkLaunch {
   uint32_t max_pieces(const CipherKind &kind) const override;
   std::unique_ptr<LaunchRoom> make_room() const override { return std::make_unique<AeadRoom>(); }
   Status upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) override;
-  Status launch(device::Stream &stream, LaunchRoom &room, ChunkWork &work, device::Event &begin,
-                device::Event &end) override;
-  bool marks_times(const ChunkWork &work) const override { return !work.aead.is_short; }
+  Status launch(device::Stream &stream, LaunchRoom &room, ChunkWork &work, device::Event *begin,
+                device::Event *end) override;
+  bool is_worth_timing(const ChunkWork &work) const override { return !work.aead.is_short; }
   // The parts' sums, where the kernels have not written them to the host.
   Status download(device::Stream &stream, LaunchRoom &room, const ChunkWork &work) override;
   cpu::AeadSum sum(const LaunchRoom &room, const ChunkWork &work, size_t part) const override;
+  void has_ended(LaunchRoom &room) override;
   // The sums too.
   void wipe(LaunchRoom &room) const override;
   uint64_t launches() const override { return launches_; }

@@ -396,7 +396,7 @@ Status BlockLaunch::expand_keys(device::Stream &stream, BlockRoom &room, const C
   const uint32_t keys = key_count(work), key_words = work.kind.one_key_bytes() / 4;
   const uint32_t lanes = lanes_of(BLOCK_KEY_LANES);
   if (!work.in_slot) LC_TRY(grow(room.schedules, MemoryKind::kDevice, schedule_bytes(work)));
-  if (work.in_slot && slot_free_ != nullptr) LC_TRY(stream.await(*slot_free_));
+  if (work.in_slot && slot_user_ != nullptr) LC_TRY(stream.await(*slot_free_));
   if (work.by_stream) {
     const Argument arguments[] = {room.keys.get(), room.schedules.get(), keys, key_words};
     return start(stream, expand_name(work.kind, "stream_keys").c_str(), count_up(keys, lanes),
@@ -586,14 +586,18 @@ Status BlockLaunch::run(device::Stream &stream, BlockRoom &room, const CipherWor
 }
 
 Status BlockLaunch::launch(device::Stream &stream, LaunchRoom &room, ChunkWork &work,
-                           device::Event &begin, device::Event &end) {
+                           device::Event *begin, device::Event *end) {
   auto &ours = static_cast<BlockRoom &>(room);
   LC_TRY(expand_keys(stream, ours, work));
-  LC_TRY(stream.mark(begin));
+  if (begin != nullptr) LC_TRY(stream.mark(*begin));
   LC_TRY(run(stream, ours, work));
-  LC_TRY(stream.mark(end));
+  if (end != nullptr) LC_TRY(stream.mark(*end));
   LC_TRY(ours.staged.zero_secrets(stream));
   return zero_made(stream, ours, work);
+}
+
+void BlockLaunch::has_ended(LaunchRoom &room) {
+  if (&room == slot_user_) slot_user_ = nullptr;
 }
 
 void BlockLaunch::wipe(LaunchRoom &room) const {
@@ -604,11 +608,12 @@ Status BlockLaunch::zero_made(device::Stream &stream, BlockRoom &room, const Cip
   LC_TRY(stream.zero(*schedules(room, work), 0, schedule_bytes(work)));
   if (work.in_slot) {
     if (slot_free_ == nullptr) {
-      Result<std::unique_ptr<device::Event>> made = device_.make_event();
+      Result<std::unique_ptr<device::Event>> made = device_.make_quiet_event();
       if (!made.ok()) return made.status();
       slot_free_ = std::move(*made);
     }
     LC_TRY(stream.mark(*slot_free_));
+    slot_user_ = &room;
   }
   if (work.kind.mode().has_data_units())
     LC_TRY(stream.zero(*room.points, 0, work.points * kPointBytes));

@@ -40,8 +40,9 @@ class BlockLaunch : public ChunkLaunch {
   uint32_t max_pieces(const CipherKind &kind) const override;
   std::unique_ptr<LaunchRoom> make_room() const override { return std::make_unique<BlockRoom>(); }
   Status upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) override;
-  Status launch(device::Stream &stream, LaunchRoom &room, ChunkWork &work, device::Event &begin,
-                device::Event &end) override;
+  Status launch(device::Stream &stream, LaunchRoom &room, ChunkWork &work, device::Event *begin,
+                device::Event *end) override;
+  void has_ended(LaunchRoom &room) override;
   void wipe(LaunchRoom &room) const override;
   uint64_t launches() const override { return launches_; }
 
@@ -100,8 +101,10 @@ class BlockLaunch : public ChunkLaunch {
   uint32_t local_bytes_;
   uint32_t resident_groups_;
   bool pairs_;  // a launch beside another, where the device can
-  // When the last launch that used the key slot has zeroed it.
+  // When the last launch that used the key slot has zeroed it; and of what room that was, unless
+  // it is known to have ended.
   std::unique_ptr<device::Event> slot_free_;
+  const LaunchRoom *slot_user_ = nullptr;
   Outgrown outgrown_;
   uint64_t launches_ = 0;
 };

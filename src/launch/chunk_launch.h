@@ -32,18 +32,21 @@ class ChunkLaunch {
   // Plans it, and copies to the device what it needs beside its data. The work stays as it
   // is until that has run.
   virtual Status upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) = 0;
-  // Runs the kernels, marks `begin` and `end` around them, and zeroes on the device the
-  // keys and what was made of them. May plan what the last kernels need while the first run.
+  // Runs the kernels, and zeroes on the device the keys and what was made of them. May plan what
+  // the last kernels need while the first run. Marks `begin` and `end` around the kernels; both are
+  // nullptr where nobody asks how long they took.
   virtual Status launch(device::Stream &stream, LaunchRoom &room, ChunkWork &work,
-                        device::Event &begin, device::Event &end) = 0;
-  // Whether it marked them. Each mark is one more call of the driver, so short messages in a
-  // stream go without.
-  virtual bool marks_times(const ChunkWork &) const { return true; }
+                        device::Event *begin, device::Event *end) = 0;
+  // Whether its kernels, which upload() has chosen, take so long that marks are little against
+  // them.
+  virtual bool is_worth_timing(const ChunkWork &) const { return true; }
   // Brings to the host what the kernels left beside the output. It can be read when the
   // stream is there.
   virtual Status download(device::Stream &, LaunchRoom &, const ChunkWork &) { return Status(); }
   // Of work.aead.parts[part]; any thread.
   virtual cpu::AeadSum sum(const LaunchRoom &, const ChunkWork &, size_t) const { return {}; }
+  // Called where all that the launch put into its stream has ended, the zeroing too.
+  virtual void has_ended(LaunchRoom &) {}
   // When it is over: wipes what is secret on the host.
   virtual void wipe(LaunchRoom &room) const = 0;
 

@@ -27,16 +27,11 @@ Status CapturedJob::put_into(device::Stream &captured) {
   Result<std::unique_ptr<device::Stream>> stream = device_.make_stream();
   if (!stream.ok()) return stream.status();
   stream_ = std::move(*stream);
-  for (std::unique_ptr<device::Event> *event : {&begin_, &end_}) {
-    Result<std::unique_ptr<device::Event>> made = device_.make_event();
-    if (!made.ok()) return made.status();
-    *event = std::move(*made);
-  }
   // Not in the graph, which would name memory of the host.
   LC_TRY(aead_.upload(*stream_, room_, work_));
   LC_TRY(stream_->finish());
   aead_.wipe(room_);
-  return aead_.launch(captured, room_, work_, *begin_, *end_);
+  return aead_.launch(captured, room_, work_, nullptr, nullptr);
 }
 
 }  // namespace lanecrypt::runtime

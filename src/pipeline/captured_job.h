@@ -29,7 +29,6 @@ class CapturedJob {
   AeadRoom room_;
   ChunkWork work_;
   std::unique_ptr<device::Stream> stream_;  // its own
-  std::unique_ptr<device::Event> begin_, end_;
 };
 
 }  // namespace lanecrypt::runtime

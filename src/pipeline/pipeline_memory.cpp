@@ -122,19 +122,22 @@ Status Pipeline::allocate(Slot &slot) {
   // The last chunk's output is back, but its keys may not be zeroed yet. Memory that is still
   // being zeroed must not be freed to grow, and not be filled on another stream.
   if (slot.was_used) LC_TRY(slot.wiped->wait());
-  const auto make = [&](std::initializer_list<std::unique_ptr<device::Event> *> events) -> Status {
-    for (std::unique_ptr<device::Event> *event : events) {
-      if (*event != nullptr) continue;
-      Result<std::unique_ptr<device::Event>> made = device_.make_event();
-      if (!made.ok()) return made.status();
-      *event = std::move(*made);
-    }
+  const auto make = [&](std::unique_ptr<device::Event> &event, auto its_kind) -> Status {
+    if (event != nullptr) return Status();
+    Result<std::unique_ptr<device::Event>> made = (device_.*its_kind)();
+    if (!made.ok()) return made.status();
+    event = std::move(*made);
     return Status();
   };
-  LC_TRY(make({&slot.kernel_begin, &slot.kernel_end}));
-  // What lies on the device is neither uploaded nor downloaded.
-  if (!slot.is_in_callers_order)
-    LC_TRY(make({&slot.upload_begin, &slot.upload_end, &slot.download_begin, &slot.wiped}));
+  // What lies on the device is neither uploaded nor downloaded, and not timed in a caller's stream.
+  if (!slot.is_in_callers_order) {
+    // For these nobody waits, but other streams.
+    for (std::unique_ptr<device::Event> *event :
+         {&slot.upload_begin, &slot.upload_end, &slot.kernel_begin, &slot.download_begin})
+      LC_TRY(make(*event, &device::Device::make_timed_quiet_event));
+    LC_TRY(make(slot.kernel_end, &device::Device::make_event));
+    LC_TRY(make(slot.wiped, &device::Device::make_quiet_event));
+  }
   // Who still waits for the last chunk's end must not wait for this one's.
   if (slot.download_end == nullptr || slot.download_end.use_count() > 1) {
     Result<std::unique_ptr<device::Event>> made =

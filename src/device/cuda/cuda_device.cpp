@@ -3,6 +3,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -33,7 +34,7 @@ class CudaEvent : public Event {
     // A short job is over before a sleep would end; a long one must not keep
     // a core busy.
     for (int i = 0; i < 200; ++i) {
-      const CUresult result = driver_.event_query(event_);
+      const CUresult result = query();
       if (result != kErrorNotReady) return check(driver_, result, "cuEventQuery");
     }
     return wait_long();
@@ -41,23 +42,38 @@ class CudaEvent : public Event {
   Status wait_long() override {
     return check(driver_, driver_.event_synchronize(event_), "cuEventSynchronize");
   }
-  bool reached() override { return driver_.event_query(event_) != kErrorNotReady; }
-  bool ended_well() override { return driver_.event_query(event_) == kSuccess; }
+  bool reached() override { return query() != kErrorNotReady; }
+  bool ended_well() override { return query() == kSuccess; }
   uint64_t nanoseconds_since(Event &earlier) override {
     float milliseconds = 0;
     const CUresult result =
         driver_.event_elapsed(&milliseconds, static_cast<CudaEvent &>(earlier).event_, event_);
     return result == kSuccess ? static_cast<uint64_t>(milliseconds * 1e6) : 0;
   }
+  CUresult mark_in(CUstream stream) {
+    has_ended_well_.store(false, std::memory_order_relaxed);
+    return driver_.event_record(event_, stream);
+  }
   CUevent get() const { return event_; }
 
  protected:
+  // The driver may take more than a microsecond to say again that an event was reached.
+  CUresult query() {
+    if (has_ended_well_.load(std::memory_order_acquire)) return kSuccess;
+    const CUresult result = driver_.event_query(event_);
+    if (result == kSuccess) has_ended_well_.store(true, std::memory_order_release);
+    return result;
+  }
+
   const Driver &driver_;
   CUevent event_;
+
+ private:
+  std::atomic<bool> has_ended_well_ = false;  // since its last mark
 };
 
-// One that tells no time and wakes nobody: an interrupt for who might sleep takes the card 4 us at
-// each mark, more than a short kernel. Who waits for long sleeps and looks again.
+// One that wakes nobody: an interrupt for who might sleep takes the card 3 us at each mark, more
+// than a short kernel. Who waits for long sleeps and looks again. To tell the time takes 2 us more.
 class CudaQuietEvent : public CudaEvent {
  public:
   using CudaEvent::CudaEvent;
@@ -66,7 +82,7 @@ class CudaQuietEvent : public CudaEvent {
     using std::chrono::microseconds;
     const auto begin = std::chrono::steady_clock::now();
     for (;;) {
-      const CUresult result = driver_.event_query(event_);
+      const CUresult result = query();
       if (result != kErrorNotReady) return check(driver_, result, "cuEventQuery");
       // A 64th of the wait so far is little against the wait. The system sleeps some 50 us more.
       const auto waited =
@@ -80,11 +96,12 @@ class CudaQuietEvent : public CudaEvent {
 // kernel that he has launched before.
 class Kernels {
  public:
-  explicit Kernels(std::shared_ptr<LoadedSet> set) : set_(std::move(set)) {}
+  Kernels(const Driver &driver, std::shared_ptr<LoadedSet> set)
+      : driver_(driver), set_(std::move(set)) {}
 
   const LoadedSet &set() const { return *set_; }
   Result<CUfunction> find(const char *name, uint32_t local_bytes) {
-    Kernel &kernel = kernels_[name];
+    Kernel &kernel = known(name).kernel;
     if (kernel.function == nullptr || local_bytes > kernel.local_bytes) {
       Result<Kernel> found = set_->find(name, local_bytes);
       if (!found.ok()) return found.status();
@@ -92,10 +109,39 @@ class Kernels {
     }
     return kernel.function;
   }
+  // Of such groups, how many a multiprocessor has at once. The driver is asked where that is not
+  // what was asked last.
+  uint32_t groups_at_once(const char *name, uint32_t lanes, uint32_t local_bytes) {
+    Residency &last = known(name).residency;
+    if (last.groups != 0 && last.lanes == lanes && last.local_bytes == local_bytes)
+      return last.groups;
+    int groups = 0;
+    Result<CUfunction> function = find(name, local_bytes);
+    const bool is_told =
+        function.ok() &&
+        driver_.occupancy(&groups, *function, static_cast<int>(lanes), local_bytes) == kSuccess;
+    const uint32_t at_least_one = groups > 0 ? static_cast<uint32_t>(groups) : 1;
+    if (is_told) last = {lanes, local_bytes, at_least_one};
+    return at_least_one;
+  }
 
  private:
+  struct Residency {
+    uint32_t lanes = 0, local_bytes = 0, groups = 0;
+  };
+  struct Known {
+    Kernel kernel;
+    Residency residency;
+  };
+
+  Known &known(const char *name) {
+    const auto found = kernels_.find(name);
+    return found != kernels_.end() ? found->second : kernels_[name];
+  }
+
+  const Driver &driver_;
   const std::shared_ptr<LoadedSet> set_;
-  std::map<std::string, Kernel, std::less<>> kernels_;
+  std::map<std::string, Known, std::less<>> kernels_;
 };
 
 class CudaStream : public Stream {
@@ -159,8 +205,7 @@ class CudaStream : public Stream {
     return check(driver_, driver_.launch(&config, *function, parameters, nullptr), launch.kernel);
   }
   Status mark(Event &event) override {
-    return check(driver_, driver_.event_record(static_cast<CudaEvent &>(event).get(), stream_),
-                 "cuEventRecord");
+    return check(driver_, static_cast<CudaEvent &>(event).mark_in(stream_), "cuEventRecord");
   }
   Status await(Event &event) override {
     return check(driver_, driver_.stream_wait(stream_, static_cast<CudaEvent &>(event).get(), 0),
@@ -219,7 +264,7 @@ class CudaDevice : public Device {
       : driver_(driver),
         properties_(std::move(properties)),
         card_(std::move(card)),
-        kernels_(std::make_unique<Kernels>(std::move(set))) {
+        kernels_(std::make_unique<Kernels>(driver, std::move(set))) {
     if (const LoadedSet &mine = kernels_->set(); mine.key_slot_bytes() != 0)
       key_slot_ = std::make_unique<CudaBuffer>(driver, MemoryKind::kDevice, mine.key_slot(),
                                                mine.key_slot_bytes(), false);
@@ -296,14 +341,13 @@ class CudaDevice : public Device {
   Result<std::unique_ptr<Event>> make_quiet_event() override {
     return event_of<CudaQuietEvent>(kEventDisableTiming);
   }
+  Result<std::unique_ptr<Event>> make_timed_quiet_event() override {
+    return event_of<CudaQuietEvent>(0);
+  }
   const Buffer *key_slot() override { return key_slot_.get(); }
   uint32_t resident_groups(const char *kernel, uint32_t group_lanes,
                            uint32_t local_bytes) override {
-    int blocks = 0;
-    Result<CUfunction> function = kernels_->find(kernel, local_bytes);
-    if (function.ok())
-      (void)driver_.occupancy(&blocks, *function, static_cast<int>(group_lanes), local_bytes);
-    return properties_.compute_units * static_cast<uint32_t>(blocks > 0 ? blocks : 1);
+    return properties_.compute_units * kernels_->groups_at_once(kernel, group_lanes, local_bytes);
   }
   Result<std::unique_ptr<Buffer>> pin_in_place(void *start, uint64_t bytes) override {
     return pin_pages(driver_, start, bytes);
