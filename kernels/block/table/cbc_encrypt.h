@@ -108,14 +108,17 @@ FN void BLOCK_NAME(cbc_encrypt_staged)(GLOBAL const CipherPiece *pieces, u32 cou
         block_store_range(own_out - out_skew, load_block(block_stage(tables, lane, 0)), out_skew,
                           16);
       TEAM_BARRIER();
+      // All of them first, or each would wait by itself.
+      Block made[BLOCK_STAGE_BLOCKS];
       UNROLL for (u32 i = 0; i < BLOCK_STAGE_BLOCKS; ++i) {
         const u32 unit = i * TEAM_LANES + lane;
+        made[i] =
+            load_block(block_stage(tables, unit / BLOCK_STAGE_BLOCKS, unit % BLOCK_STAGE_BLOCKS));
+      }
+      UNROLL for (u32 i = 0; i < BLOCK_STAGE_BLOCKS; ++i) {
+        const u32 b = (i * TEAM_LANES + lane) % BLOCK_STAGE_BLOCKS;
         const u32 skew = block_stage_skew(out[i], anywhere);
-        const u32 has_begun = at != 0 || unit % BLOCK_STAGE_BLOCKS != 0 || skew == 0;
-        if (at < end[i] && has_begun)
-          store_block(
-              out[i] + at - skew,
-              load_block(block_stage(tables, unit / BLOCK_STAGE_BLOCKS, unit % BLOCK_STAGE_BLOCKS)));
+        if (at < end[i] && (at != 0 || b != 0 || skew == 0)) store_block(out[i] + at - skew, made[i]);
       }
     }
     if (out_skew != 0 && length != 0)
@@ -125,7 +128,8 @@ FN void BLOCK_NAME(cbc_encrypt_staged)(GLOBAL const CipherPiece *pieces, u32 cou
   }
 }
 
-KERNEL(BLOCK_NAME(cbc_encrypt), BLOCK_CHAIN_LANES(BLOCK_LANES)) BLOCK_CHAIN_PARAMETERS {
+KERNEL_OF(BLOCK_NAME(cbc_encrypt), BLOCK_CHAIN_LANES(BLOCK_LANES), BLOCK_STAGE_REGISTERS)
+BLOCK_CHAIN_PARAMETERS {
   SHARED_WORDS(tables);
   BLOCK_NAME(fill)(tables, 0);
 #ifdef BLOCK_ACROSS
@@ -138,7 +142,8 @@ KERNEL(BLOCK_NAME(cbc_encrypt), BLOCK_CHAIN_LANES(BLOCK_LANES)) BLOCK_CHAIN_PARA
 }
 
 #ifdef BLOCK_ACROSS
-KERNEL(BLOCK_NAME(cbc_encrypt_across), BLOCK_CHAIN_LANES(BLOCK_LANES)) BLOCK_CHAIN_PARAMETERS {
+KERNEL_OF(BLOCK_NAME(cbc_encrypt_across), BLOCK_CHAIN_LANES(BLOCK_LANES), BLOCK_STAGE_REGISTERS)
+BLOCK_CHAIN_PARAMETERS {
   SHARED_WORDS(tables);
   BLOCK_NAME(fill)(tables, 0);
   BLOCK_NAME(cbc_encrypt_staged)
