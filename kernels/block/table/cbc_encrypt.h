@@ -118,7 +118,8 @@ FN void BLOCK_NAME(cbc_encrypt_staged)(GLOBAL const CipherPiece *pieces, u32 cou
       UNROLL for (u32 i = 0; i < BLOCK_STAGE_BLOCKS; ++i) {
         const u32 b = (i * TEAM_LANES + lane) % BLOCK_STAGE_BLOCKS;
         const u32 skew = block_stage_skew(out[i], anywhere);
-        if (at < end[i] && (at != 0 || b != 0 || skew == 0)) store_block(out[i] + at - skew, made[i]);
+        if (at < end[i] && (at != 0 || b != 0 || skew == 0))
+          store_block(out[i] + at - skew, made[i]);
       }
     }
     if (out_skew != 0 && length != 0)
