@@ -100,3 +100,6 @@ typedef struct CipherPiece {
 // those of XTS have no more lanes than all.
 #define BLOCK_LOADED_REGISTERS 96u
 #define BLOCK_BITSLICE_REGISTERS 192u
+// Of CBC encryption by teams: all that a group can have. With its tables and blocks no second group
+// has room, for which a compiler that is not told so keeps registers and spills.
+#define BLOCK_STAGE_REGISTERS 128u

@@ -48,7 +48,8 @@ FN Block stream_read(StreamText *text, GLOBAL const u8 *in, u64 at, u64 length) 
   return block;
 }
 
-// What has been made of the block that was read last, which may be written over it.
+// What has been made of a block that has been read, which may be written over it. The next one may
+// have been read before.
 FN void stream_write(StreamText *text, GLOBAL u8 *out, Block block, u64 at, u64 length) {
   const u32 skew = (u32)(u64)out & 15, left = length - at < 16 ? (u32)(length - at) : 16;
   const u32 first = at == 0 ? skew : 0, end = skew + left;

@@ -260,18 +260,23 @@ bool BlockLaunch::has_slot(const CipherWork &work) const {
 }
 
 bool BlockLaunch::can_use_slot(const CipherWork &work) const {
-  const Way way = work.kind.mode().way;
+  const Mode &mode = work.kind.mode();
+  const Way way = mode.way;
+  // What steals ciphertext reads the keys after CBC, and when it encrypts, as streams have them.
+  if (work.kind.is_chain() && mode.steals()) return false;
   return has_slot(work) && (work.is_across || way == Way::kEcb || way == Way::kCbc ||
-                            way == Way::kCtr || work.kind.mode().has_data_units());
+                            way == Way::kCtr || mode.has_data_units());
 }
 
-// Whether there is a kernel for texts that do not lie at multiples of 16: in all modes without
-// chains, also where the key slot is not to be had, but only on devices that have one (BLOCK_ACROSS
-// of kernels/block/table/form.h). CFB8 and CFB1 take bytes wherever they lie.
+// Whether there is a kernel for texts that do not lie at multiples of 16, also where the key slot
+// is not to be had, but only on devices that have one (BLOCK_ACROSS of kernels/block/table/form.h).
+// CFB8 and CFB1 take bytes wherever they lie. Of chains, CFB, OFB and CCM have one kernel for all
+// texts.
 bool BlockLaunch::has_across(const CipherWork &work) const {
-  const int bits = work.kind.mode().feedback_bits;
-  return device_.key_slot() != nullptr && form_ == BlockForm::kTable4 && !work.kind.is_chain() &&
-         bits != 8 && bits != 1;
+  const Mode &mode = work.kind.mode();
+  if (device_.key_slot() == nullptr || form_ != BlockForm::kTable4) return false;
+  if (work.kind.is_chain()) return !mode.is_feedback() && !mode.is_aead;
+  return mode.feedback_bits != 8 && mode.feedback_bits != 1;
 }
 
 // Whether the kernels for odd data units do this; see kernels/block/table/xts_odd.h.
@@ -530,10 +535,11 @@ Status BlockLaunch::launch_chains(device::Stream &stream, BlockRoom &room, const
   arguments.insert(arguments.end(), work.more.begin(), work.more.end());
   const BlockGrid grid = stream_grid(pieces);
   const std::string name = kernel_name(form_, work.kind, work.in_slot);
+  const uint32_t local_bytes =
+      name.ends_with("_cbc_encrypt") ? shape(form_).chain_local_bytes : local_bytes_;
   // upload() has sorted them.
-  return start(stream, name.c_str(), grid.groups, grid.lanes,
-               name.ends_with("_cbc_encrypt") ? shape(form_).chain_local_bytes : local_bytes_,
-               arguments, work.pieces.front().length);
+  return start(stream, (name + (work.is_across ? "_across" : "")).c_str(), grid.groups, grid.lanes,
+               local_bytes, arguments, work.pieces.front().length);
 }
 
 // Ciphertext stealing: what CBC has left to do.

@@ -4,6 +4,7 @@
 
 #include "kernels/block/table/modes.h"
 
+#include "kernels/block/table/cbc_encrypt.h"
 #include "kernels/block/table/ctr.h"
 
 #ifdef BLOCK_ACROSS

@@ -9,14 +9,8 @@
 
 #include "device/host/host_groups.h"
 #include "device/host/host_kernel_entry.h"
-#include "kernels/host_lane.h"
-#include "kernels/platform.h"
+#include "warp_platform.h"
 
-#undef TEAM_LANES
-#define TEAM_LANES 32u
-#define HAS_KEY_SLOT
-#define KEY_SLOT(name, words) alignas(16) u32 name[words];
-#define LC_BLOCK_FORM 4
 #pragma GCC diagnostic ignored "-Wunused-function"
 
 namespace {
@@ -31,11 +25,13 @@ namespace {
 namespace lanecrypt::device {
 namespace {
 
-// Those whose teams take tiles. A lane that takes a stream by itself does not ask for its team.
+// Those whose teams take tiles, or streams together. A lane that takes a stream by itself does not
+// ask for its team.
 #define OF_FORM(name)                                                                        \
   ENTRY(name##_ecb_encrypt), ENTRY(name##_ecb_decrypt), ENTRY(name##_cbc_decrypt),           \
       ENTRY(name##_ctr), ENTRY(name##_ecb_encrypt_across), ENTRY(name##_ecb_decrypt_across), \
-      ENTRY(name##_cbc_decrypt_across), ENTRY(name##_cfb_decrypt_across), ENTRY(name##_ctr_across)
+      ENTRY(name##_cbc_decrypt_across), ENTRY(name##_cfb_decrypt_across),                    \
+      ENTRY(name##_ctr_across), ENTRY(name##_cbc_encrypt), ENTRY(name##_cbc_encrypt_across)
 #define OF_CIPHER(name) \
   OF_FORM(name##_table4), OF_FORM(name##_table4_slot), ENTRY(name##_table4_cfb_decrypt)
 #define OF_XTS(name)                                                                      \

@@ -11,17 +11,12 @@
 #include <string_view>
 
 #include "device/host/host_lanes.h"
-#include "kernels/platform.h"
 #include "launch/block_parts.h"
 #include "unit/support/placed_texts.h"
 #include "unit/support/random_bytes.h"
 #include "unit/support/reference.h"
+#include "unit/support/warp_platform.h"
 
-#undef TEAM_LANES
-#define TEAM_LANES 32u
-#define HAS_KEY_SLOT
-#define KEY_SLOT(name, words) alignas(16) u32 name[words];
-#define LC_BLOCK_FORM 4
 #pragma GCC diagnostic ignored "-Wunused-function"
 
 namespace lanecrypt::test {
@@ -53,6 +48,7 @@ struct Arguments {
   uint32_t keys, rounds, rows;
   uint8_t *memory;
   uint8_t *points;
+  u32 *chain;
   u32 *local;
 };
 
@@ -88,6 +84,17 @@ class KernelCase {
     kernels::name(a.pieces, a.count, a.tiles, a.schedules, a.rounds, a.memory, a.memory, a.rows, \
                   a.local);                                                                      \
   })
+#define CHAINS(name, cipher, expand)                                                               \
+  KernelCase(#name, cipher, LC_ENCRYPT, expand, [](const Arguments &a) {                           \
+    kernels::name(a.pieces, a.count, a.chain, a.schedules, a.rounds, a.memory, a.memory, a.local); \
+  })
+// Of streams that load keys, those lie as streams read them.
+#define CHAINS_OF(name, NAME)                                                                  \
+  CHAINS(name##_table4_slot_cbc_encrypt_across, LC_##NAME##_CBC, kernels::name##_expand_keys), \
+      CHAINS(name##_table4_cbc_encrypt_across, LC_##NAME##_CBC,                                \
+             [](const u32 *keys, u32 *schedules, u32 count, u32 words, u32) {                  \
+               kernels::name##_expand_stream_keys(keys, schedules, count, words);              \
+             })
 #define UNITS(name, of, cipher, direction, expand)                                              \
   KernelCase(                                                                                   \
       #name, cipher, direction, kernels::expand,                                                \
@@ -117,14 +124,16 @@ class KernelCase {
       WITH_UNITS(aes, xts, LC_AES_XTS, form), WITH_UNITS(sm4, xts, LC_SM4_XTS, form), \
       WITH_UNITS(sm4, xts_gb, LC_SM4_XTS_GB, form)
 
-const KernelCase kKernels[] = {EVERY_KERNEL(table4_slot), EVERY_KERNEL(table4)};
+const KernelCase kKernels[] = {EVERY_KERNEL(table4_slot),     EVERY_KERNEL(table4),
+                               CHAINS_OF(aes, AES),           CHAINS_OF(sm4, SM4),
+                               CHAINS_OF(camellia, CAMELLIA), CHAINS_OF(aria, ARIA)};
 
 // A text, and how many bytes behind a multiple of 16 it begins.
 struct Text {
   uint32_t in_skew, out_skew;
   uint64_t length;
   bool in_place = false;
-  bool continues = false;  // CBC and CFB: the block before it is ciphertext too
+  bool continues = false;  // CBC and CFB: ciphertext comes before it too
 };
 
 class AcrossBlock : public testing::TestWithParam<KernelCase> {
@@ -173,6 +182,11 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
     std::vector<Bytes> keys(has_slot() ? 1 : kKeys, Bytes(key_bytes));
     for (Bytes &key : keys) random_.fill(key.data(), key.size());
     std::vector<CipherPiece> pieces;
+    // Of each stream: its last ciphertext before, and what it is to be after.
+    const bool is_chain = mode().is_chain(kernel().direction);
+    Bytes chain(16 * (texts.size() + 1)), expected_chain;
+    random_.fill(chain.data(), chain.size());
+    expected_chain = chain;
     uint32_t points = 0;
     for (const auto &[text, in, out] : texts) {
       CipherPiece piece = {};
@@ -185,7 +199,9 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
       uint8_t iv[16];
       random_.fill(iv, sizeof iv);
       memcpy(piece.iv, iv, sizeof iv);
-      if (piece.continues) memcpy(iv, memory + in - 16, 16);
+      piece.chain = static_cast<uint32_t>(texts.size() - pieces.size());
+      uint8_t *const last = &expected_chain[16 * piece.chain];
+      if (piece.continues) memcpy(iv, is_chain ? last : memory + in - 16, 16);
       if (mode().has_data_units()) {
         const uint64_t unit = unit_bytes == 0 ? piece.length : std::min(unit_bytes, piece.length);
         set_data_units(piece, unit, &points);
@@ -195,9 +211,11 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
         reference_crypt({kernel().cipher, kernel().direction, key_bytes, unit_bytes},
                         keys[piece.key].data(), iv, memory + in, answer.data(), text.length);
       expect(out, answer);
+      if (is_chain) memcpy(last, text.length == 0 ? iv : &answer[text.length - 16], 16);
       pieces.push_back(piece);
     }
-    run(kind, keys, pieces, points, memory);
+    run(kind, keys, pieces, points, memory, chain);
+    EXPECT_TRUE(expected_chain == chain) << kernel().name << ": the last blocks of streams";
     for (size_t n = 0; n < spans.size(); ++n) {
       const std::optional<uint64_t> at = expected[n].first_difference();
       if (!at) continue;
@@ -210,7 +228,7 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
   }
 
   void run(const CipherKind &kind, const std::vector<Bytes> &keys, std::vector<CipherPiece> &pieces,
-           uint32_t points, uint8_t *memory) {
+           uint32_t points, uint8_t *memory, Bytes &chain) {
     // Those of all data, and then those of all tweaks.
     const auto count = static_cast<uint32_t>(keys.size()), of_all = count * mode().keys;
     std::vector<u32> given(of_all * BLOCK_KEY_WORDS);
@@ -220,14 +238,20 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
     struct alignas(16) Words {
       u32 w[4];
     };
-    std::vector<Words> loaded(of_all * BLOCK_MOST_SCHEDULE_WORDS / 4);
+    static_assert(2 * kKeys <= BLOCK_STREAM_KEYS);
+    std::vector<Words> loaded(BLOCK_STREAM_KEYS * BLOCK_MOST_SCHEDULE_WORDS / 4);
     u32 *const schedules = has_slot() ? kernels::block_key_slot : loaded.front().w;
     kernel().expand(given.data(), schedules, of_all, kind.one_key_bytes() / 4,
                     kind.is_inverse() ? count : 0);
-    const std::vector<runtime::BlockPart> parts =
-        runtime::cut_into_parts(kind, runtime::BlockForm::kTable4, {kLanes, kGroups, 0}, pieces);
+    std::vector<runtime::BlockPart> parts(1);  // chains have no tiles
+    if (!kind.is_chain())
+      parts =
+          runtime::cut_into_parts(kind, runtime::BlockForm::kTable4, {kLanes, kGroups, 0}, pieces);
     ASSERT_EQ(1u, parts.size());
-    std::vector<u32> local(BLOCK_TABLE4_LOCAL_WORDS + kLanes);
+    std::vector<Words> links(chain.size() / 16);
+    memcpy(links.data(), chain.data(), chain.size());
+    // Four blocks of a chain for each lane; other kernels have a word.
+    std::vector<u32> local(BLOCK_TABLE4_LOCAL_WORDS + 16 * kLanes);
     Bytes made_points(16 * (points + XTS_SPARE_POINTS));
     const Arguments arguments = {pieces.data(),
                                  static_cast<uint32_t>(pieces.size()),
@@ -238,10 +262,12 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
                                  parts[0].rows,
                                  memory,
                                  made_points.data(),
+                                 links.front().w,
                                  local.data()};
     if (kernel().points) kernel().points(arguments, points);
     for (uint32_t group = 0; group < kGroups; ++group)
       device::run_lanes(kLanes, group, kGroups, [&] { kernel().run(arguments); });
+    memcpy(chain.data(), links.data(), chain.size());
   }
 
   bool can_be_in_place() const { return !mode().reads_back(kernel().direction); }
@@ -320,6 +346,11 @@ TEST_P(AcrossBlock, ReadsAndWritesNothingElse) {
         pages.fill(random_);
         check({{text, pages.first() + in, pages.second() + out}}, pages.memory(), pages.spans());
       }
+  // An empty stream lies in no memory.
+  if (mode().is_chain(kernel().direction))
+    check({{{5, 3, 48}, pages.first() + 5, pages.second() + 3},
+           {{7, 9, 0}, pages.first() + page + 7, pages.second() + page + 9}},
+          pages.memory(), pages.spans());
 }
 
 INSTANTIATE_TEST_SUITE_P(, AcrossBlock, testing::ValuesIn(kKernels),

@@ -38,26 +38,27 @@ class AnyAddressOfBlocks : public AnyAddress {
 
 struct BlockCase {
   lc_cipher cipher;
-  // How they begin, and those of decryption; encryption: none where it is a chain.
-  std::string block, encrypts, decrypts;
+  std::string block, encrypts, decrypts;  // how their names begin
   uint32_t unit_bytes = 0;
 };
 
 TEST_F(AnyAddressOfBlocks, OfOneKeyAndOfSeveral) {
   const BlockCase kCases[] = {
       {LC_AES_ECB, "aes", "ecb_encrypt", "ecb_decrypt"},
-      {LC_AES_CBC, "aes", "", "cbc_decrypt"},
+      {LC_AES_CBC, "aes", "cbc_encrypt", "cbc_decrypt"},
       {LC_AES_CTR, "aes", "ctr", "ctr"},
-      {LC_AES_CFB128, "aes", "", "cfb_decrypt"},
+      {LC_AES_CFB128, "aes", "feedback", "cfb_decrypt"},
       {LC_AES_XTS, "aes", "xts_encrypt", "xts_decrypt", 512},
       {LC_AES_XTS, "aes", "xts_encrypt", "xts_decrypt", 33},
       {LC_AES_XTS, "aes", "xts_encrypt", "xts_decrypt", 4097},
       {LC_SM4_ECB, "sm4", "ecb_encrypt", "ecb_decrypt"},
+      {LC_SM4_CBC, "sm4", "cbc_encrypt", "cbc_decrypt"},
       {LC_SM4_CTR, "sm4", "ctr", "ctr"},
       {LC_SM4_XTS_GB, "sm4", "xts_gb_encrypt", "xts_gb_decrypt", 512},
-      {LC_CAMELLIA_CBC, "camellia", "", "cbc_decrypt"},
+      {LC_CAMELLIA_CBC, "camellia", "cbc_encrypt", "cbc_decrypt"},
       {LC_CAMELLIA_CTR, "camellia", "ctr", "ctr"},
-      {LC_ARIA_CFB128, "aria", "", "cfb_decrypt"},
+      {LC_ARIA_CBC, "aria", "cbc_encrypt", "cbc_decrypt"},
+      {LC_ARIA_CFB128, "aria", "feedback", "cfb_decrypt"},
       {LC_ARIA_CTR, "aria", "ctr", "ctr"},
   };
   for (const BlockCase &one : kCases) {
@@ -72,12 +73,14 @@ TEST_F(AnyAddressOfBlocks, OfOneKeyAndOfSeveral) {
       const auto [encrypting, decrypting] = run_both(one.cipher);
       const std::string form = one.block + (keys == 1 ? "_table4_slot_" : "_table4_");
       const auto expected = [&](const std::string &mode) {
+        // Of CFB's encryption and OFB there is one for all texts.
+        if (mode == "feedback") return Kernels{one.block + "_table4_feedback"};
         if (one.unit_bytes == 0) return Kernels{form + mode + "_across"};
         // Most messages' last units end in a part of a block.
         return Kernels{form + mode + "_odd", form + mode + "_odd_ends",
                        one.block + "_table4_" + mode.substr(0, mode.rfind('_')) + "_points"};
       };
-      EXPECT_EQ(one.encrypts.empty() ? Kernels() : expected(one.encrypts), of_blocks(encrypting));
+      EXPECT_EQ(expected(one.encrypts), of_blocks(encrypting));
       EXPECT_EQ(expected(one.decrypts), of_blocks(decrypting));
     }
   }
@@ -100,6 +103,54 @@ TEST_F(AnyAddressOfBlocks, OfKeysInPlace) {
   const auto [encrypting, decrypting] = run_both(LC_AES_ECB);
   EXPECT_EQ(Kernels{"aes_table4_ecb_encrypt_across"}, of_blocks(encrypting));
   EXPECT_EQ(Kernels{"aes_table4_ecb_decrypt_across"}, of_blocks(decrypting));
+}
+
+// A stream a lane, and each of them lies elsewhere and ends elsewhere.
+TEST_F(AnyAddressOfBlocks, OfManyStreams) {
+  for (uint32_t n = 0; n < 150; ++n) add(7 * n % 16, n / 16 + 11 * n % 16, 16 + n * 29 % 40 * 16);
+  for (const uint32_t keys : {1u, 40u}) {
+    key_count_ = keys;
+    const std::string form = keys == 1 ? "aes_table4_slot_" : "aes_table4_";
+    const auto [encrypting, decrypting] = run_both(LC_AES_CBC);
+    EXPECT_EQ(Kernels{form + "cbc_encrypt_across"}, of_blocks(encrypting));
+    EXPECT_EQ(Kernels{form + "cbc_decrypt_across"}, of_blocks(decrypting));
+  }
+  // Where all lie at multiples of 16, the kernel is the other one.
+  for (Text &text : texts_) text.in = text.out = (&text - texts_.data()) * 704 + 16;
+  for (const uint32_t keys : {1u, 40u}) {
+    key_count_ = keys;
+    EXPECT_EQ(Kernels{keys == 1 ? "aes_table4_slot_cbc_encrypt" : "aes_table4_cbc_encrypt"},
+              of_blocks(run_both(LC_AES_CBC).first));
+  }
+  // One among many is enough.
+  texts_[100].out += 1;
+  EXPECT_EQ(Kernels{"aes_table4_cbc_encrypt_across"}, of_blocks(run_both(LC_AES_CBC).first));
+}
+
+TEST_F(AnyAddressOfBlocks, OfStreamsInPlace) {
+  for (uint32_t n = 0; n < 40; ++n) add(n % 16, 0, 16 + n * n % 50 * 16);
+  in_place();
+  for (const uint32_t keys : {1u, 5u}) {
+    key_count_ = keys;
+    EXPECT_EQ(
+        Kernels{keys == 1 ? "aes_table4_slot_cbc_encrypt_across" : "aes_table4_cbc_encrypt_across"},
+        of_blocks(run_both(LC_AES_CBC).first));
+  }
+}
+
+// CBC leaves the last two blocks to kernels that take bytes, which read the keys as streams do.
+TEST_F(AnyAddressOfBlocks, OfStolenCiphertext) {
+  for (uint32_t n = 0; n < 120; ++n) add(5 * n % 16, n / 16 + 3 * n % 16, 16 + n * 7 % 300);
+  for (const lc_cipher cipher : {LC_AES_CBC_CS1, LC_AES_CBC_CS2, LC_AES_CBC_CS3})
+    for (const uint32_t keys : {1u, 40u}) {
+      key_count_ = keys;
+      const std::string form = keys == 1 ? "aes_table4_slot_" : "aes_table4_";
+      const auto [encrypting, decrypting] = run_both(cipher);
+      EXPECT_EQ((Kernels{"aes_table4_cbc_encrypt_across", "aes_table4_steal_encrypt"}),
+                of_blocks(encrypting));
+      EXPECT_EQ((Kernels{form + "cbc_decrypt_across", "aes_table4_steal_decrypt"}),
+                of_blocks(decrypting));
+    }
 }
 
 // H and the masks of the tags are blocks that lie as they should.

@@ -11,17 +11,12 @@
 #include <functional>
 
 #include "device/host/host_lanes.h"
-#include "kernels/platform.h"
 #include "launch/block_parts.h"
 #include "unit/support/placed_texts.h"
 #include "unit/support/random_bytes.h"
 #include "unit/support/reference.h"
+#include "unit/support/warp_platform.h"
 
-#undef TEAM_LANES
-#define TEAM_LANES 32u
-#define HAS_KEY_SLOT
-#define KEY_SLOT(name, words) alignas(16) u32 name[words];
-#define LC_BLOCK_FORM 4
 #pragma GCC diagnostic ignored "-Wunused-function"
 
 namespace lanecrypt::test {
