@@ -238,13 +238,14 @@ FN void across_xor(GLOBAL u8 *out, GLOBAL const u8 *in, Block *blocks, u32 count
   if (skew != 0 && lane < 16 && edge >= begin && edge < end) edge_text = in[base + edge];
   if (in_skew != 0) {
     // Two at a time: registers have no room for more.
+    const u32 two = count < 2 ? count : 2;
     UNROLL for (u32 n = 0; n < count; n += 2) {
       Block second[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};
-      UNROLL for (u32 i = 0; i < 2; ++i) {
+      UNROLL for (u32 i = 0; i < two; ++i) {
         if (begin < ACROSS_PLACE(n + i) + 16 && end > ACROSS_SECOND(n + i))
           second[i] = load_block(from - in_skew + 512 * (n + i) + 16);
       }
-      across_join_each(text + n, second, 2, in_skew);
+      across_join_each(text + n, second, two, in_skew);
     }
   }
 #undef ACROSS_PLACE

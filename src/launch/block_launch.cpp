@@ -317,8 +317,25 @@ Status BlockLaunch::start(device::Stream &stream, const char *kernel, uint32_t g
 
 BlockTeams BlockLaunch::teams() const {
   const uint32_t team = device_.properties().team_lanes;
-  BlockTeams teams = {team, uint64_t{resident_groups_} * form_lanes_ / team, 0};
+  BlockTeams teams = {team, uint64_t{resident_groups_} * form_lanes_ / team, 0, 0};
   if (pairs_) teams.beside = uint64_t{resident_groups_} * lanes_of(kBesideLanes) / team;
+  return teams;
+}
+
+// Bitsliced teams take texts at any address in ECB and CTR, by the key slot. `of_segments`: of many
+// pieces.
+BlockTeams BlockLaunch::teams_for(const CipherWork &work, bool of_segments) const {
+  const BlockCipher &block = *work.kind.mode().block;
+  const bool inverse = work.kind.is_inverse();
+  BlockTeams teams = this->teams();
+  teams.share = inverse ? block.inverse_share_beside : block.share_beside;
+  if (!work.is_across) return teams;
+  const auto &across = block.across_share_beside;
+  const Way way = work.kind.mode().way;
+  teams.share = !work.in_slot      ? 0
+                : way == Way::kEcb ? (inverse ? across.inverse_ecb : across.ecb)
+                : way == Way::kCtr ? (of_segments ? across.ctr_segments : across.ctr)
+                                   : 0;
   return teams;
 }
 
@@ -339,10 +356,9 @@ void BlockLaunch::plan(CipherWork &work) {
   work.is_across =
       has_across(work) && std::any_of(work.pieces.begin(), work.pieces.end(), is_unaligned);
   work.is_odd = has_odd_units(work);
-  BlockTeams its_teams = teams();
-  if (work.is_across) its_teams.beside = 0;  // they have no such kernel
-  if (!work.kind.is_chain()) work.parts = cut_into_parts(work.kind, form_, its_teams, work.pieces);
   work.in_slot = can_use_slot(work);
+  if (!work.kind.is_chain())
+    work.parts = cut_into_parts(work.kind, form_, teams_for(work, false), work.pieces);
   work.by_stream = work.kind.is_chain() && !work.in_slot && form_ != BlockForm::kBitslice &&
                    orders_schedules(device_.properties(), work.kind);
   if (work.by_stream && work.keys.size() > 1) number_keys_by_stream(work);
@@ -380,10 +396,8 @@ void BlockLaunch::stage_keys(Staging &staging, BlockRoom &room, const CipherWork
 void BlockLaunch::reserve_alike(Staging &staging, BlockRoom &room, CipherWork &work,
                                 std::span<AlikePieces, 3> alike) {
   work.is_across = work.is_across && has_across(work);
-  BlockTeams its_teams = teams();
-  if (work.is_across) its_teams.beside = 0;  // no such kernel is bitsliced
-  work.parts = parts_of_alike(work.kind, form_, its_teams, alike);
   work.in_slot = can_use_slot(work);
+  work.parts = parts_of_alike(work.kind, form_, teams_for(work, true), alike);
   uint64_t pieces = 0;
   for (const BlockPart &part : work.parts) pieces += part.pieces;
   staging.reserve(room.pieces, pieces * sizeof(CipherPiece));

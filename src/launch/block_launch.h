@@ -74,6 +74,7 @@ class BlockLaunch : public ChunkLaunch {
   void plan(CipherWork &work);
   static void stage_keys(Staging &staging, BlockRoom &room, const CipherWork &work);
   BlockTeams teams() const;
+  BlockTeams teams_for(const CipherWork &work, bool of_segments) const;
   Status start(device::Stream &stream, const char *kernel, uint32_t groups, uint32_t lanes,
                uint32_t local_bytes, std::span<const device::Argument> arguments,
                uint64_t longest_bytes = 0);

@@ -81,12 +81,10 @@ struct Cut {
 };
 
 Cut choose_cut(const CipherKind &kind, const BlockTeams &teams, const CipherPiece &piece) {
-  const BlockCipher &block = *kind.mode().block;
-  const double share = kind.is_inverse() ? block.inverse_share_beside : block.share_beside;
   constexpr uint64_t kLeastTrips = 4, kLeastOfFewRows = 2;
   const uint64_t blocks = blocks_of(kind, piece), at_once = teams.beside * teams.lanes;
   if (at_once == 0) return {};
-  const double wanted = share * static_cast<double>(blocks) / static_cast<double>(at_once);
+  const double wanted = teams.share * static_cast<double>(blocks) / static_cast<double>(at_once);
   uint32_t rows = has_windows(kind) ? BLOCK_BITSLICE_ROWS : 0;
   const uint32_t lane_blocks = rows != 0 ? rows : BLOCK_BITSLICE_BLOCKS;
   uint64_t taken = static_cast<uint64_t>(wanted / lane_blocks + 0.5) * lane_blocks;
@@ -139,10 +137,9 @@ Trips beside_trips(const CipherKind &kind, const BlockTeams &teams, const AlikeP
   for (const uint32_t rows : {0u, BLOCK_BITSLICE_FEW_ROWS}) {
     if (rows != 0 && !(has_windows(kind) && block.has_sliced_windows)) continue;
     const double lane_blocks = rows != 0 ? rows : kWithoutWindows * BLOCK_BITSLICE_BLOCKS;
-    const Trips trips = {rows,
-                         count_tiles(kind, BlockForm::kBitslice, rows, teams.lanes, between.piece),
-                         kOfPieces * lane_blocks * teams.lanes * static_cast<double>(teams.beside) /
-                             block.share_beside};
+    const Trips trips = {
+        rows, count_tiles(kind, BlockForm::kBitslice, rows, teams.lanes, between.piece),
+        kOfPieces * lane_blocks * teams.lanes * static_cast<double>(teams.beside) / teams.share};
     if (best.tiles == 0 ||
         static_cast<double>(trips.tiles) * trips.time < static_cast<double>(best.tiles) * best.time)
       best = trips;
@@ -162,7 +159,7 @@ AlikePlan plan_alike(const CipherKind &kind, BlockForm form, const BlockTeams &t
   constexpr uint64_t kLeastTrips = 2, kLeastPieces = 2;
   constexpr double kWorthIt = 0.99;
   const bool may_be_beside = form == BlockForm::kTable4 && can_be_cut(kind) && teams.beside != 0;
-  const double share = may_be_beside ? kind.mode().block->share_beside : 0;
+  const double share = may_be_beside ? teams.share : 0;
   const Trips beside = share != 0 ? beside_trips(kind, teams, between) : Trips();
   AlikePlan plan = {most_rows, beside.rows, 0};
   double least = 0;

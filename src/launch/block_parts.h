@@ -38,6 +38,7 @@ struct BlockTeams {
   uint32_t lanes;   // of a team
   uint64_t count;   // of teams that run at once, in the launch's form
   uint64_t beside;  // of bitsliced teams that run beside them; 0: none can
+  double share;     // of a large piece, what those take meanwhile
 };
 
 // Cuts the pieces of a launch, and counts their tiles into `first_tile`. Where

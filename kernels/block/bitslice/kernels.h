@@ -2,6 +2,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
+// Beside tables of the key slot, ECB and CTR take texts at any address where the cipher gains by
+// such company.
+#if defined(BLOCK_KEY_SLOT) && defined(BLOCK_SLICED_WINDOW) && defined(HAS_WORD_OF_LANE)
+#define BLOCK_SLICED_ACROSS
+#endif
+
 #ifndef BLOCK_KEY_SLOT
 #include "kernels/block/bitslice/chains.h"
 #include "kernels/block/bitslice/feedback.h"
@@ -24,6 +30,8 @@
 #endif
 #include "kernels/block/bitslice/modes.h"
 
+#include "kernels/block/bitslice/ctr.h"
+
 #undef BLOCK_FORM
 #undef BLOCK_ROUND_KEY
 #undef BLOCK_CIPHER
@@ -34,3 +42,4 @@
 #undef BLOCK_FIRST_ROUND
 #undef BLOCK_SLICED_WINDOW
 #undef BLOCK_SLICED_NO_WINDOW
+#undef BLOCK_SLICED_ACROSS

@@ -9,6 +9,7 @@
 #define BLOCK_MODE_ECB 0
 #define BLOCK_MODE_CBC_DECRYPT 1
 #define BLOCK_MODE_CTR 2
+#define BLOCK_MODE_ECB_ACROSS 3  // of texts at any address
 
 // A lane's blocks: those numbered number, number + step, ... in their piece. A
 // number before 0 is a very large one, and like those behind the end no block.
@@ -16,7 +17,7 @@ typedef struct LaneBlocks {
   u64 number;
   u32 step;
   u64 length;   // of the piece, in bytes
-  u32 aligned;  // 16-byte accesses are possible
+  u32 aligned;  // 16-byte accesses are possible, of whatever blocks of memory
 } LaneBlocks;
 
 // Whether the team's 32 * TEAM_LANES blocks are all there, to their last byte,
@@ -25,6 +26,11 @@ FN u32 block_are_whole(const LaneBlocks *lane) {
   const u64 first = lane->number - lane_id() % TEAM_LANES;
   return lane->aligned && first < lane->length &&
          16 * (first + 31 * lane->step + TEAM_LANES) <= lane->length;
+}
+
+// Whether any lane of the team has a block.
+FN u32 block_has_any(const LaneBlocks *lane) {
+  return 16 * (lane->number - lane_id() % TEAM_LANES) < lane->length;
 }
 
 // Where block k is not a constant, the state goes round once.
@@ -90,13 +96,17 @@ FN void slice_store(GLOBAL u8 *out, u32 *state, GLOBAL const u8 *in, const LaneB
 
 #endif
 
+#ifdef BLOCK_SLICED_ACROSS
+#include "kernels/block/bitslice/across.h"
+#endif
+
 #define BLOCK_TILE_PARAMETERS                                                           \
   (GLOBAL const CipherPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *schedules, \
    u32 rounds, GLOBAL const u8 *in_base, GLOBAL u8 *out_base)
 
 FN void BLOCK_NAME(tiles)(GLOBAL const CipherPiece *pieces, u32 count, u64 tiles,
                           GLOBAL const u32 *schedules, u32 rounds, GLOBAL const u8 *in_base,
-                          GLOBAL u8 *out_base, u32 mode, u32 inverse) {
+                          GLOBAL u8 *out_base, u32 mode, u32 inverse, SHARED u32 *scratch) {
   const u32 trips = block_trips(tiles);
   u32 p = 0;
   ROLLED for (u32 trip = 0; trip < trips; ++trip) {
@@ -108,27 +118,41 @@ FN void BLOCK_NAME(tiles)(GLOBAL const CipherPiece *pieces, u32 count, u64 tiles
     GLOBAL const u32 *schedule = schedules + (u64)piece->key * BLOCK_SCHEDULE_WORDS;
     const LaneBlocks lane = {
         (tile - piece->first_tile) * (BLOCK_BITSLICE_BLOCKS * TEAM_LANES) + lane_id() % TEAM_LANES,
-        TEAM_LANES, tile < tiles ? piece->length : 0, block_aligned(in, out)};
-    if (LANES_MAY_REST && 16 * lane.number >= lane.length) continue;
+        TEAM_LANES, tile < tiles ? piece->length : 0,
+        mode == BLOCK_MODE_ECB_ACROSS || block_aligned(in, out)};
+    if (LANES_MAY_REST && !block_has_any(&lane)) continue;
     u32 state[128];
-    slice_load(state, in, &lane);
+#ifdef BLOCK_SLICED_ACROSS
+    if (mode == BLOCK_MODE_ECB_ACROSS)
+      slice_load_across(state, in, &lane);
+    else
+#endif
+      slice_load(state, in, &lane);
     block_transpose_state(state);
     BLOCK_NAME(begin)(state, schedule);
     BLOCK_NAME(rounds_from)(state, BLOCK_FIRST_ROUND, schedule, rounds, inverse);
     block_transpose_state(state);
-    slice_store(out, state, in, &lane, mode, piece);
+#ifdef BLOCK_SLICED_ACROSS
+    if (mode == BLOCK_MODE_ECB_ACROSS)
+      slice_store_across(out, state, &lane, scratch);
+    else
+#endif
+      slice_store(out, state, in, &lane, mode, piece);
   }
+  (void)scratch;
   AWAIT_BEFORE();
 }
 
 KERNEL_OF(BLOCK_NAME(ecb_encrypt), BLOCK_BITSLICE_LANES, BLOCK_BITSLICE_REGISTERS)
 BLOCK_TILE_PARAMETERS {
-  BLOCK_NAME(tiles)(pieces, count, tiles, schedules, rounds, in_base, out_base, BLOCK_MODE_ECB, 0);
+  BLOCK_NAME(tiles)
+  (pieces, count, tiles, schedules, rounds, in_base, out_base, BLOCK_MODE_ECB, 0, 0);
 }
 
 KERNEL_OF(BLOCK_NAME(ecb_decrypt), BLOCK_BITSLICE_LANES, BLOCK_BITSLICE_REGISTERS)
 BLOCK_TILE_PARAMETERS {
-  BLOCK_NAME(tiles)(pieces, count, tiles, schedules, rounds, in_base, out_base, BLOCK_MODE_ECB, 1);
+  BLOCK_NAME(tiles)
+  (pieces, count, tiles, schedules, rounds, in_base, out_base, BLOCK_MODE_ECB, 1, 0);
 }
 
 // Input and output must not share memory: a lane reads the block before its
@@ -136,67 +160,28 @@ BLOCK_TILE_PARAMETERS {
 KERNEL_OF(BLOCK_NAME(cbc_decrypt), BLOCK_BITSLICE_LANES, BLOCK_BITSLICE_REGISTERS)
 BLOCK_TILE_PARAMETERS {
   BLOCK_NAME(tiles)
-  (pieces, count, tiles, schedules, rounds, in_base, out_base, BLOCK_MODE_CBC_DECRYPT, 1);
+  (pieces, count, tiles, schedules, rounds, in_base, out_base, BLOCK_MODE_CBC_DECRYPT, 1, 0);
 }
 
-// `rows` of a window, or 0, which it is where the cipher has none: see layout.h.
-KERNEL_OF(BLOCK_NAME(ctr), BLOCK_BITSLICE_LANES, BLOCK_BITSLICE_REGISTERS)
-(GLOBAL const CipherPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *schedules, u32 rounds,
- GLOBAL const u8 *in_base, GLOBAL u8 *out_base, u32 rows) {
-  const u32 trips = block_trips(tiles);
-#ifdef BLOCK_SLICED_WINDOW
-  const u32 window_size = 256 * rows;
-#endif
-  u32 p = 0;
-  ROLLED for (u32 trip = 0; trip < trips; ++trip) {
-    const u64 tile = (u64)trip * block_teams() + block_team();
-    p = block_next_piece(pieces, count, p, tile);
-    GLOBAL const CipherPiece *piece = pieces + p;
-    GLOBAL const u8 *in = in_base + piece->in;
-    GLOBAL u8 *out = out_base + piece->out;
-    GLOBAL const u32 *schedule = schedules + (u64)piece->key * BLOCK_SCHEDULE_WORDS;
-    const Block iv = block_iv(piece);
-    const u64 in_piece = tile - piece->first_tile;
-    LaneBlocks lane = {in_piece * (BLOCK_BITSLICE_BLOCKS * TEAM_LANES) + lane_id() % TEAM_LANES,
-                       TEAM_LANES, tile < tiles ? piece->length : 0, block_aligned(in, out)};
-    if (LANES_MAY_REST && (rows == 0 ? 16 * lane.number >= lane.length : lane.length == 0))
-      continue;
-#ifdef BLOCK_SLICED_WINDOW
-    BLOCK_SLICED_WINDOW window = BLOCK_SLICED_NO_WINDOW;
-    if (rows != 0) {
-      const u64 in_windows = in_piece / BLOCK_BITSLICE_COLUMN_TILES * window_size +
-                             in_piece % BLOCK_BITSLICE_COLUMN_TILES * TEAM_LANES +
-                             lane_id() % TEAM_LANES;
-      lane.number = in_windows - block_skew(iv, window_size);
-      lane.step = 256;
-      window = BLOCK_NAME(begin_window)(block_counter(block_window(iv, window_size), in_windows),
-                                        schedule);
-    }
-#endif
-    const u32 parts = rows == 0 ? 1 : rows / 32;
-    ROLLED for (u32 part = 0; part < parts; ++part) {
-      u32 state[128];
-      u32 from = BLOCK_FIRST_ROUND;
-#ifdef BLOCK_SLICED_WINDOW
-      if (rows != 0) {
-        from = BLOCK_NAME(in_window)(state, &window, part);
-      } else
-#endif
-      {
-        ROLLED for (u32 k = 0; k < 32; ++k) {
-          block_turn(state);
-          block_planes_set(state, 31, block_counter(iv, lane.number + k * lane.step));
-        }
-        block_transpose_state(state);
-        BLOCK_NAME(begin)(state, schedule);
-      }
-      BLOCK_NAME(rounds_from)(state, from, schedule, rounds, 0);
-      block_transpose_state(state);
-      slice_store(out, state, in, &lane, BLOCK_MODE_CTR, piece);
-      lane.number += 32 * 256;
-    }
-  }
-  AWAIT_BEFORE();
+#ifdef BLOCK_SLICED_ACROSS
+#undef BLOCK_TILE_PARAMETERS
+#define BLOCK_TILE_PARAMETERS                                                           \
+  (GLOBAL const CipherPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *schedules, \
+   u32 rounds, GLOBAL const u8 *in_base, GLOBAL u8 *out_base SHARED_PARAMETER)
+
+KERNEL_OF(BLOCK_NAME(ecb_encrypt_across), BLOCK_BITSLICE_LANES, BLOCK_BITSLICE_REGISTERS)
+BLOCK_TILE_PARAMETERS {
+  SHARED_WORDS(scratch);
+  BLOCK_NAME(tiles)
+  (pieces, count, tiles, schedules, rounds, in_base, out_base, BLOCK_MODE_ECB_ACROSS, 0, scratch);
 }
+
+KERNEL_OF(BLOCK_NAME(ecb_decrypt_across), BLOCK_BITSLICE_LANES, BLOCK_BITSLICE_REGISTERS)
+BLOCK_TILE_PARAMETERS {
+  SHARED_WORDS(scratch);
+  BLOCK_NAME(tiles)
+  (pieces, count, tiles, schedules, rounds, in_base, out_base, BLOCK_MODE_ECB_ACROSS, 1, scratch);
+}
+#endif
 
 #undef BLOCK_TILE_PARAMETERS

@@ -32,12 +32,17 @@ namespace kernels {
 #include "kernels/camellia/camellia_key.h"
 #include "kernels/sm4/sm4_key.h"
 
+#define BLOCK_KEY_SLOT
+#include "kernels/aes/aes_bitslice.h"
+#undef BLOCK_KEY_SLOT
+
 }  // namespace kernels
 
 constexpr uint32_t kLanes = 32, kGroups = 2;
 // Of a launch of the kernels that load them.
 constexpr uint32_t kKeys = 5;
 constexpr uint64_t kTileBytes = 16 * BLOCK_TABLE_BLOCKS * kLanes;
+constexpr uint64_t kSlicedTileBytes = 16 * BLOCK_BITSLICE_BLOCKS * kLanes;
 
 // What a kernel is launched with.
 struct Arguments {
@@ -124,9 +129,13 @@ class KernelCase {
       WITH_UNITS(aes, xts, LC_AES_XTS, form), WITH_UNITS(sm4, xts, LC_SM4_XTS, form), \
       WITH_UNITS(sm4, xts_gb, LC_SM4_XTS_GB, form)
 
-const KernelCase kKernels[] = {EVERY_KERNEL(table4_slot),     EVERY_KERNEL(table4),
-                               CHAINS_OF(aes, AES),           CHAINS_OF(sm4, SM4),
-                               CHAINS_OF(camellia, CAMELLIA), CHAINS_OF(aria, ARIA)};
+const KernelCase kKernels[] = {
+    EVERY_KERNEL(table4_slot), EVERY_KERNEL(table4), CHAINS_OF(aes, AES), CHAINS_OF(sm4, SM4),
+    CHAINS_OF(camellia, CAMELLIA), CHAINS_OF(aria, ARIA),
+    // What bitsliced teams do beside tables.
+    PLAIN(aes_bitslice_slot_ecb_encrypt_across, LC_AES_ECB, LC_ENCRYPT, aes_expand_keys),
+    PLAIN(aes_bitslice_slot_ecb_decrypt_across, LC_AES_ECB, LC_DECRYPT, aes_expand_keys),
+    COUNTS(aes_bitslice_slot_ctr_across, LC_AES_CTR, aes_expand_keys)};
 
 // A text, and how many bytes behind a multiple of 16 it begins.
 struct Text {
@@ -141,6 +150,9 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
   const KernelCase &kernel() const { return GetParam(); }
   const Mode &mode() const { return mode_of(kernel().cipher); }
   bool is_aes() const { return mode().block == kBlockCiphers; }
+  bool is_sliced() const {
+    return std::string_view(kernel().name).find("_bitslice_") != std::string_view::npos;
+  }
   bool has_slot() const {
     return std::string_view(kernel().name).find("_slot_") != std::string_view::npos;
   }
@@ -245,8 +257,9 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
                     kind.is_inverse() ? count : 0);
     std::vector<runtime::BlockPart> parts(1);  // chains have no tiles
     if (!kind.is_chain())
-      parts =
-          runtime::cut_into_parts(kind, runtime::BlockForm::kTable4, {kLanes, kGroups, 0}, pieces);
+      parts = runtime::cut_into_parts(
+          kind, is_sliced() ? runtime::BlockForm::kBitslice : runtime::BlockForm::kTable4,
+          {kLanes, kGroups, 0, 0}, pieces);
     ASSERT_EQ(1u, parts.size());
     std::vector<Words> links(chain.size() / 16);
     memcpy(links.data(), chain.data(), chain.size());
@@ -285,8 +298,9 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
 TEST_P(AcrossBlock, FromAnyAddressToAnyOther) {
   std::vector<Text> texts;
   for (uint32_t pair = 0; pair < 256; ++pair) {
-    // Other ciphers have the same code around them. In XTS a text has whole tiles.
-    if (pair % (!is_aes() ? 15 : mode().has_data_units() ? 5 : 1) != 0) continue;
+    // Other ciphers have the same code around them.
+    // In XTS a text has whole tiles, and planes are slow here.
+    if (pair % (!is_aes() ? 15 : mode().has_data_units() || is_sliced() ? 5 : 1) != 0) continue;
     texts.push_back({pair / 16, pair % 16, length_of(7 * pair + 1), false, pair % 3 == 0});
   }
   check(texts, mode().has_data_units() ? 512 : 0);
@@ -298,7 +312,8 @@ TEST_P(AcrossBlock, OfAnyLength) {
     for (const auto &[in, out] : {std::pair(5u, 11u), std::pair(0u, 3u), std::pair(9u, 0u)})
       if (is_aes() || (in == 5 && number % 5 == 1)) texts.push_back({in, out, length_of(number)});
   // Around the end of a tile.
-  for (const uint64_t length : {kTileBytes - 16, kTileBytes, kTileBytes + 16})
+  const uint64_t tile = is_sliced() ? kSlicedTileBytes : kTileBytes;
+  for (const uint64_t length : {tile - 16, tile, tile + 16})
     texts.push_back({13, 6, length, false, true});
   check(texts);
 }
@@ -321,6 +336,10 @@ TEST_P(AcrossBlock, OfManyTiles) {
     texts.push_back({in, out, allowed_length(kernel().cipher, 0, length), false, in == 8});
   }
   check(texts);
+  // Windows of counters, which only a text has that is much longer than they are, and what comes
+  // before the first of them and behind the last.
+  if (is_sliced() && mode().granule_bytes == 1)
+    check({{5, 11, 16 * 8 * 256 * BLOCK_BITSLICE_FEW_ROWS + 16 * 5000 + 7}});
   if (mode().has_data_units()) {
     // Whole blocks, with a part of one, which are done slot by slot, and in a last unit alone.
     check({{3, 9, 5 * 4096 + 496}, {4, 4, 3 * 4096, true}}, 4096);

@@ -312,6 +312,48 @@ TEST_F(KernelChoice, EncryptsWhileGhashIsPrepared) {
   }
 }
 
+// The same of texts at any address, where both kinds have kernels for them. What these make is seen
+// in across_block_test.cpp, and on a card.
+TEST_F(KernelChoice, PairsThemAtAnyAddress) {
+  open("table4", true, 160 * kKiB,
+       [](device::Properties &properties) { properties.pairs_launches = true; });
+  ASSERT_TRUE(status_.ok()) << status_.text();
+  kernels_of(LC_SM4_ECB, LC_ENCRYPT);  // it proves itself before
+  ASSERT_TRUE(device_->make_key_slot().ok());
+  constexpr uint64_t kBytes = 3000000, kOut = kBytes + 64;
+  Result<std::unique_ptr<device::Buffer>> memory =
+      device_->allocate(device::MemoryKind::kDevice, 2 * kOut);
+  ASSERT_TRUE(memory.ok()) << memory.status().text();
+  const test::Bytes key(16, 1), iv(16, 0);
+  const auto kernels = [&](lc_cipher cipher, lc_direction direction, uint64_t skew) {
+    auto *const in = reinterpret_cast<uint8_t *>((*memory)->address() + skew);
+    const lc_message message = test::plain_message(key.data(), iv.data(), in, in + kOut, kBytes);
+    lc_cipher_job job = test::job_of(message, cipher, direction, 16);
+    job.memory = LC_MEMORY_DEVICE;
+    job.device = 0;
+    Result<CipherJob> made = make_cipher_job(&job);
+    EXPECT_TRUE(made.ok()) << made.status().text();
+    const RequestPointer request = std::make_shared<Request>(std::move(*made), nullptr);
+    EXPECT_TRUE(executor_->submit(request));
+    const Status status = request->wait();
+    EXPECT_TRUE(status.ok()) << status.text();
+    std::string names;
+    for (const std::string &name : record_.take())
+      if (name.find("_expand_") == std::string::npos) names += name + " ";
+    return names;
+  };
+  const auto both = [](const std::string &mode) {
+    return "aes_table4_slot_" + mode + " aes_bitslice_slot_" + mode + " ";
+  };
+  EXPECT_EQ(both("ctr"), kernels(LC_AES_CTR, LC_ENCRYPT, 0));
+  EXPECT_EQ(both("ctr_across"), kernels(LC_AES_CTR, LC_ENCRYPT, 5));
+  EXPECT_EQ(both("ecb_encrypt_across"), kernels(LC_AES_ECB, LC_ENCRYPT, 5));
+  EXPECT_EQ(both("ecb_decrypt_across"), kernels(LC_AES_ECB, LC_DECRYPT, 5));
+  EXPECT_EQ(both("cbc_decrypt"), kernels(LC_AES_CBC, LC_DECRYPT, 0));
+  EXPECT_EQ("aes_table4_slot_cbc_decrypt_across ", kernels(LC_AES_CBC, LC_DECRYPT, 5));
+  EXPECT_EQ("sm4_table4_slot_ctr_across ", kernels(LC_SM4_CTR, LC_ENCRYPT, 5));
+}
+
 // With the key in the device's key slot, or several keys that it has no room for. What these make
 // is seen where they run: in across_block_test.cpp, any_address_block_test.cpp, and on a card.
 TEST_F(KernelChoice, TakesTextsAtAnyAddressByKernelsOfTheirOwn) {

@@ -165,7 +165,7 @@ class OddUnits : public testing::TestWithParam<KernelCase> {
     kernel().expand(keys[0], kernels::block_key_slot, 2, kind.one_key_bytes() / 4,
                     kind.is_inverse() ? 1 : 0);
     const std::vector<runtime::BlockPart> parts =
-        runtime::cut_into_parts(kind, runtime::BlockForm::kTable4, {kLanes, kGroups, 0}, pieces);
+        runtime::cut_into_parts(kind, runtime::BlockForm::kTable4, {kLanes, kGroups, 0, 0}, pieces);
     ASSERT_EQ(1u, parts.size());
     std::vector<u32> local(BLOCK_TABLE4_LOCAL_WORDS + kLanes);
     Bytes made_points(16 * (points + XTS_SPARE_POINTS));
