@@ -173,6 +173,12 @@ typedef struct SegmentReplays {
 #define GHASH_MATRIX_LOCAL_WORDS 10752u  // and 256 for each warp
 #define GHASH_MATRIX_ENTRIES 272u        // lanes that make one key's matrices
 
+// Which matrices a set has: those of a key, for runs that lie so many bytes behind a multiple
+// of 16.
+#define GHASH_SET(key, skew) (16u * (key) + (skew))
+#define GHASH_SET_KEY(set) ((set) / 16u)
+#define GHASH_SET_SKEW(set) ((set) % 16u)
+
 // Runs of one key that one group takes, one for each warp.
 typedef struct GhashBatch {
   u32 first_run;

@@ -11,6 +11,11 @@
 // columns of each group. They are chosen such that their bits make the word of the
 // lane's row that it must hold for the next step, row times H^512.
 //
+// Of a run that lies `skew` bytes behind a multiple of 16, blocks of memory are rows as well: the
+// first `skew` bytes of each are the last of a block of the run, and the others the first of the
+// next one. Multiplying is linear, so the matrices have for each byte what it counts for in its own
+// block, and no byte is moved. Such matrices are for runs with this skew alone.
+//
 // A block costs half an instruction m16n8k256 and 17 words of local memory,
 // against 144 multiplications and as many logical operations by gf128.h.
 //
@@ -30,9 +35,9 @@ FN u32 ghash_matrix_place(u32 j, u32 g, u32 t, u32 d, u32 w) {
 }
 
 // A lane makes 32 rows (word w of a block) by 32 columns (word `out` of the sum), for one
-// depth d and lane t, or for the step to the next tile.
+// depth d and lane t, or for the step to the next tile. sets: GHASH_SET of each.
 KERNEL(ghash_matrices, HASH_KEY_LANES)
-(GLOBAL const u32 *numbers, u32 count, GLOBAL const u32 *powers, u32 levels, GLOBAL u32 *matrices) {
+(GLOBAL const u32 *sets, u32 count, GLOBAL const u32 *powers, u32 levels, GLOBAL u32 *matrices) {
   LET_NEXT_BEGIN();
   AWAIT_BEFORE();
   const u32 all = count * GHASH_MATRIX_ENTRIES;
@@ -41,11 +46,18 @@ KERNEL(ghash_matrices, HASH_KEY_LANES)
     const u32 entry = n % GHASH_MATRIX_ENTRIES, set = n / GHASH_MATRIX_ENTRIES;
     const u32 out = entry % 4, w = entry / 4 % 4, slot = entry / 16;
     const u32 d = slot / 4, t = slot == 16 ? w : slot % 4;
-    GLOBAL const u32 *table = powers + (u64)numbers[set] * levels * GHASH_LEVEL_WORDS;
-    Gf128 v = ghash_small_power(table, slot == 16 ? 512 : 32 * (3 - d) + 3 - t);
-    for (u32 i = 0; i < 32 * w; ++i) v = gf128_times_x(v);
+    GLOBAL const u32 *table = powers + (u64)GHASH_SET_KEY(sets[set]) * levels * GHASH_LEVEL_WORDS;
+    const u32 skew = slot == 16 ? 0 : GHASH_SET_SKEW(sets[set]);
+    const u32 power = slot == 16 ? 512 : 32 * (3 - d) + 3 - t;
+    // The first of the 32 is that of byte 4 w of a block of memory, and of which byte of the run's.
+    const u32 byte = (4 * w + 16 - skew) % 16;
+    const Gf128 first = ghash_small_power(table, power);
+    Gf128 v = first;
+    if (4 * w < skew) v = gf128_multiply(v, ghash_load(table + 4));
+    for (u32 i = 0; i < 8 * byte; ++i) v = gf128_times_x(v);
     u32 bits[32];
     UNROLL for (u32 i = 0; i < 32; ++i) {
+      if (i % 8 == 0 && 4 * w + i / 8 == skew) v = first;
       // In memory the first bit of a byte is the most significant.
       bits[i ^ 7] = gf128_to_block(v).w[out];
       v = gf128_times_x(v);
@@ -60,23 +72,46 @@ KERNEL(ghash_matrices, HASH_KEY_LANES)
 
 #ifdef LC_BIT_MATRICES
 
-// A block of a run; zeros before its start and after its end.
-FN Block ghash_matrix_load(GLOBAL const u8 *from, u64 length, u64 blocks, u64 number, u32 aligned) {
-  // A number before the start has wrapped around.
-  if (number < blocks) return load_part(from + 16 * number, length - 16 * number, aligned);
-  Block zero = {{0, 0, 0, 0}};
-  return zero;
+// Of a word that begins at byte `at` of a block, the bits of the bytes from `first` on.
+FN u32 ghash_bytes_from(u32 first, u32 at) {
+  return first <= at ? 0xffffffffu : first - at < 4 ? 0xffffffffu << (8 * (first - at)) : 0;
+}
+
+// A block of memory, of which the run has the bytes from `begin` up to `end`, counted from block 0;
+// the others are zero. It is not read if it has none.
+FN Block ghash_memory_block(GLOBAL const u8 *from, u64 begin, u64 end, u64 number) {
+  Block b = {{0, 0, 0, 0}};
+  const u64 at = 16 * number;
+  if (at >= end) return b;
+  b = load_block(from + at);
+  const u32 first = begin > at ? (u32)(begin - at) : 0;
+  const u32 behind = end - at < 16 ? (u32)(end - at) : 16;
+  UNROLL for (u32 w = 0; w < 4; ++w) {
+    b.w[w] &= ghash_bytes_from(first, 4 * w) & ~ghash_bytes_from(behind, 4 * w);
+  }
+  return b;
+}
+
+// Words `w` and the next one of two rows, as a product has them in registers side by side. An
+// operation puts them there: mere copies the compiler makes anew for each of the 16 products, and
+// they take longer than the product.
+FN void ghash_matrix_operands(u32 *words, Block top, Block bottom, u32 w, u32 zero) {
+  words[0] = top.w[w] ^ zero;
+  words[1] = bottom.w[w] ^ zero;
+  words[2] = top.w[w + 1] ^ zero;
+  words[3] = bottom.w[w + 1] ^ zero;
 }
 
 // After the tiles: multiplies each row by its power, one lane for each row, and adds them
-// up. end: the power of the run's last block.
-FN void ghash_matrix_finish(const u32 *rows, GLOBAL const u32 *table, u64 end, GLOBAL u32 *hash,
-                            SHARED u32 *scratch) {
+// up. end: the power of the run's last block, of which `last` is what is in no tile.
+FN void ghash_matrix_finish(const u32 *rows, Block last, GLOBAL const u32 *table, u64 end,
+                            GLOBAL u32 *hash, SHARED u32 *scratch) {
   const u32 lane = lane_id() % 32;
   UNROLL for (u32 r = 0; r < 4; ++r) scratch[32 * r + lane] = rows[r];
   warp_barrier();
   Block row = {
       {scratch[4 * lane], scratch[4 * lane + 1], scratch[4 * lane + 2], scratch[4 * lane + 3]}};
+  if (lane == 31) row = block_xor(row, last);
   const u64 exponent = end + 4 * (7 - lane % 8) + 128 * (1 - lane / 8 % 2) + 256 * (1 - lane / 16);
   const Gf128 sum = ghash_weigh_one(gf128_of_block(row), table, exponent);
   warp_barrier();
@@ -93,22 +128,26 @@ FN void ghash_matrix_finish(const u32 *rows, GLOBAL const u32 *table, u64 end, G
 #endif
 
 // Hashes the runs of batches. Each group takes a batch and copies its matrices to local
-// memory. Each of its warps takes a run. hashes: as for ghash_runs. This is the one for runs at
-// multiples of 16.
+// memory. Each of its warps takes a run. hashes: as for ghash_runs. This is the one for runs with
+// the skew of their matrices.
 #define GHASH_MATRIX_RUNS ghash_matrix_runs
-#define GHASH_MAY_TAKE(aligned) aligned
+#define GHASH_SKEW(from) across_skew(from)
 #define GHASH_TAKE(x, from) \
   UNROLL for (u32 i = 0; i < 16; ++i) x[i] = load_block((from) + 16 * (32 * i))
+#define GHASH_TAKE_ONE(number) ghash_memory_block(from, skew, skew + length, number)
 #include "ghash_matrix_runs.h"
 #undef GHASH_MATRIX_RUNS
-#undef GHASH_MAY_TAKE
+#undef GHASH_SKEW
 #undef GHASH_TAKE
+#undef GHASH_TAKE_ONE
 
-// The same for runs at any address.
+// The same where runs of a key have different skews: their matrices are for none.
 #define GHASH_MATRIX_RUNS ghash_matrix_runs_across
-#define GHASH_MAY_TAKE(aligned) 1
+#define GHASH_SKEW(from) 0
 #define GHASH_TAKE(x, from) across_load(x, 16, from, scratch)
+#define GHASH_TAKE_ONE(number) load_part(from + 16 * (number), length - 16 * (number), 0)
 #include "ghash_matrix_runs.h"
 #undef GHASH_MATRIX_RUNS
-#undef GHASH_MAY_TAKE
+#undef GHASH_SKEW
 #undef GHASH_TAKE
+#undef GHASH_TAKE_ONE

@@ -135,7 +135,7 @@ void AeadLaunch::stage_hashes(Staging &staging, AeadRoom &room, const AeadWork &
   }
   staging.add(room.checks, aead.checks);
   staging.add(room.wanted, aead.one_time_keys);
-  staging.add(room.matrix_keys, aead.matrix_keys);
+  staging.add(room.matrix_sets, aead.matrix_sets);
   staging.reserve(room.hashes, (uint64_t{aead.run_count} + 1) * kHashBytes);
   stage_aad(staging, room, aead);
 }
@@ -195,7 +195,7 @@ Status AeadLaunch::upload_gcm(device::Stream &stream, AeadRoom &room, CipherWork
   stage_hashes(staging, room, aead);
   reserve_sums(staging, room, work, aead);
   staging.reserve(room.powers, keys * aead.levels * GHASH_LEVEL_WORDS * 4);
-  staging.reserve(room.matrices, aead.matrix_keys.size() * GHASH_MATRIX_WORDS * 4);
+  staging.reserve(room.matrices, aead.matrix_sets.size() * GHASH_MATRIX_WORDS * 4);
   const Status status = staging.run(stream, room.staged);
   secure::wipe(blocks.data(), blocks.size());
   aead.starts.in = aead.starts.out = room.blocks.get();
@@ -235,7 +235,7 @@ Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadRoom &room, Ciphe
     stage_hashes(staging, room, aead);
     reserve_sums(staging, room, work, aead);
     staging.reserve(room.one_time_keys, aead.one_time_keys.size() * kOneTimeKeyBytes);
-    staging.reserve(room.matrices, aead.matrix_keys.size() * POLY1305_MATRIX_WORDS * 4);
+    staging.reserve(room.matrices, aead.matrix_sets.size() * POLY1305_MATRIX_WORDS * 4);
   }
   return staging.run(stream, room.staged);
 }
@@ -304,7 +304,7 @@ Status AeadLaunch::launch_ghash(device::Stream &stream, AeadRoom &room, const Ci
                                   data,
                                   aad,
                                   room.hashes.get()};
-    LC_TRY(start(stream, aead.is_across ? "ghash_matrix_runs_across" : "ghash_matrix_runs",
+    LC_TRY(start(stream, aead.is_mixed ? "ghash_matrix_runs_across" : "ghash_matrix_runs",
                  aead.batches.size(), GHASH_MATRIX_LANES, GHASH_MATRIX_LOCAL_WORDS, by_matrix));
   }
   const Argument by_lane[] = {listed(room.runs.get()), room.powers.get(), aead.levels, data, aad,
@@ -330,8 +330,8 @@ Status AeadLaunch::launch_gcm(device::Stream &stream, AeadRoom &room, const Ciph
   const Argument powers[] = {room.blocks.get(), room.powers.get(), keys, aead.levels};
   LC_TRY(start(stream, "ghash_powers", divide_up(uint64_t{keys} * aead.levels * 32, key_lanes),
                HASH_KEY_LANES, 0, powers, pairs(work)));
-  if (const uint32_t sets = count(aead.matrix_keys.size()); sets != 0) {
-    const Argument matrices[] = {room.matrix_keys.get(), sets, room.powers.get(), aead.levels,
+  if (const uint32_t sets = count(aead.matrix_sets.size()); sets != 0) {
+    const Argument matrices[] = {room.matrix_sets.get(), sets, room.powers.get(), aead.levels,
                                  room.matrices.get()};
     LC_TRY(start(stream, "ghash_matrices",
                  divide_up(uint64_t{sets} * GHASH_MATRIX_ENTRIES, key_lanes), HASH_KEY_LANES, 0,
@@ -369,8 +369,8 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const
   LC_TRY(
       start(stream, "poly1305_keys", divide_up(one_time_keys, key_lanes), HASH_KEY_LANES, 0, keys));
   const uint32_t opens = work.kind.direction == LC_DECRYPT ? 1 : 0;
-  if (const uint32_t sets = count(aead.matrix_keys.size()); sets != 0) {
-    const Argument matrices[] = {room.matrix_keys.get(), sets, room.one_time_keys.get(),
+  if (const uint32_t sets = count(aead.matrix_sets.size()); sets != 0) {
+    const Argument matrices[] = {room.matrix_sets.get(), sets, room.one_time_keys.get(),
                                  room.matrices.get()};
     LC_TRY(start(stream, "poly1305_matrices",
                  divide_up(uint64_t{sets} * POLY1305_MATRIX_ENTRIES, key_lanes), HASH_KEY_LANES, 0,

@@ -16,7 +16,7 @@ struct AeadRoom : LaunchRoom {
   // What is listed while the text is under way, where kernels read it on the host.
   StagedMemory listed;
   std::unique_ptr<device::Buffer> replays;  // staged, of segments in a graph
-  std::unique_ptr<device::Buffer> pieces, keys, runs, sums, checks, batches, matrix_keys, wanted,
+  std::unique_ptr<device::Buffer> pieces, keys, runs, sums, checks, batches, matrix_sets, wanted,
       aad, given_aad, streams, blocks, rule, nonces, messages;  // staged
   // Reserved there; `kept_sums` where the sums stay on the device.
   std::unique_ptr<device::Buffer> powers, matrices, one_time_keys, hashes, kept_sums;
@@ -95,6 +95,8 @@ class AeadLaunch : public ChunkLaunch {
   uint32_t runs_of_batch(const CipherKind &kind, uint32_t matrix_runs) const;
   // What is to be known of the runs before they are listed.
   void plan_hashes(const CipherWork &work, AeadWork &aead) const;
+  void plan_matrices(const CipherWork &work, std::span<const uint64_t> key_bytes,
+                     AeadWork &aead) const;
   bool can_list_late(const CipherWork &work, const AeadWork &aead) const;
   // A list of them, and of what becomes of them.
   void list_runs(const CipherWork &work, AeadWork &aead) const;

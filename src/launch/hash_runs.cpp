@@ -15,6 +15,14 @@ constexpr uint64_t kMostListedLate = 4096;
 
 uint32_t count(size_t items) { return static_cast<uint32_t>(items); }
 
+// Where a part begins, from the base pointer of what is hashed.
+uint64_t hashed_from(const CipherWork &work, const AeadPart &part) {
+  if (part.is_aad) return part.aad_at;
+  if (part.piece == AeadPart::kNoPiece || !work.kind.is_gcm()) return 0;  // counted from the piece
+  const CipherPiece &piece = work.pieces[part.piece];
+  return work.kind.direction == LC_DECRYPT ? piece.in : piece.out;
+}
+
 }  // namespace
 
 uint64_t AeadLaunch::least_run_bytes(const CipherKind &kind) {
@@ -52,13 +60,7 @@ void AeadLaunch::plan_hashes(const CipherWork &work, AeadWork &aead) const {
   }
   aead.levels = levels_for(most_exponent);
   aead.matrices_of.assign(work.keys.size(), HASH_NO_MATRICES);
-  if (work.kind.is_gcm() && has_matrices_) {
-    for (uint32_t key = 0; key < work.keys.size(); ++key) {
-      if (key_bytes[key] < kWorthMatrices) continue;
-      aead.matrices_of[key] = count(aead.matrix_keys.size());
-      aead.matrix_keys.push_back(key);
-    }
-  }
+  if (work.kind.is_gcm() && has_matrices_) plan_matrices(work, key_bytes, aead);
   // Poly1305 has a key for each message.
   if (work.kind.is_gcm()) longest = *std::max_element(key_bytes.begin(), key_bytes.end());
   const bool is_one = has_matrices_ && longest >= kWorthMatrices && 2 * longest >= bytes;
@@ -70,6 +72,26 @@ void AeadLaunch::plan_hashes(const CipherWork &work, AeadWork &aead) const {
   aead.sums.reserve(aead.parts.size());
   aead.is_late = can_list_late(work, aead);
   if (aead.is_late) aead.batches.reserve(aead.run_count);
+}
+
+// A set for each key that has enough to hash, for the skew of what goes by it; for none, if any
+// key's have several.
+void AeadLaunch::plan_matrices(const CipherWork &work, std::span<const uint64_t> key_bytes,
+                               AeadWork &aead) const {
+  constexpr uint32_t kUnknown = UINT32_MAX;
+  const uint64_t least = least_run_bytes(work.kind) / 2;
+  std::vector<uint32_t> skews(work.keys.size(), kUnknown);
+  for (const AeadPart &part : aead.parts) {
+    if (key_bytes[part.key] < kWorthMatrices || part.length < least) continue;
+    const uint32_t skew = hashed_from(work, part) % kBlockBytes;
+    if (skews[part.key] != kUnknown && skews[part.key] != skew) aead.is_mixed = true;
+    skews[part.key] = skew;
+  }
+  for (uint32_t key = 0; key < work.keys.size(); ++key) {
+    if (skews[key] == kUnknown) continue;
+    aead.matrices_of[key] = count(aead.matrix_sets.size());
+    aead.matrix_sets.push_back(GHASH_SET(key, aead.is_mixed ? 0 : skews[key]));
+  }
 }
 
 // The hash of a text comes after the text. To list its runs takes the host some 20 us, and their
@@ -84,7 +106,6 @@ bool AeadLaunch::can_list_late(const CipherWork &work, const AeadWork &aead) con
 // The sums' places too.
 void AeadLaunch::list_runs(const CipherWork &work, AeadWork &aead) const {
   const uint64_t least = least_run_bytes(work.kind), most_bytes = aead.run_bytes;
-  const bool opens = work.kind.direction == LC_DECRYPT;
   for (size_t n = 0; n < aead.parts.size(); ++n) {
     const AeadPart &part = aead.parts[n];
     HashSum sum = {};
@@ -98,11 +119,7 @@ void AeadLaunch::list_runs(const CipherWork &work, AeadWork &aead) const {
     }
     const CipherPiece *piece =
         part.piece != AeadPart::kNoPiece ? &work.pieces[part.piece] : nullptr;
-    const uint64_t from = part.is_aad           ? part.aad_at
-                          : piece == nullptr    ? 0
-                          : !work.kind.is_gcm() ? 0  // counted from the piece
-                          : opens               ? piece->in
-                                                : piece->out;
+    const uint64_t from = hashed_from(work, part);
     // Poly1305's matrices are those of one message, and want whole tiles.
     uint32_t set = aead.matrices_of[part.key];
     uint64_t matrix_bytes = part.length;
@@ -111,8 +128,8 @@ void AeadLaunch::list_runs(const CipherWork &work, AeadWork &aead) const {
       if (is_worth && (piece->in | piece->out) % kBlockBytes != 0) aead.is_across = true;
       matrix_bytes = is_worth ? part.length / POLY1305_TILE_BYTES * POLY1305_TILE_BYTES : 0;
       if (is_worth) {
-        set = count(aead.matrix_keys.size());
-        aead.matrix_keys.push_back(sum.key);
+        set = count(aead.matrix_sets.size());
+        aead.matrix_sets.push_back(sum.key);
       }
     }
     for (uint64_t at = 0; at < part.length;) {

@@ -101,18 +101,19 @@ struct AeadWork {
   // Made by upload():
   CipherWork text;                    // GCM: its CTR, with pieces cut where a counter wraps
   CipherWork starts;                  // GCM: H of every key and the mask of every tag
-  std::vector<uint32_t> matrices_of;  // GCM: each key's set, or HASH_NO_MATRICES
+  std::vector<uint32_t> matrices_of;  // GCM: each key's set of matrices, or HASH_NO_MATRICES
   uint64_t run_bytes = 0;             // of the longest runs
   bool is_late = false;               // launch() lists runs, sums and batches
   KeptVector<HashRun> runs;
   std::vector<HashSum> sums;
   std::vector<GhashBatch> batches;
-  std::vector<uint32_t> matrix_keys;
+  std::vector<uint32_t> matrix_sets;  // GCM: GHASH_SET of each; Poly1305: the one-time key
   std::vector<OneTimeKey> one_time_keys;
   std::vector<CcmStream> streams;
   uint32_t run_count = 0, sum_count = 0, check_count = 0;
-  // What is hashed lies at any address; in ChaCha20-Poly1305 what is hashed by matrices.
-  bool is_across = false;
+  // What is hashed lies at any address; in ChaCha20-Poly1305 what is hashed by matrices. GCM's
+  // matrices are for that, unless runs of a key lie at `mixed` places in blocks of memory.
+  bool is_across = false, is_mixed = false;
   uint32_t masks = 0, levels = 0, lane_runs = 0;
   uint64_t tiles = 0;
 

@@ -70,17 +70,30 @@ void AeadLaunch::plan_segments(const CipherWork &work, AeadWork &aead) const {
   aead.lane_runs = static_cast<uint32_t>(runs - matrix_runs) + aad_runs;
   if (matrix_runs == 0) return;
   const uint32_t most = runs_of_batch(work.kind, static_cast<uint32_t>(matrix_runs));
-  const auto add_batches = [&](uint32_t first, uint32_t its_runs, uint32_t key) {
-    const auto set = static_cast<uint32_t>(aead.matrix_keys.size());
-    aead.matrix_keys.push_back(key);
+  const auto add_batches = [&](uint32_t first, uint32_t its_runs, uint32_t wanted) {
+    const auto set = static_cast<uint32_t>(aead.matrix_sets.size());
+    aead.matrix_sets.push_back(wanted);
     for (uint32_t at = 0; at < its_runs; at += most)
       aead.batches.push_back({.first_run = first + at,
                               .run_count = std::min(most, its_runs - at),
                               .matrices = set,
                               .reserved = 0});
   };
-  if (gcm) return add_batches(0, rule.run_count, 0);
   uint32_t first = 0;
+  if (gcm) {
+    const SegmentPlaces &hashed = rule.opens != 0 ? rule.in : rule.out;
+    aead.is_mixed = rule.count > 2 && hashed.stride % kBlockBytes != 0;
+    // The first segment may lie otherwise, behind a header.
+    const auto skew_of = [&](uint64_t at) {
+      return aead.is_mixed ? 0u : uint32_t(at % kBlockBytes);
+    };
+    const uint32_t skew = skew_of(rule.count > 1 ? hashed.second : hashed.first);
+    if (skew_of(hashed.first) != skew) {
+      first = rule.shapes[SEGMENT_FIRST].runs;
+      add_batches(0, first, GHASH_SET(0, skew_of(hashed.first)));
+    }
+    return add_batches(first, rule.run_count - first, GHASH_SET(0, skew));
+  }
   for (uint32_t n = 0; n < rule.count; ++n) {
     const SegmentShape &shape = rule.shapes[n == 0                ? SEGMENT_FIRST
                                             : n + 1 == rule.count ? SEGMENT_LAST
@@ -99,7 +112,7 @@ void AeadLaunch::stage_segment_texts(Staging &staging, AeadRoom &room, const Cip
     staging.reserve(room.pieces, rule.count * sizeof(CipherPiece));
     staging.reserve(room.wanted, rule.count * sizeof(OneTimeKey));
     staging.reserve(room.one_time_keys, uint64_t{rule.count} * POLY1305_KEY_WORDS * 4);
-    staging.reserve(room.matrices, aead.matrix_keys.size() * POLY1305_MATRIX_WORDS * 4);
+    staging.reserve(room.matrices, aead.matrix_sets.size() * POLY1305_MATRIX_WORDS * 4);
     return;
   }
   aead.starts = inner_work(work, Way::kEcb);
@@ -125,7 +138,7 @@ void AeadLaunch::stage_segment_texts(Staging &staging, AeadRoom &room, const Cip
   rule.beside_tiles = alike[SEGMENT_BETWEEN].beside_tiles;
   staging.reserve(room.blocks, (uint64_t{rule.count} + 1) * kBlockBytes);
   staging.reserve(room.powers, aead.levels * uint64_t{GHASH_LEVEL_WORDS} * 4);
-  staging.reserve(room.matrices, aead.matrix_keys.size() * GHASH_MATRIX_WORDS * 4);
+  staging.reserve(room.matrices, aead.matrix_sets.size() * GHASH_MATRIX_WORDS * 4);
 }
 
 // The rule, and what goes with it.
@@ -168,7 +181,7 @@ Status AeadLaunch::upload_segments(device::Stream &stream, AeadRoom &room, Ciphe
   staging.reserve(room.checks, rule.count * sizeof(TagCheck));
   reserve_sums(staging, room, work, aead);
   staging.add(room.batches, aead.batches);
-  staging.add(room.matrix_keys, aead.matrix_keys);
+  staging.add(room.matrix_sets, aead.matrix_sets);
   staging.reserve(room.hashes, (uint64_t{aead.run_count} + 1) * HASH_WORDS * 4);
   LC_TRY(staging.run(stream, room.staged));
   aead.starts.in = aead.starts.out = room.blocks.get();

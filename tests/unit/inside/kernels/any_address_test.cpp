@@ -1,5 +1,5 @@
-// ChaCha20 of texts in device memory that lie anywhere: every byte as OpenSSL has it, and by the
-// kernels that are for such texts. On an emulator whose groups are warps.
+// ChaCha20 and GCM of texts in device memory that lie anywhere: every byte as OpenSSL has it, and
+// by the kernels that are for such texts. On an emulator whose groups are warps.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "any_address.h"
@@ -83,6 +83,18 @@ TEST_F(AnyAddress, OfShortMessagesInPlace) {
   for (uint32_t n = 0; n < 32; ++n) add(n % 16, 0, n < 28 ? n * 7 : 4000 + n);
   in_place();
   EXPECT_EQ(Kernels{"chacha20_poly1305_short"}, run(LC_CHACHA20_POLY1305, true));
+}
+
+// Ciphertexts that all lie alike in blocks of memory have matrices for that; others are moved.
+TEST_F(AnyAddress, OfGcmByMatrices) {
+  add(3, 5, 500003);
+  add(0, 5, 600000);
+  for (const bool is_alike : {true, false}) {
+    if (!is_alike) texts_[1].out += 1;
+    const Kernels kernels = run(LC_AES_GCM, true);
+    EXPECT_EQ(is_alike, kernels.contains("ghash_matrix_runs"));
+    EXPECT_EQ(!is_alike, kernels.contains("ghash_matrix_runs_across"));
+  }
 }
 
 // Where lanes cannot exchange words, the old kernels stay.
