@@ -23,7 +23,10 @@ KERNEL(POLY1305_MATRIX_RUNS, POLY1305_MATRIX_LANES)
     for (u32 i = lane_id(); i < POLY1305_MATRIX_WORDS; i += group_lanes()) words[i] = set[i];
     group_barrier();
     const u32 end = batches[b].first_run + batches[b].run_count;
-    for (u32 n = batches[b].first_run + lane_id() / 32; n < end; n += group_lanes() / 32) {
+    // What is asked of all lanes is the same for all, as the compiler knows: else each exchange of
+    // words would first wait for lanes to come together.
+    for (u32 n = batches[b].first_run + lane_id() / 32; LANES_ANY(n < end);
+         n += group_lanes() / 32) {
       GLOBAL const HashRun *run = runs + n;
       GLOBAL const CipherPiece *piece = pieces + run->piece;
       GLOBAL const u8 *in = in_base + piece->in + run->at;
@@ -35,7 +38,7 @@ KERNEL(POLY1305_MATRIX_RUNS, POLY1305_MATRIX_LANES)
       warp_barrier();
       Poly hash = poly_zero();
       CHACHA20_BEGIN;
-      for (u64 at = 0; at < run->length; at += POLY1305_TILE_BYTES) {
+      for (u64 at = 0; LANES_ANY(at < run->length); at += POLY1305_TILE_BYTES) {
         u32 sums[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
         for (u32 d = 0; d < 4; ++d) {
           u32 text[2][16];
