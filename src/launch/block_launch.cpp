@@ -255,8 +255,9 @@ uint32_t BlockLaunch::lanes_of(uint32_t most) const {
 }
 
 bool BlockLaunch::has_slot(const CipherWork &work) const {
-  return device_.key_slot() != nullptr && work.keys.size() == 1 && !work.is_beside &&
-         !work.is_captured && form_ != BlockForm::kTable1 && !has_planes(form_, work.kind);
+  return device_.key_slot() != nullptr && slot_filler_ == nullptr && work.keys.size() == 1 &&
+         !work.is_beside && !work.is_captured && form_ != BlockForm::kTable1 &&
+         !has_planes(form_, work.kind);
 }
 
 bool BlockLaunch::can_use_slot(const CipherWork &work) const {
@@ -415,7 +416,10 @@ Status BlockLaunch::expand_keys(device::Stream &stream, BlockRoom &room, const C
   const uint32_t keys = key_count(work), key_words = work.kind.one_key_bytes() / 4;
   const uint32_t lanes = lanes_of(BLOCK_KEY_LANES);
   if (!work.in_slot) LC_TRY(grow(room.schedules, MemoryKind::kDevice, schedule_bytes(work)));
-  if (work.in_slot && slot_user_ != nullptr) LC_TRY(stream.await(*slot_free_));
+  if (work.in_slot) {
+    if (slot_user_ != nullptr) LC_TRY(stream.await(*slot_free_));
+    slot_filler_ = &room;
+  }
   if (work.by_stream) {
     const Argument arguments[] = {room.keys.get(), room.schedules.get(), keys, key_words};
     return start(stream, expand_name(work.kind, "stream_keys").c_str(), count_up(keys, lanes),
@@ -618,6 +622,7 @@ Status BlockLaunch::launch(device::Stream &stream, LaunchRoom &room, ChunkWork &
 
 void BlockLaunch::has_ended(LaunchRoom &room) {
   if (&room == slot_user_) slot_user_ = nullptr;
+  if (&room == slot_filler_) slot_filler_ = nullptr;
 }
 
 void BlockLaunch::wipe(LaunchRoom &room) const {
@@ -634,6 +639,7 @@ Status BlockLaunch::zero_made(device::Stream &stream, BlockRoom &room, const Cip
     }
     LC_TRY(stream.mark(*slot_free_));
     slot_user_ = &room;
+    slot_filler_ = nullptr;
   }
   if (work.kind.mode().has_data_units())
     LC_TRY(stream.zero(*room.points, 0, work.points * kPointBytes));

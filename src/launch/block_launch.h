@@ -106,6 +106,9 @@ class BlockLaunch : public ChunkLaunch {
   // it is known to have ended.
   std::unique_ptr<device::Event> slot_free_;
   const LaunchRoom *slot_user_ = nullptr;
+  // Of what room a launch fills the key slot that has not marked the slot's end yet. If it fails
+  // before, no mark tells of that end, and others do without the slot until it has ended.
+  const LaunchRoom *slot_filler_ = nullptr;
   Outgrown outgrown_;
   uint64_t launches_ = 0;
 };

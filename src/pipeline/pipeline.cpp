@@ -511,7 +511,10 @@ Retired Pipeline::take_back(Slot &slot) noexcept {
     for (device::Stream *stream :
          {upload_.get(), compute_.get(), slot.own_stream.get(), download_.get()})
       if (stream != nullptr) (void)finish(*stream);
-    if (!is_stuck_) host_.unpin(slot.share);
+    if (!is_stuck_) {
+      host_.unpin(slot.share);
+      if (slot.room != nullptr) slot.launch->has_ended(*slot.room);
+    }
   } else {
     // Elsewhere the kernels zero while the output comes back.
     if (slot.on_device) slot.launch->has_ended(*slot.room);
