@@ -82,7 +82,7 @@ FN u32 ghash_bytes_from(u32 first, u32 at) {
 FN Block ghash_memory_block(GLOBAL const u8 *from, u64 begin, u64 end, u64 number) {
   Block b = {{0, 0, 0, 0}};
   const u64 at = 16 * number;
-  if (at >= end) return b;
+  if (at >= end || begin >= end) return b;
   b = load_block(from + at);
   const u32 first = begin > at ? (u32)(begin - at) : 0;
   const u32 behind = end - at < 16 ? (u32)(end - at) : 16;
