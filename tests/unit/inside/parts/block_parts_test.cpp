@@ -16,7 +16,8 @@ namespace {
 constexpr uint64_t kMebibyte = 1 << 20;
 const CipherKind kCtr = {LC_AES_CTR, LC_ENCRYPT, 32};
 // Of 132 multiprocessors.
-constexpr BlockTeams kTeams = {.lanes = 32, .count = 132 * 16, .beside = 132 * 4};
+constexpr BlockTeams kTeams = {
+    .lanes = 32, .count = 132 * 16, .beside = 132 * 4, .share = kBlockCiphers[0].share_beside};
 
 CipherPiece piece_of(uint64_t bytes) {
   CipherPiece piece = {};
@@ -50,6 +51,14 @@ TEST(BlockParts, TheEndOfALargePieceIsBitsliced) {
     EXPECT_GT(pieces[1].length, bytes / 20);
     EXPECT_LT(pieces[1].length, bytes * 14 / 100);
   }
+}
+
+TEST(BlockParts, WhereBitslicedTeamsTakeNothingNoPieceIsCut) {
+  BlockTeams teams = kTeams;
+  teams.share = 0;
+  std::vector<CipherPiece> pieces = {piece_of(4096 * kMebibyte)};
+  EXPECT_EQ(1u, cut_into_parts(kCtr, BlockForm::kTable4, teams, pieces).size());
+  EXPECT_EQ(1u, pieces.size());
 }
 
 CipherPiece units_of(uint64_t unit, uint64_t bytes) {
