@@ -22,6 +22,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 # Of PEP 600's list, those that a compiler names by itself.
 EVERYWHERE = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libgcc_s.so.1",
@@ -35,12 +36,6 @@ EXTENSION_MODULE = "lanecrypt/_core.*.so"
 
 def fail(text):
     sys.exit(f"join_wheels: {text}")
-
-
-def call_wheel(*arguments):
-    # Two builds of one source make the same file: it has no times of its own.
-    subprocess.run([sys.executable, "-m", "wheel", *arguments], check=True, stdout=subprocess.DEVNULL,
-                   env={"SOURCE_DATE_EPOCH": "0", **os.environ})
 
 
 def version_of(wheel):
@@ -59,6 +54,28 @@ def tags_of(versions):
         fail("a wheel is for a version and all later ones, these are for "
              + ", ".join(f"{python}-{form}" for _, python, form in versions))
     return versions[0][1], abi
+
+
+def unpack(wheel, root):
+    """Unpacks a wheel into the folder `root`. Programs stay programs, which extractall() forgets, and so
+    does `wheel unpack` of Debian 12."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(root)
+        for entry in archive.infolist():
+            (root / entry.filename).chmod(entry.external_attr >> 16 & 0o777)
+    return root
+
+
+def pack(root, tags, folder):
+    """Makes a wheel of an unpacked one, with these tags, and returns its path."""
+    # `wheel pack` names the wheel after this line, and lists the files anew.
+    [said] = root.glob("*.dist-info/WHEEL")
+    said.write_text(re.sub(r"(?m)^Tag: .*$", f"Tag: {tags}", said.read_text()))
+    # As scikit-build-core's, it has no times of its own: of one source one wheel is made.
+    subprocess.run([sys.executable, "-m", "wheel", "pack", "--dest-dir", folder, root], check=True,
+                   stdout=subprocess.DEVNULL, env={"SOURCE_DATE_EPOCH": "0", **os.environ})
+    [made] = folder.glob(f"*-{tags}.whl")
+    return made
 
 
 def files_of(root):
@@ -109,34 +126,18 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     wheels = sorted(map(pathlib.Path, sys.argv[2:]), key=version_of)
     python, abi = tags_of([version_of(wheel) for wheel in wheels])
+    machine = wheels[-1].stem.rsplit("-", 1)[1].removeprefix("linux_")
     with tempfile.TemporaryDirectory() as scratch:
-        roots = []
-        for number, wheel in enumerate(wheels):
-            unpacked = pathlib.Path(scratch, str(number))
-            call_wheel("unpack", "--dest", unpacked, wheel)
-            roots += unpacked.iterdir()
-        *others, root = roots
+        *others, root = [unpack(wheel, pathlib.Path(scratch, wheel.stem)) for wheel in wheels]
         for other in others:
             add(root, other)
-
         newest, wrong = look(root)
         for text in wrong:
             print(f"join_wheels: {text}", file=sys.stderr)
         if wrong:
             return 1
-        machine = wheels[-1].stem.rsplit("-", 1)[1].removeprefix("linux_")
-        # `wheel pack` names the wheel by this line, and lists the files anew.
-        [said] = root.glob("*.dist-info/WHEEL")
-        said.write_text(re.sub(r"(?m)^Tag: .*$",
-                               f"Tag: {python}-{abi}-manylinux_{newest[0]}_{newest[1]}_{machine}",
-                               said.read_text()))
-        made = pathlib.Path(scratch, "made")
-        made.mkdir()
-        call_wheel("pack", "--dest-dir", made, root)
-        [named] = made.iterdir()
-        target = folder / named.name
-        target.write_bytes(named.read_bytes())
-    print(f"{target}: {target.stat().st_size:,} bytes")
+        made = pack(root, f"{python}-{abi}-manylinux_{newest[0]}_{newest[1]}_{machine}", folder)
+    print(f"{made}: {made.stat().st_size:,} bytes")
     return 0
 
 
