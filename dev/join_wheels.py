@@ -2,18 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes one wheel of those for several versions of CPython, and names it after what it needs.
 
-Usage: join_wheels.py FOLDER WHEEL...     with a Python that has the package wheel
+Usage: join_wheels.py FOLDER WHEEL...     by a Python that has the package wheel
 
-The wheels differ only in the extension module. By nanobind one with the stable ABI (_core.abi3.so)
-needs CPython 3.12, so 3.10 and 3.11 have a file each (_core.cpython-310-x86_64-linux-gnu.so). In the
-wheel in FOLDER they lie side by side: an import takes the file that names the very version, where
-there is one, before the one with the stable ABI. Installers read `abi3` in a wheel's name as "that
-version and all later ones", and give it to no PyPy and no CPython without the GIL.
+The wheels differ in the extension module alone. By nanobind one with the stable ABI (_core.abi3.so) needs
+CPython 3.12, so 3.10 and 3.11 have a file each (_core.cpython-310-x86_64-linux-gnu.so). In the wheel that
+this program leaves in FOLDER they lie side by side: an import takes the file that names the very version,
+where there is one, and else that with the stable ABI. `cp310-abi3` in a wheel's name tells installers that
+it is for that version and all later ones, and neither for PyPy nor for CPython without the GIL.
 
-`manylinux_2_N` (PEP 600) in the name says which C library is old enough. It fails where a file needs
-a library that not every Linux has, other than OpenSSL's libcrypto, which the package must share with
-the process and so cannot bring, where a run path leads out of the package, and where the wheels do not
-go together.
+`manylinux_2_N` (PEP 600) in the name says which C library is old enough. The program fails where a file
+needs a library that not every Linux has, other than OpenSSL's libcrypto, which the package must share with
+the process and so cannot bring; where a run path leads out of the package; and where the wheels do not go
+together.
 """
 
 import os
@@ -30,7 +30,7 @@ EVERYWHERE = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.
 OURS = {"liblanecrypt.so.0", "libcrypto.so.3"}
 # The release of glibc that dev/wheel builds for, so no older one is promised.
 OLDEST = (2, 28)
-# Of what one wheel has in another form than the next.
+# What each of the wheels has of its own.
 EXTENSION_MODULE = "lanecrypt/_core.*.so"
 
 
@@ -46,19 +46,20 @@ def version_of(wheel):
 
 
 def tags_of(versions):
-    """The tags of Python and ABI for all of these, as version_of() has them, in order."""
-    *older, (last, _, abi) = versions
+    """The tags of Python and ABI of a wheel for all of these, as version_of() has them, in order. It is
+    given to every version from the first on, so none may be missing, and the last must serve later ones."""
     minors = [minor for minor, _, _ in versions]
-    if minors != list(range(minors[0], last + 1)) or older and (
-            abi != "abi3" or "abi3" in {other for _, _, other in older}):
-        fail("a wheel is for a version and all later ones, these are for "
-             + ", ".join(f"{python}-{form}" for _, python, form in versions))
-    return versions[0][1], abi
+    stable = [abi == "abi3" for _, _, abi in versions]
+    whole = minors == list(range(minors[0], minors[-1] + 1)) and stable[-1] and not any(stable[:-1])
+    if len(versions) > 1 and not whole:
+        fail("no version may be missing, and the last must have the stable ABI; these are for "
+             + ", ".join(f"{python}-{abi}" for _, python, abi in versions))
+    return versions[0][1], versions[-1][2]
 
 
 def unpack(wheel, root):
-    """Unpacks a wheel into the folder `root`. Programs stay programs, which extractall() forgets, and so
-    does `wheel unpack` of Debian 12."""
+    """Unpacks a wheel into the folder `root`. Programs stay executable, which extractall() forgets, and
+    `wheel unpack` of Debian 12 too."""
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(root)
         for entry in archive.infolist():
@@ -86,7 +87,7 @@ def files_of(root):
 
 
 def add(root, other):
-    """Copies the extension module of an unpacked wheel into another, of which all else is the same."""
+    """Moves the extension module of an unpacked wheel into another one, where all else is the same."""
     ours, theirs = files_of(root), files_of(other)
     differ = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
     if differ:
