@@ -13,6 +13,11 @@ import lanecrypt
 folder = pathlib.Path(lanecrypt.__file__).parent
 assert folder.parent == pathlib.Path(sysconfig.get_path("platlib")), folder
 
+# A wheel may hold the extension modules of several versions. The one with the stable ABI is for 3.12
+# and later, and would be loaded by no earlier one.
+module = pathlib.Path(lanecrypt._core.__file__).name
+assert (module == "_core.abi3.so") == (sys.version_info >= (3, 12)), module
+
 # RFC 8439, 2.8.2: the tag of its example.
 text = (b"Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, "
         b"sunscreen would be it.")
@@ -52,4 +57,4 @@ assert str(folder / "lib" / "gpu.so") in lanecrypt.openssl_conf()
 for name in ("lib/gpu.so", "lib/lanecrypt/lanecrypt-probe", "bin/lanecryptd", "py.typed", "_core.pyi"):
     assert (folder / name).exists(), name
 
-print(f"Python {sys.version.split()[0]}: lanecrypt {lanecrypt.__version__} works")
+print(f"Python {sys.version.split()[0]}, {module}: lanecrypt {lanecrypt.__version__} works")
