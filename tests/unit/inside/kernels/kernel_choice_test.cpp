@@ -331,16 +331,7 @@ TEST_F(KernelChoice, PairsThemAtAnyAddress) {
     lc_cipher_job job = test::job_of(message, cipher, direction, 16);
     job.memory = LC_MEMORY_DEVICE;
     job.device = 0;
-    Result<CipherJob> made = make_cipher_job(&job);
-    EXPECT_TRUE(made.ok()) << made.status().text();
-    const RequestPointer request = std::make_shared<Request>(std::move(*made), nullptr);
-    EXPECT_TRUE(executor_->submit(request));
-    const Status status = request->wait();
-    EXPECT_TRUE(status.ok()) << status.text();
-    std::string names;
-    for (const std::string &name : record_.take())
-      if (name.find("_expand_") == std::string::npos) names += name + " ";
-    return names;
+    return kernels_on_texts(job);
   };
   const auto both = [](const std::string &mode) {
     return "aes_table4_slot_" + mode + " aes_bitslice_slot_" + mode + " ";
