@@ -11,10 +11,10 @@
 // columns of each group. They are chosen such that their bits make the word of the
 // lane's row that it must hold for the next step, row times H^512.
 //
-// Of a run that lies `skew` bytes behind a multiple of 16, blocks of memory are rows as well: the
-// first `skew` bytes of each are the last of a block of the run, and the others the first of the
-// next one. Multiplying is linear, so the matrices have for each byte what it counts for in its own
-// block, and no byte is moved. Such matrices are for runs with this skew alone.
+// A run may lie `skew` bytes behind a multiple of 16. Then a block of memory has the last bytes of
+// one block of the run, `skew` of them, and the first bytes of the next one. It is an operand as it
+// is: multiplying is linear, and the matrices have for each byte what it counts for in its own
+// block. Such matrices are for runs with this skew alone.
 //
 // A block costs half an instruction m16n8k256 and 17 words of local memory,
 // against 144 multiplications and as many logical operations by gf128.h.

@@ -23,8 +23,8 @@ KERNEL(POLY1305_MATRIX_RUNS, POLY1305_MATRIX_LANES)
     for (u32 i = lane_id(); i < POLY1305_MATRIX_WORDS; i += group_lanes()) words[i] = set[i];
     group_barrier();
     const u32 end = batches[b].first_run + batches[b].run_count;
-    // What is asked of all lanes is the same for all, as the compiler knows: else each exchange of
-    // words would first wait for lanes to come together.
+    // By this vote the compiler knows that the lanes stay together. Otherwise it would gather them
+    // before each exchange of words.
     for (u32 n = batches[b].first_run + lane_id() / 32; LANES_ANY(n < end);
          n += group_lanes() / 32) {
       GLOBAL const HashRun *run = runs + n;

@@ -316,27 +316,22 @@ Status BlockLaunch::start(device::Stream &stream, const char *kernel, uint32_t g
                         .longest_bytes = longest_bytes});
 }
 
-BlockTeams BlockLaunch::teams() const {
+// Bitsliced teams take texts at any address in ECB and CTR, by the key slot.
+BlockTeams BlockLaunch::teams_for(const CipherWork &work, bool of_segments) const {
   const uint32_t team = device_.properties().team_lanes;
   BlockTeams teams = {team, uint64_t{resident_groups_} * form_lanes_ / team, 0, 0};
   if (pairs_) teams.beside = uint64_t{resident_groups_} * lanes_of(kBesideLanes) / team;
-  return teams;
-}
-
-// Bitsliced teams take texts at any address in ECB and CTR, by the key slot. `of_segments`: of many
-// pieces.
-BlockTeams BlockLaunch::teams_for(const CipherWork &work, bool of_segments) const {
   const BlockCipher &block = *work.kind.mode().block;
   const bool inverse = work.kind.is_inverse();
-  BlockTeams teams = this->teams();
-  teams.share = inverse ? block.inverse_share_beside : block.share_beside;
-  if (!work.is_across) return teams;
+  if (!work.is_across) {
+    teams.share = inverse ? block.inverse_share_beside : block.share_beside;
+    return teams;
+  }
   const auto &across = block.across_share_beside;
   const Way way = work.kind.mode().way;
-  teams.share = !work.in_slot      ? 0
-                : way == Way::kEcb ? (inverse ? across.inverse_ecb : across.ecb)
-                : way == Way::kCtr ? (of_segments ? across.ctr_segments : across.ctr)
-                                   : 0;
+  if (work.in_slot && way == Way::kEcb) teams.share = inverse ? across.inverse_ecb : across.ecb;
+  if (work.in_slot && way == Way::kCtr)
+    teams.share = of_segments ? across.ctr_segments : across.ctr;
   return teams;
 }
 

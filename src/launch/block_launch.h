@@ -73,7 +73,7 @@ class BlockLaunch : public ChunkLaunch {
  private:
   void plan(CipherWork &work);
   static void stage_keys(Staging &staging, BlockRoom &room, const CipherWork &work);
-  BlockTeams teams() const;
+  // For the work as it is placed; `of_segments`: of many pieces that are alike.
   BlockTeams teams_for(const CipherWork &work, bool of_segments) const;
   Status start(device::Stream &stream, const char *kernel, uint32_t groups, uint32_t lanes,
                uint32_t local_bytes, std::span<const device::Argument> arguments,

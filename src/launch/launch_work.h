@@ -111,9 +111,11 @@ struct AeadWork {
   std::vector<OneTimeKey> one_time_keys;
   std::vector<CcmStream> streams;
   uint32_t run_count = 0, sum_count = 0, check_count = 0;
-  // What is hashed lies at any address; in ChaCha20-Poly1305 what is hashed by matrices. GCM's
-  // matrices are for that, unless runs of a key lie at `mixed` places in blocks of memory.
-  bool is_across = false, is_mixed = false;
+  // What is hashed lies at any address; in ChaCha20-Poly1305 what is hashed by matrices.
+  bool is_across = false;
+  // GCM: texts of one key lie at several places in blocks of memory. Matrices are for one place, so
+  // theirs are for the beginning of a block, and the texts are moved.
+  bool is_mixed = false;
   uint32_t masks = 0, levels = 0, lane_runs = 0;
   uint64_t tiles = 0;
 

@@ -53,7 +53,8 @@ struct BlockCipher {
   // What bitsliced teams take of a large piece while tables do the rest, where the block
   // cipher runs forwards and backwards; 0: nothing.
   double share_beside = 0, inverse_share_beside = 0;
-  // The same of texts at any address: of ECB likewise, of CTR, and of CTR's segments.
+  // The same of texts at any address: of ECB forwards and backwards, of one text of CTR, and of its
+  // segments.
   struct {
     double ecb = 0, inverse_ecb = 0, ctr = 0, ctr_segments = 0;
   } across_share_beside = {};
