@@ -3,26 +3,43 @@
 
 #include <openssl/err.h>
 
+#include <atomic>
 #include <cstdarg>
+#include <iterator>
 
 namespace lanecrypt::provider {
 namespace {
 
-// The core takes a pointer that is not const, but does not write through it.
-void *text(const char *reason) { return const_cast<char *>(reason); }
+// By the numbers of Reason. The first names their library.
+constexpr const char *kTexts[] = {
+    "gpu",
+    "require_gpu is set, and this request cannot run on a device",
+    "a device failed in the middle of data in place",
+    "OpenSSL's default provider cannot be loaded",
+    "service = require is set, and the service cannot do this request",
+    "this signature of SLH-DSA could give its key away",
+};
+static_assert(std::size(kTexts) == unsigned(Reason::kFaultSigned) + 1);
+
+// The number that libcrypto gave to our errors; 0: none yet. Module and strings stay until the
+// process ends, and so does the number. It has no lock, which a child of fork could inherit held.
+std::atomic<int> library_number{0};
+
+// An error's code has no room for a number beyond this one.
+constexpr int kLastLibrary = 255;
 
 }  // namespace
 
-const OSSL_ITEM kReasonStrings[] = {
-    {unsigned(Reason::kDeviceRequired),
-     text("require_gpu is set, and this request cannot run on a device")},
-    {unsigned(Reason::kDeviceFailed), text("a device failed in the middle of data in place")},
-    {unsigned(Reason::kNoDefaultProvider), text("OpenSSL's default provider cannot be loaded")},
-    {unsigned(Reason::kServiceRequired),
-     text("service = require is set, and the service cannot do this request")},
-    {unsigned(Reason::kFaultSigned), text("this signature of SLH-DSA could give its key away")},
-    {0, nullptr},
-};
+void load_reason_strings() {
+  static ERR_STRING_DATA strings[std::size(kTexts) + 1];
+  int number = library_number.load();
+  if (number != 0) return;
+  const int made = ERR_get_next_error_library();
+  if (!library_number.compare_exchange_strong(number, made) || made > kLastLibrary) return;
+  for (size_t n = 0; n < std::size(kTexts); ++n)
+    strings[n] = {(unsigned long)ERR_PACK(made, 0, n), kTexts[n]};
+  (void)ERR_load_strings_const(strings);
+}
 
 ErrorSink::ErrorSink(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core) : handle_(handle) {
   for (; core->function_id != 0; ++core) {
@@ -33,7 +50,11 @@ ErrorSink::ErrorSink(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core) 
 }
 
 void ErrorSink::raise(Reason reason, const char *detail) const {
-  raise_packed(unsigned(reason), "%s", detail);
+  const int number = library_number.load();
+  if (number > 0 && number <= kLastLibrary)
+    return raise_packed(unsigned(ERR_PACK(number, 0, unsigned(reason))), "%s", detail);
+  raise_packed(unsigned(ERR_PACK(ERR_LIB_PROV, 0, ERR_R_OPERATION_FAIL)), "provider gpu: %s: %s",
+               kTexts[unsigned(reason)], detail);
 }
 
 void ErrorSink::raise_while_loading(const char *detail) const {

@@ -18,9 +18,11 @@ enum class Reason : unsigned {
   kFaultSigned = 5         // a signature of SLH-DSA that could give its key away
 };
 
-// For OSSL_FUNC_provider_get_reason_strings. With these a program that prints only an
-// error's reason, and not its data, still says what is wrong.
-extern const OSSL_ITEM kReasonStrings[];
+// Gives libcrypto the texts of the reasons, once in a process. With these a program that prints
+// only an error's reason, and not its data, still says what is wrong. They have a library number
+// of their own: if a provider offers its reasons by OSSL_FUNC_provider_get_reason_strings, OpenSSL
+// 3 removes them with the provider, and crashes if that is freed after OPENSSL_cleanup().
+void load_reason_strings();
 
 // The core's functions for errors, which it told when the provider was loaded. It needs
 // no libcrypto to be bound.

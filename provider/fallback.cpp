@@ -4,8 +4,12 @@
 #include <openssl/provider.h>
 
 #include <cstring>
+#include <memory>
+#include <new>
 #include <type_traits>
+#include <vector>
 
+#include "libcrypto/forward.h"
 #include "provider/pq/pq_type.h"
 
 namespace lanecrypt::provider {
@@ -74,14 +78,55 @@ EVP_MD *fallback_sha2(Provider &provider, bool is_512) {
                     is_512 ? "SHA2-512" : "SHA2-256", EVP_MD_fetch, EVP_MD_free);
 }
 
-void free_fallbacks(Provider &provider) {
-  for (std::atomic<EVP_MD *> &place : provider.fallback_sha2) EVP_MD_free(place);
-  EVP_MD_free(provider.fallback_shake256);
-  for (std::atomic<EVP_KEYMGMT *> &place : provider.fallback_pq_keymgmt) EVP_KEYMGMT_free(place);
-  EVP_MAC_free(provider.fallback_poly1305);
-  for (std::atomic<EVP_KEYMGMT *> &place : provider.fallback_rsa_keymgmt) EVP_KEYMGMT_free(place);
-  EVP_SIGNATURE_free(provider.fallback_rsa_signature);
-  EVP_ASYM_CIPHER_free(provider.fallback_rsa_cipher);
+namespace {
+
+// What one provider had of libcrypto when that ended.
+struct Left {
+  std::vector<void *> objects;
+  Left *next = nullptr;
+};
+std::atomic<Left *> left{nullptr};
+
+// Calls end(object, its free function) for all that the provider has of libcrypto, the context
+// last.
+template <typename End>
+void for_each_fallback(Provider &provider, const End &end) {
+  for (std::atomic<EVP_MD *> &place : provider.fallback_sha2) end(place.load(), EVP_MD_free);
+  end(provider.fallback_shake256.load(), EVP_MD_free);
+  for (std::atomic<EVP_KEYMGMT *> &place : provider.fallback_pq_keymgmt)
+    end(place.load(), EVP_KEYMGMT_free);
+  end(provider.fallback_poly1305.load(), EVP_MAC_free);
+  for (std::atomic<EVP_KEYMGMT *> &place : provider.fallback_rsa_keymgmt)
+    end(place.load(), EVP_KEYMGMT_free);
+  end(provider.fallback_rsa_signature.load(), EVP_SIGNATURE_free);
+  end(provider.fallback_rsa_cipher.load(), EVP_ASYM_CIPHER_free);
+  end(provider.fallback_provider.load(), OSSL_PROVIDER_unload);
+  end(provider.fallback, OSSL_LIB_CTX_free);
+}
+
+void leave_fallback(Provider &provider) {
+  try {
+    auto made = std::make_unique<Left>();
+    for_each_fallback(provider, [&](void *object, auto) {
+      if (object != nullptr) made->objects.push_back(object);
+    });
+    made->next = left.load();
+    while (!left.compare_exchange_weak(made->next, made.get())) {
+    }
+    (void)made.release();
+  } catch (const std::bad_alloc &) {
+    // A leak checker may report them.
+  }
+}
+
+}  // namespace
+
+void end_fallback(Provider &provider) {
+  // The parent of our library context, or its locks, may be gone.
+  if (libcrypto_is_ending()) return leave_fallback(provider);
+  for_each_fallback(provider, [](auto *object, auto free) {
+    if (object != nullptr) free(object);
+  });
 }
 
 }  // namespace lanecrypt::provider

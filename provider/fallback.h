@@ -36,7 +36,9 @@ EVP_MD *fallback_sha2(Provider &provider, bool is_512);
 const OSSL_PROVIDER *default_provider(OSSL_LIB_CTX *library);
 // Loads the default provider into our library context, if the application's has none.
 bool load_fallback_provider(Provider &provider);
-void free_fallbacks(Provider &provider);
+// Frees the methods, the default provider and our library context. If libcrypto is ending, all of
+// them stay as they are, and are noted where a leak checker finds them.
+void end_fallback(Provider &provider);
 
 // The first caller who needs a method fetches it. It would be too early while our provider
 // loads: the default provider may not be there yet.

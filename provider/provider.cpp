@@ -22,6 +22,7 @@
 
 #include "libcrypto/forward.h"
 #include "process/cancellation.h"
+#include "provider/child_library.h"
 #include "provider/cipher/algorithms.h"
 #include "provider/cipher/fallback_cipher.h"
 #include "provider/cipher/keystream_ahead.h"
@@ -170,9 +171,7 @@ void destroy(Provider *provider, bool close_devices) {
     delete provider->service_client.load();
   }
   release_fallback_ciphers(*provider);
-  free_fallbacks(*provider);
-  if (provider->fallback_provider != nullptr) OSSL_PROVIDER_unload(provider->fallback_provider);
-  OSSL_LIB_CTX_free(provider->fallback);
+  end_fallback(*provider);
   std::free(provider->no_device);
   delete provider;
 }
@@ -182,14 +181,11 @@ void teardown(void *pointer) {
   destroy(provider, strike_off(*provider));
 }
 
-const OSSL_ITEM *get_reason_strings(void *) { return kReasonStrings; }
-
 using Function = void (*)();
 const OSSL_DISPATCH kFunctions[] = {
     {OSSL_FUNC_PROVIDER_TEARDOWN, reinterpret_cast<Function>(teardown)},
     {OSSL_FUNC_PROVIDER_GETTABLE_PARAMS, reinterpret_cast<Function>(gettable_params)},
     {OSSL_FUNC_PROVIDER_GET_PARAMS, reinterpret_cast<Function>(get_params)},
-    {OSSL_FUNC_PROVIDER_GET_REASON_STRINGS, reinterpret_cast<Function>(get_reason_strings)},
     {OSSL_FUNC_PROVIDER_GET_CAPABILITIES, reinterpret_cast<Function>(get_capabilities)},
     {OSSL_FUNC_PROVIDER_QUERY_OPERATION, reinterpret_cast<Function>(query_operation)},
     {0, nullptr},
@@ -205,10 +201,11 @@ Result<Provider *> create(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *c
       provider->settings.rsa_is_of_service() || provider->settings.ml_dsa_is_of_service() ||
       provider->settings.slh_dsa_is_of_service() || !provider->settings.stats_file.empty())
     provider->sandbox.emplace();
+  load_reason_strings();
   provider->errors = ErrorSink(handle, core);
 
   provider->program = library_of_program(handle, core);
-  provider->fallback = OSSL_LIB_CTX_new_child(handle, core);
+  provider->fallback = new_child_library(handle, core);
   if (provider->fallback == nullptr)
     return Status(LC_ERROR_MEMORY, "cannot make a library context for OpenSSL's own ciphers");
   enlist(*provider);

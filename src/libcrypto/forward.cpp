@@ -42,7 +42,6 @@ struct Table {
   // The bound libcrypto.
   Object object;
   void *handle;
-  decltype(&::OPENSSL_cleanse) OPENSSL_cleanse;
 #define F(result, failure, name, parameters, arguments) decltype(&::name) name;
 #include "libcrypto/functions.h"
 #undef F
@@ -87,7 +86,6 @@ Status bind_handle(void *handle, const Object &object, const std::string &path) 
     const char *name;
     void *place;
   } entries[] = {
-      {"OPENSSL_cleanse", &table->OPENSSL_cleanse},
 #define F(result, failure, name, parameters, arguments) {#name, &table->name},
 #include "libcrypto/functions.h"
 #undef F
@@ -167,6 +165,13 @@ Status bind_libcrypto_of_process() {
 // It arranges nothing without an option. This option changes nothing for anybody.
 void begin_libcrypto() { (void)::OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CRYPTO_STRINGS, nullptr); }
 
+// Without options it initializes nothing. OPENSSL_cleanup() makes it fail from its first step on.
+// That of OpenSSL 4 only asks for a cleanup when the library itself is unloaded.
+bool libcrypto_is_ending() {
+  const Table *table = bound.load(std::memory_order_acquire);
+  return table != nullptr && table->OPENSSL_init_crypto(0, nullptr) == 0;
+}
+
 namespace {
 
 const Table *table_of_process() {
@@ -193,15 +198,18 @@ extern "C" {
     if (table == nullptr) return failure;                          \
     return table->name arguments;                                  \
   }
+#define F_UNTIL_CLEANUP(result, failure, name, parameters, arguments)       \
+  result name parameters {                                                  \
+    const lanecrypt::Table *table = lanecrypt::table_of_process();          \
+    if (table == nullptr || lanecrypt::libcrypto_is_ending()) return failure; \
+    return table->name arguments;                                           \
+  }
 #include "libcrypto/functions.h"
 #undef F
 
-// Wipes, with a libcrypto or without.
+// Wipes without a libcrypto, so at any time.
 void OPENSSL_cleanse(void *pointer, size_t bytes) {
-  if (const lanecrypt::Table *table = lanecrypt::table_of_process(); table != nullptr)
-    return table->OPENSSL_cleanse(pointer, bytes);
-  volatile unsigned char *byte = static_cast<volatile unsigned char *>(pointer);
-  while (bytes-- > 0) *byte++ = 0;
+  if (bytes != 0) explicit_bzero(pointer, bytes);
 }
 
 // ERR_raise() and ERR_raise_data() expand to this.

@@ -31,6 +31,11 @@ Status bind_libcrypto_of_process();
 // none of its functions.
 bool libcrypto_exports(const char *name);
 
+// Whether the bound libcrypto has begun to clean up for the end of the process. Its default library
+// context is going or gone then, so a library context or a provider must no longer be freed.
+// Objects such as keys and contexts may be: a program may free them at any time.
+bool libcrypto_is_ending();
+
 // Makes libcrypto, if there is one, arrange now what it does at the end of the process,
 // as its first use in most programs does.
 void begin_libcrypto();

@@ -1,9 +1,15 @@
 // The functions of libcrypto that Lanecrypt calls, all there since 3.0 and
 // public:  F(result, value without a libcrypto, name, parameters, arguments)
+// F_UNTIL_CLEANUP is for functions that our own threads call and that crash once OPENSSL_cleanup()
+// has begun. Then they return the value, too.
 //
-// No include guard: each including file defines F first.
+// No include guard: each including file defines F first, and may define F_UNTIL_CLEANUP.
 //
 // SPDX-License-Identifier: Apache-2.0
+
+#ifndef F_UNTIL_CLEANUP
+#define F_UNTIL_CLEANUP F
+#endif
 
 // Library contexts and providers
 F(OSSL_LIB_CTX *, nullptr, OSSL_LIB_CTX_new, (void), ())
@@ -114,7 +120,7 @@ F(int, 0, BN_gcd, (BIGNUM * result, const BIGNUM *a, const BIGNUM *b, BN_CTX *co
   (result, a, b, context))
 F(BIGNUM *, nullptr, BN_mod_inverse,
   (BIGNUM * result, const BIGNUM *a, const BIGNUM *m, BN_CTX *context), (result, a, m, context))
-F(int, 0, BN_priv_rand_range_ex,
+F_UNTIL_CLEANUP(int, 0, BN_priv_rand_range_ex,
   (BIGNUM * result, const BIGNUM *range, unsigned int strength, BN_CTX *context),
   (result, range, strength, context))
 
@@ -329,15 +335,15 @@ F(void, , CRYPTO_clear_free, (void *pointer, size_t bytes, const char *file, int
 F(int, 1, CRYPTO_memcmp, (const void *a, const void *b, size_t bytes), (a, b, bytes))
 
 // Randomness
-F(int, 0, RAND_bytes_ex,
+F_UNTIL_CLEANUP(int, 0, RAND_bytes_ex,
   (OSSL_LIB_CTX * context, unsigned char *out, size_t bytes, unsigned int strength),
   (context, out, bytes, strength))
-F(int, 0, RAND_priv_bytes_ex,
+F_UNTIL_CLEANUP(int, 0, RAND_priv_bytes_ex,
   (OSSL_LIB_CTX * context, unsigned char *out, size_t bytes, unsigned int strength),
   (context, out, bytes, strength))
-F(EVP_RAND_CTX *, nullptr, RAND_get0_primary, (OSSL_LIB_CTX * context), (context))
-F(EVP_RAND_CTX *, nullptr, RAND_get0_private, (OSSL_LIB_CTX * context), (context))
-F(int, 0, EVP_RAND_generate,
+F_UNTIL_CLEANUP(EVP_RAND_CTX *, nullptr, RAND_get0_primary, (OSSL_LIB_CTX * context), (context))
+F_UNTIL_CLEANUP(EVP_RAND_CTX *, nullptr, RAND_get0_private, (OSSL_LIB_CTX * context), (context))
+F_UNTIL_CLEANUP(int, 0, EVP_RAND_generate,
   (EVP_RAND_CTX * generator, unsigned char *out, size_t bytes, unsigned int strength,
    int prediction_resistance, const unsigned char *additional, size_t additional_bytes),
   (generator, out, bytes, strength, prediction_resistance, additional, additional_bytes))
@@ -346,7 +352,7 @@ F(int, 0, EVP_RAND_CTX_get_params, (EVP_RAND_CTX * generator, OSSL_PARAM params[
   (generator, params))
 F(int, 0, EVP_RAND_is_a, (const EVP_RAND *generator, const char *name), (generator, name))
 F(const OSSL_PROVIDER *, nullptr, EVP_RAND_get0_provider, (const EVP_RAND *generator), (generator))
-F(const RAND_METHOD *, nullptr, RAND_get_rand_method, (void), ())
+F_UNTIL_CLEANUP(const RAND_METHOD *, nullptr, RAND_get_rand_method, (void), ())
 F(RAND_METHOD *, nullptr, RAND_OpenSSL, (void), ())
 
 // Errors; ERR_set_error(), which takes any number of arguments, is in forward.cpp
@@ -362,11 +368,15 @@ F(int, 0, ERR_set_mark, (void), ())
 F(int, 0, ERR_pop_to_mark, (void), ())
 F(int, 0, ERR_clear_last_mark, (void), ())
 F(const char *, nullptr, ERR_reason_error_string, (unsigned long error), (error))
+F(int, 0, ERR_get_next_error_library, (void), ())
+F(int, 0, ERR_load_strings_const, (const ERR_STRING_DATA *strings), (strings))
 
 // The library itself
 F(const char *, "", OpenSSL_version, (int what), (what))
 F(int, 0, OPENSSL_init_crypto, (uint64_t options, const OPENSSL_INIT_SETTINGS *settings),
   (options, settings))
-F(void, , OPENSSL_thread_stop_ex, (OSSL_LIB_CTX * context), (context))
+F_UNTIL_CLEANUP(void, , OPENSSL_thread_stop_ex, (OSSL_LIB_CTX * context), (context))
 F(unsigned int, 0, OPENSSL_version_major, (void), ())
 F(unsigned int, 0, OPENSSL_version_minor, (void), ())
+
+#undef F_UNTIL_CLEANUP

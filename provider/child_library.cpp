@@ -1,0 +1,114 @@
+// A child context has the core call it back when the program's providers come and go, and tells
+// the core when that must end. If the program's context is gone by then, the core reads freed
+// memory. So here the core calls us back with a number, and a number that is unknown, or no
+// longer known, is ignored. Nothing needs to be told to the core, whose list of callbacks ends with
+// the program's context.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "provider/child_library.h"
+
+#include <openssl/core_dispatch.h>
+
+#include <atomic>
+#include <cstdint>
+#include <new>
+#include <vector>
+
+namespace lanecrypt::provider {
+namespace {
+
+using Told = int(const OSSL_CORE_HANDLE *provider, void *argument);
+using ToldProperties = int(const char *properties, void *argument);
+
+// What one child context wants to be told. Never freed, but used again, and without a lock, which a
+// child of fork could inherit held.
+struct Listener {
+  std::atomic<uintptr_t> number{0};  // 0: free
+  const OSSL_CORE_HANDLE *handle = nullptr;
+  Told *create = nullptr, *remove = nullptr;
+  ToldProperties *properties = nullptr;
+  void *argument = nullptr;
+  Listener *next = nullptr;
+};
+std::atomic<Listener *> listeners{nullptr};
+std::atomic<uintptr_t> last_number{0};
+// The core's own function.
+std::atomic<OSSL_FUNC_provider_register_child_cb_fn *> register_with_core{nullptr};
+
+Listener *take_listener() {
+  const uintptr_t number = ++last_number;
+  for (Listener *one = listeners; one != nullptr; one = one->next)
+    if (uintptr_t none = 0; one->number.compare_exchange_strong(none, number)) return one;
+  auto *const made = new (std::nothrow) Listener;
+  if (made == nullptr) return nullptr;
+  made->number = number;
+  made->next = listeners;
+  while (!listeners.compare_exchange_weak(made->next, made)) {
+  }
+  return made;
+}
+
+Listener *find_listener(void *number) {
+  for (Listener *one = listeners; one != nullptr; one = one->next)
+    if (one->number == reinterpret_cast<uintptr_t>(number)) return one;
+  return nullptr;
+}
+
+int tell_create(const OSSL_CORE_HANDLE *provider, void *number) {
+  const Listener *to = find_listener(number);
+  return to == nullptr ? 1 : to->create(provider, to->argument);
+}
+int tell_remove(const OSSL_CORE_HANDLE *provider, void *number) {
+  const Listener *to = find_listener(number);
+  return to == nullptr ? 1 : to->remove(provider, to->argument);
+}
+int tell_properties(const char *properties, void *number) {
+  const Listener *to = find_listener(number);
+  return to == nullptr ? 1 : to->properties(properties, to->argument);
+}
+
+// What the child context calls in place of the core's functions.
+int begin_to_listen(const OSSL_CORE_HANDLE *handle, Told *create, Told *remove,
+                    ToldProperties *properties, void *argument) {
+  Listener *const made = take_listener();
+  if (made == nullptr) return 0;
+  made->handle = handle;
+  made->create = create;
+  made->remove = remove;
+  made->properties = properties;
+  made->argument = argument;
+  if (register_with_core.load()(handle, tell_create, tell_remove, tell_properties,
+                                reinterpret_cast<void *>(made->number.load())) == 1)
+    return 1;
+  made->number = 0;
+  return 0;
+}
+void end_listening(const OSSL_CORE_HANDLE *handle) {
+  for (Listener *one = listeners; one != nullptr; one = one->next)
+    if (one->number != 0 && one->handle == handle) one->number = 0;
+}
+
+}  // namespace
+
+OSSL_LIB_CTX *new_child_library(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core) {
+  using Function = void (*)();
+  try {
+    std::vector<OSSL_DISPATCH> functions;
+    for (; core->function_id != 0; ++core) {
+      functions.push_back(*core);
+      OSSL_DISPATCH &copy = functions.back();
+      if (copy.function_id == OSSL_FUNC_PROVIDER_REGISTER_CHILD_CB) {
+        register_with_core = OSSL_FUNC_provider_register_child_cb(core);
+        copy.function = reinterpret_cast<Function>(begin_to_listen);
+      } else if (copy.function_id == OSSL_FUNC_PROVIDER_DEREGISTER_CHILD_CB) {
+        copy.function = reinterpret_cast<Function>(end_listening);
+      }
+    }
+    functions.push_back({0, nullptr});
+    return OSSL_LIB_CTX_new_child(handle, functions.data());
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
+}
+
+}  // namespace lanecrypt::provider
