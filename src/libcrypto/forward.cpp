@@ -17,6 +17,8 @@
 #include <openssl/provider.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -75,6 +77,24 @@ void *symbol_of(void *handle, const Object &object, const char *name) {
   return address >= object.begin && address < object.end ? symbol : nullptr;
 }
 
+// How many threads are inside functions that a cleanup must not overtake.
+std::atomic<int> inside{0};
+
+// OPENSSL_cleanup() calls this after it has made libcrypto_is_ending() true and before it frees
+// anything. The time limit is for a thread that was killed inside.
+void wait_for_threads_inside() {
+  for (int n = 0; n < 1000 && inside != 0; ++n) usleep(1000);
+}
+
+// OpenSSL 4 has no OPENSSL_atexit(), and needs none: its cleanup runs when the process unloads it.
+void have_cleanup_wait(const Table &table) {
+  int (*at_exit)(void (*)()) = nullptr;
+  void *symbol = symbol_of(table.handle, table.object, "OPENSSL_atexit");
+  std::memcpy(&at_exit, &symbol, sizeof symbol);
+  if (at_exit != nullptr) (void)at_exit(wait_for_threads_inside);
+  (void)pthread_atfork(nullptr, nullptr, [] { inside = 0; });
+}
+
 // Binds the object. The handle is kept for good, so the object is not unloaded under the
 // table.
 Status bind_handle(void *handle, const Object &object, const std::string &path) {
@@ -100,7 +120,7 @@ Status bind_handle(void *handle, const Object &object, const std::string &path) 
   }
   const Table *before = nullptr;
   if (bound.compare_exchange_strong(before, table.get(), std::memory_order_acq_rel)) {
-    (void)table.release();  // for good
+    have_cleanup_wait(*table.release());  // it stays for good
   } else if (before->object.begin != object.begin) {
     return Status(LC_ERROR_UNSUPPORTED,
                   "this process has two copies of libcrypto, and Lanecrypt already works with "
@@ -181,6 +201,22 @@ const Table *table_of_process() {
   return table;
 }
 
+// Keeps a cleanup that has not begun from freeing anything while this lives.
+class CleanupHeldOff {
+ public:
+  CleanupHeldOff() {
+    ++inside;
+    has_begun_ = libcrypto_is_ending();
+  }
+  ~CleanupHeldOff() { --inside; }
+  CleanupHeldOff(const CleanupHeldOff &) = delete;
+
+  bool has_begun() const { return has_begun_; }
+
+ private:
+  bool has_begun_;
+};
+
 }  // namespace
 
 bool libcrypto_exports(const char *name) {
@@ -198,11 +234,13 @@ extern "C" {
     if (table == nullptr) return failure;                          \
     return table->name arguments;                                  \
   }
-#define F_UNTIL_CLEANUP(result, failure, name, parameters, arguments)       \
-  result name parameters {                                                  \
-    const lanecrypt::Table *table = lanecrypt::table_of_process();          \
-    if (table == nullptr || lanecrypt::libcrypto_is_ending()) return failure; \
-    return table->name arguments;                                           \
+#define F_UNTIL_CLEANUP(result, failure, name, parameters, arguments) \
+  result name parameters {                                            \
+    const lanecrypt::Table *table = lanecrypt::table_of_process();    \
+    if (table == nullptr) return failure;                             \
+    const lanecrypt::CleanupHeldOff cleanup;                          \
+    if (cleanup.has_begun()) return failure;                          \
+    return table->name arguments;                                     \
   }
 #include "libcrypto/functions.h"
 #undef F

@@ -1,7 +1,8 @@
 // The functions of libcrypto that Lanecrypt calls, all there since 3.0 and
 // public:  F(result, value without a libcrypto, name, parameters, arguments)
-// F_UNTIL_CLEANUP is for functions that our own threads call and that crash once OPENSSL_cleanup()
-// has begun. Then they return the value, too.
+// F_UNTIL_CLEANUP is for functions that crash once OPENSSL_cleanup() has freed what they use, and
+// that our own threads call, or threads that free a program's last object. OPENSSL_cleanup() waits
+// for them, and then they return the value, too.
 //
 // No include guard: each including file defines F first, and may define F_UNTIL_CLEANUP.
 //
@@ -15,11 +16,11 @@
 F(OSSL_LIB_CTX *, nullptr, OSSL_LIB_CTX_new, (void), ())
 F(OSSL_LIB_CTX *, nullptr, OSSL_LIB_CTX_new_child,
   (const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in), (handle, in))
-F(void, , OSSL_LIB_CTX_free, (OSSL_LIB_CTX * context), (context))
+F_UNTIL_CLEANUP(void, , OSSL_LIB_CTX_free, (OSSL_LIB_CTX * context), (context))
 F(OSSL_LIB_CTX *, nullptr, OSSL_LIB_CTX_set0_default, (OSSL_LIB_CTX * context), (context))
 F(OSSL_PROVIDER *, nullptr, OSSL_PROVIDER_load, (OSSL_LIB_CTX * context, const char *name),
   (context, name))
-F(int, 0, OSSL_PROVIDER_unload, (OSSL_PROVIDER * provider), (provider))
+F_UNTIL_CLEANUP(int, 0, OSSL_PROVIDER_unload, (OSSL_PROVIDER * provider), (provider))
 F(int, 0, OSSL_PROVIDER_do_all,
   (OSSL_LIB_CTX * context, int (*look)(OSSL_PROVIDER *, void *), void *data), (context, look, data))
 F(const char *, nullptr, OSSL_PROVIDER_get0_name, (const OSSL_PROVIDER *provider), (provider))
@@ -195,14 +196,14 @@ F(int, 0, EVP_PKEY_fromdata,
 F(int, 0, EVP_PKEY_CTX_set_rsa_padding, (EVP_PKEY_CTX * context, int padding), (context, padding))
 F(int, 0, EVP_PKEY_encrypt_init, (EVP_PKEY_CTX * context), (context))
 F(int, 0, EVP_PKEY_keygen_init, (EVP_PKEY_CTX * context), (context))
-F(int, 0, EVP_PKEY_generate, (EVP_PKEY_CTX * context, EVP_PKEY **key), (context, key))
+F_UNTIL_CLEANUP(int, 0, EVP_PKEY_generate, (EVP_PKEY_CTX * context, EVP_PKEY **key), (context, key))
 F(int, 0, EVP_PKEY_pairwise_check, (EVP_PKEY_CTX * context), (context))
 F(int, 0, EVP_PKEY_private_check, (EVP_PKEY_CTX * context), (context))
 F(int, 0, EVP_PKEY_public_check, (EVP_PKEY_CTX * context), (context))
 F(int, 0, EVP_PKEY_public_check_quick, (EVP_PKEY_CTX * context), (context))
 F(int, 0, EVP_PKEY_sign_init_ex, (EVP_PKEY_CTX * context, const OSSL_PARAM params[]),
   (context, params))
-F(int, 0, EVP_PKEY_sign,
+F_UNTIL_CLEANUP(int, 0, EVP_PKEY_sign,
   (EVP_PKEY_CTX * context, unsigned char *signature, size_t *signature_bytes,
    const unsigned char *in, size_t in_bytes),
   (context, signature, signature_bytes, in, in_bytes))
@@ -220,14 +221,14 @@ F(int, 0, EVP_PKEY_verify_recover,
   (context, out, out_bytes, signature, signature_bytes))
 F(int, 0, EVP_PKEY_encrypt_init_ex, (EVP_PKEY_CTX * context, const OSSL_PARAM params[]),
   (context, params))
-F(int, 0, EVP_PKEY_encrypt,
+F_UNTIL_CLEANUP(int, 0, EVP_PKEY_encrypt,
   (EVP_PKEY_CTX * context, unsigned char *out, size_t *out_bytes, const unsigned char *in,
    size_t in_bytes),
   (context, out, out_bytes, in, in_bytes))
 F(int, 0, EVP_PKEY_decrypt_init, (EVP_PKEY_CTX * context), (context))
 F(int, 0, EVP_PKEY_decrypt_init_ex, (EVP_PKEY_CTX * context, const OSSL_PARAM params[]),
   (context, params))
-F(int, 0, EVP_PKEY_decrypt,
+F_UNTIL_CLEANUP(int, 0, EVP_PKEY_decrypt,
   (EVP_PKEY_CTX * context, unsigned char *out, size_t *out_bytes, const unsigned char *in,
    size_t in_bytes),
   (context, out, out_bytes, in, in_bytes))
@@ -235,7 +236,7 @@ F(int, 0, EVP_DigestSignInit_ex,
   (EVP_MD_CTX * context, EVP_PKEY_CTX **its, const char *digest, OSSL_LIB_CTX *library,
    const char *properties, EVP_PKEY *key, const OSSL_PARAM params[]),
   (context, its, digest, library, properties, key, params))
-F(int, 0, EVP_DigestSign,
+F_UNTIL_CLEANUP(int, 0, EVP_DigestSign,
   (EVP_MD_CTX * context, unsigned char *signature, size_t *signature_bytes, const unsigned char *in,
    size_t in_bytes),
   (context, signature, signature_bytes, in, in_bytes))

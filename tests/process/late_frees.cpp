@@ -286,13 +286,14 @@ void keep_jobs(const char *path) {
   EVP_PKEY *key = keep(PEM_read_PrivateKey_ex(file, nullptr, nullptr, nullptr, library, nullptr),
                        EVP_PKEY_free, "key");
   fclose(file);
-  // The second is left where it pauses.
   ASYNC_JOB *job = nullptr;
   int result = 0, state = 0;
   while ((state = ASYNC_start_job(&job, waits, &result, sign_in_job, &key, sizeof key)) ==
          ASYNC_PAUSE)
     usleep(100);
   if (state != ASYNC_FINISH || result != 1) fail("no job");
+  // Another is left where it pauses. It must not work while others free what it uses.
+  if (when == When::kRace) return;
   ASYNC_WAIT_CTX *left = keep(ASYNC_WAIT_CTX_new(), ASYNC_WAIT_CTX_free, "ASYNC_WAIT_CTX");
   job = nullptr;
   state = ASYNC_start_job(&job, left, &result, sign_in_job, &key, sizeof key);

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that free OpenSSL's objects after OpenSSL's own cleanup, or their library context before
+its objects, and programs that load and unload the provider many times. The `openssl` that
+LANECRYPT_TEST_OPENSSL names says with which release they are built and run."""
+
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+
+import pytest
+
+from conftest import EVERY_CASE, REPOSITORY
+from provider_fixtures import OPENSSL, Configuration, make_key, plain
+
+FOLDER = REPOSITORY / "tests" / "process"
+PROGRAMS = ("late_frees", "provider_loads")
+SETTINGS = {
+    "default": {"in_process": None},
+    "in-process": {"devices": "host"},
+    "forced": {"devices": "host", "threshold_bytes": "0", "rsa": "always", "keystream": "always",
+               "keystream_after": "1"},
+    "cores": {"in_process": None, "cores": "4"},
+    "service": {"in_process": None, "rsa": "always", "service": "/run/lanecrypt-no-such/socket"},
+}
+WHENS = ("main", "global", "handler", "library", "cleanup", "thread", "race")
+OWNS = ("no", "yes", "first")
+# valgrind is slow, so by default each way of ending and each setting is seen once.
+SHORT = [("default", "no", "global"), ("default", "no", "handler"), ("default", "first", "main"),
+         ("default", "yes", "library"), ("in-process", "no", "cleanup"), ("cores", "yes", "thread"),
+         ("service", "first", "thread")]
+# OpenSSL itself must not free a library context while OPENSSL_cleanup() runs in another thread.
+WAYS = [(own, when) for own in OWNS for when in WHENS if own == "no" or when != "race"]
+ALL = [(name, *way) for name in SETTINGS for way in WAYS]
+# The loader compares by words of eight bytes.
+SUPPRESSION = "{\n the loader\n Memcheck:Addr8\n fun:strncmp\n fun:is_dst\n}\n"
+
+
+@pytest.fixture(scope="session")
+def programs(build, tmp_path_factory):
+    """The folder of the programs, built for the OpenSSL under test."""
+    if not os.environ.get("LANECRYPT_TEST_OPENSSL"):
+        return build / "bin"
+    compiler = shutil.which("c++") or shutil.which("g++")
+    if compiler is None:
+        pytest.skip("needs a compiler of C++")
+    prefix = pathlib.Path(OPENSSL).resolve().parents[1]
+    libraries, = prefix.glob("lib*")
+    folder = tmp_path_factory.mktemp("programs")
+    for name in PROGRAMS:
+        plain(compiler, "-std=c++20", "-g", "-I", prefix / "include", FOLDER / f"{name}.cpp", "-o",
+              folder / name, "-L", libraries, f"-Wl,-rpath,{libraries}", "-lssl", "-lcrypto",
+              "-pthread")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def keys(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("keys")
+    make_key(folder)
+    return folder
+
+
+def free_late(programs, keys, configuration, *before, **words):
+    words = [f"{name}={value}" for name, value in {"key": keys / "both.pem", **words}.items()]
+    return subprocess.run([*before, programs / "late_frees", *words], capture_output=True,
+                          env=configuration.environment, timeout=120, check=False)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("used", ["no", "yes"])
+def test_late_frees_end_well(tmp_path, build, programs, keys, name, used):
+    configuration = Configuration(tmp_path, build, **SETTINGS[name])
+    failed = []
+    for own, when in WAYS:
+        done = free_late(programs, keys, configuration, own=own, when=when, used=used)
+        if done.returncode != 0 or not done.stdout.startswith(b"freed "):
+            failed.append((own, when, done.returncode, done.stderr[-300:]))
+    assert failed == []
+
+
+@pytest.mark.parametrize("name,own,when", ALL if EVERY_CASE else SHORT)
+def test_late_frees_touch_nothing_that_is_gone(tmp_path, build, programs, keys, name, own, when):
+    valgrind = shutil.which("valgrind")
+    if valgrind is None:
+        pytest.skip("needs valgrind")
+    (tmp_path / "known").write_text(SUPPRESSION)
+    configuration = Configuration(tmp_path, build, **SETTINGS[name])
+    # The emulator's kernels read memory of others that they do not use.
+    done = free_late(programs, keys, configuration, valgrind, "-q", "--error-exitcode=98",
+                     "--undef-value-errors=no", f"--suppressions={tmp_path}/known", own=own,
+                     when=when, used="yes")
+    assert done.returncode == 0, done.stderr.decode()[-6000:]
+
+
+@pytest.mark.parametrize("own", ["no", "yes"])
+def test_loads_leave_nothing_behind(tmp_path, build, programs, keys, own):
+    """Memory in use, threads and descriptors after load 1,000 are those after load 200."""
+    configuration = Configuration(tmp_path, build, activate=False)
+    environment = {**configuration.environment, "OPENSSL_CONF": os.devnull}
+    done = subprocess.run(
+        [programs / "provider_loads", f"key={keys}/key.pem", f"folder={build}/lib", "loads=1000",
+         f"own={own}"], capture_output=True, env=environment, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    rows = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
+    assert len(rows) == 1000
+    before, after = rows[150:250], rows[-100:]
+    heap, pages = ([statistics.median(row[column] for row in part) for part in (before, after)]
+                   for column in (0, 1))
+    # A provider that is left takes 10 KB and more. Lists that grow by doubling may still do so once,
+    # and the allocator keeps some pages.
+    assert heap[1] - heap[0] < 64 * 1024, heap
+    assert pages[1] - pages[0] < 256, pages
+    assert {row[2:] for row in before} == {row[2:] for row in after}
