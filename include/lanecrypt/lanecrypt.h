@@ -542,6 +542,10 @@ typedef struct lc_completion {
   /* Where the job's result goes before the two are told. NULL: nowhere. It must stay until
    * then. Its struct_size is set by the caller. */
   lc_result *result;
+  /* Whose job it is, if the program works for several: a number of the caller's own, or 0. What a
+   * device did wrong, the CPU does again for each owner in turn, so one waits for at most one
+   * operation of another. Jobs of RSA, ML-DSA and SLH-DSA. */
+  uint64_t owner;
 } lc_completion;
 
 /* Starts a job. Messages, keys and IVs are copied before it returns. Inputs and outputs must

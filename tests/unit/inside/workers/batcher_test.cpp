@@ -94,6 +94,10 @@ struct Plan {
   std::atomic<bool> refuses{false}, every_third_is_wrong{false}, throws{false},
       throws_at_end{false};
   std::atomic<int> abandoned{0};
+  // Values of keys that fail by themselves; the tests' other keys have smaller ones.
+  std::atomic<int> key_that_fails{-1}, key_that_fails_at_end{-1};
+  std::atomic<int> proofs{0};
+  Status proof;  // what the self-test then says
   // Set while nothing is under way, and called on the batcher's thread. Tests must not depend on
   // the order in which a busy machine does things. So these say what a batch waits for, and what
   // comes while it starts.
@@ -118,7 +122,7 @@ class TestBatch : public Batch {
     const std::lock_guard lock(plan_.mutex);
     --plan_.at_once;
   }
-  Status finish(std::span<uint8_t> right) override {
+  Failure finish(ItemResults &results) override {
     std::this_thread::sleep_until(ready_);
     {
       const std::lock_guard lock(plan_.mutex);
@@ -126,15 +130,16 @@ class TestBatch : public Batch {
     }
     plan_.finished += items_.size();
     if (plan_.throws_at_end) throw std::bad_alloc();
-    if (lost_) return Status(LC_ERROR_DEVICE, "lost");
+    if (lost_) return Failure::of_device(Status(LC_ERROR_DEVICE, "lost"));
     for (size_t n = 0; n < items_.size(); ++n) {
-      if (plan_.every_third_is_wrong && n % 3 == 0) {
-        right[n] = 0;
-        continue;
-      }
+      if (plan_.every_third_is_wrong && n % 3 == 0) results.mark_wrong(n);
+      const Message &message = request_of(items_[n]).messages[items_[n].number];
+      if (message.key->value == plan_.key_that_fails_at_end)
+        results.fail(n, Failure::of_item(Status(LC_ERROR_INTERNAL, "the item's own")));
+      if (!results.is_right(n)) continue;
       request_of(items_[n]).run(items_[n].number);
     }
-    return Status();
+    return Failure();
   }
 
  private:
@@ -147,13 +152,17 @@ class TestBatch : public Batch {
 class TestEngine : public BatchEngine {
  public:
   explicit TestEngine(Plan &plan) : plan_(plan) {}
-  Result<std::unique_ptr<Batch>> start(BatchKind kind, std::span<const BatchItem> items) override {
+  Started start(BatchKind kind, std::span<const BatchItem> items, ItemResults &results) override {
     const std::function<void()> on_stuck = std::exchange(plan_.on_stuck, nullptr);
     if (on_stuck != nullptr) on_stuck();
     const std::lock_guard lock(plan_.mutex);
     if (plan_.throws) throw std::bad_alloc();
-    if (plan_.refuses) return Status(LC_ERROR_MEMORY, "no memory");
+    if (plan_.refuses) return Failure::of_memory(Status(LC_ERROR_MEMORY, "no memory"));
     std::set<const Key *> keys;
+    for (size_t n = 0; n < items.size(); ++n)
+      if (request_of(items[n]).messages[items[n].number].key->value == plan_.key_that_fails)
+        results.fail(n, Failure::of_item(Status(LC_ERROR_ARGUMENT, "the item's own")));
+    if (!results.has_any_right()) return Started();
     for (const BatchItem &item : items) {
       EXPECT_EQ(kind, request_of(item).kind_of(item.number));
       keys.insert(request_of(item).messages[item.number].key.get());
@@ -164,6 +173,11 @@ class TestEngine : public BatchEngine {
     plan_.threads.insert(std::this_thread::get_id());
     return std::unique_ptr<Batch>(std::make_unique<TestBatch>(
         plan_, items, int(plan_.batches.size()) > plan_.lost_after, on_stuck != nullptr));
+  }
+  Failure prove() override {
+    ++plan_.proofs;
+    EXPECT_TRUE(plan_.threads.count(std::this_thread::get_id()) == 1);
+    return Failure::of_self_test(plan_.proof);
   }
   uint64_t launches() const override { return plan_.batches.size(); }
   bool is_stuck() const override { return plan_.abandoned > 0; }
