@@ -91,6 +91,7 @@ class Engine : public RsaEngine {
         new RsaBatch(*this, slot.take(), std::move(items), std::move(work), looks));
   }
   Failure prove() override {
+    if (trust_.skip_self_test) return Failure();
     const uint64_t before = launch_.launches();
     const Status status = self_test();
     test_launches_ += launch_.launches() - before;

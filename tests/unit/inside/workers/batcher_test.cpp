@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "batch/batch_dispatcher.h"
+#include "thread/job_owner.h"
 
 namespace lanecrypt::runtime {
 namespace {
@@ -358,6 +359,184 @@ TEST_F(BatcherTest, WrongResultsAreMadeAgain) {
   EXPECT_EQ(request->result.failed_checks, request->result.cpu_operations);
   EXPECT_EQ(90u, request->result.cpu_operations + request->result.device_operations);
   EXPECT_EQ(request->result.failed_checks, counters_.failures);
+}
+
+// Of a batch, one operation fails by itself, at the start or at the end.
+TEST_F(BatcherTest, AnOperationThatFailsByItselfEndsAlone) {
+  for (const bool at_end : {false, true}) {
+    (at_end ? plan_.key_that_fails_at_end : plan_.key_that_fails) = 100;
+    const size_t before = plan_.batches.size();
+    std::atomic<bool> is_held{true};
+    plan_.may_end = [&] { return !is_held; };
+    std::vector<std::vector<Bytes>> outputs(5);
+    // Two batches are under way at once, so the others share the third.
+    std::vector<RequestPointer> first;
+    for (int n = 0; n < 2; ++n) {
+      first.push_back(make_request({make_key(64, 1)}, 100, &outputs[size_t(n)]));
+      ASSERT_TRUE(submit(first.back()));
+    }
+    const RequestPointer good = make_request({make_key(64, 1)}, 3, &outputs[2]),
+                         bad = make_request({make_key(64, 100)}, 1, &outputs[3]),
+                         mixed = make_request({make_key(64, 2), make_key(64, 100)}, 4, &outputs[4]);
+    for (const RequestPointer &request : {good, bad, mixed}) ASSERT_TRUE(submit(request));
+    is_held = false;
+    for (const RequestPointer &request : first) EXPECT_TRUE(request->wait().ok());
+    EXPECT_TRUE(good->wait().ok());
+    expect_right(*good, outputs[2]);
+    EXPECT_EQ(3u, good->result.device_operations);
+    for (const RequestPointer &request : {bad, mixed}) {
+      const Status status = request->wait();
+      EXPECT_EQ(at_end ? LC_ERROR_INTERNAL : LC_ERROR_ARGUMENT, status.code());
+      EXPECT_EQ("the item's own", status.text());
+    }
+    for (const size_t n : {0, 2})
+      EXPECT_EQ(expected_of(*mixed->messages[n].key), outputs[4][n]) << "the rest is done";
+    EXPECT_EQ(Bytes(64, 0xA5), outputs[3][0]) << "nothing is written";
+    EXPECT_EQ(before + 3, plan_.batches.size());
+    // Alone it begins no batch.
+    std::vector<Bytes> alone;
+    const RequestPointer last = make_request({make_key(64, 100)}, 1, &alone);
+    ASSERT_TRUE(submit(last));
+    EXPECT_FALSE(last->wait().ok());
+  }
+  EXPECT_EQ(0, handed_back_);
+  EXPECT_EQ(0u, counters_.failures);
+  EXPECT_TRUE(batcher_.may_work());
+  EXPECT_EQ(0u, batcher_.load());
+}
+
+// Waits until the device's thread has run the self-test so often.
+void await_proofs(const Plan &plan, int count) {
+  while (plan.proofs < count) std::this_thread::yield();
+}
+
+TEST_F(BatcherTest, AWrongResultHasTheDeviceProveItself) {
+  std::vector<Bytes> outputs;
+  const auto ask = [&] {
+    const RequestPointer request = make_request({make_key(64, 1)}, 1, &outputs);
+    EXPECT_TRUE(submit(request));
+    EXPECT_TRUE(request->wait().ok());
+    expect_right(*request, outputs);
+  };
+  plan_.every_third_is_wrong = true;
+  // It passes.
+  ask();
+  await_proofs(plan_, 1);
+  plan_.every_third_is_wrong = false;
+  ask();
+  EXPECT_TRUE(batcher_.may_work());
+  EXPECT_EQ(1u, counters_.failures);
+}
+
+TEST_F(BatcherTest, AProofThatCouldNotRunSaysNothing) {
+  plan_.every_third_is_wrong = true;
+  plan_.proof = Status(LC_ERROR_MEMORY, "no memory for the self-test");
+  std::vector<Bytes> outputs;
+  const RequestPointer request = make_request({make_key(64, 1)}, 1, &outputs);
+  ASSERT_TRUE(submit(request));
+  EXPECT_TRUE(request->wait().ok());
+  await_proofs(plan_, 1);
+  plan_.every_third_is_wrong = false;
+  const RequestPointer next = make_request({make_key(64, 1)}, 1, &outputs);
+  ASSERT_TRUE(submit(next));
+  EXPECT_TRUE(next->wait().ok());
+  EXPECT_EQ(1u, next->result.device_operations);
+}
+
+TEST_F(BatcherTest, ADeviceThatFailsItsProofIsLost) {
+  plan_.every_third_is_wrong = true;
+  plan_.proof = Status(LC_ERROR_SELF_TEST, "wrong again");
+  std::vector<Bytes> outputs;
+  const RequestPointer request = make_request({make_key(64, 1)}, 1, &outputs);
+  ASSERT_TRUE(submit(request));
+  EXPECT_TRUE(request->wait().ok());
+  expect_right(*request, outputs);
+  while (batcher_.may_work()) std::this_thread::yield();
+  EXPECT_EQ(LC_DEVICE_LOST, batcher_.service().state);
+  EXPECT_EQ("wrong again", batcher_.service().reason);
+}
+
+// With a key for which the CPU's result is wrong too, no device is to blame.
+TEST_F(BatcherTest, AKeyAtFaultIsNotTheDevices) {
+  struct Faulty : Request {
+    using Request::Request;
+    Repaired repair_on_cpu(uint32_t) override {
+      return {Repaired::Fault::kKey, Status(LC_ERROR_ARGUMENT, "the key is at fault")};
+    }
+  };
+  plan_.every_third_is_wrong = true;
+  Bytes output(64, 0xA5);
+  const auto request =
+      std::make_shared<Faulty>(std::vector<Message>{{make_key(64, 1), output.data()}}, nullptr);
+  ASSERT_TRUE(submit(request));
+  EXPECT_EQ("the key is at fault", request->wait().text());
+  EXPECT_EQ(Bytes(64, 0xA5), output);
+  EXPECT_EQ(0u, counters_.failures);
+  EXPECT_EQ(0, plan_.proofs);
+  EXPECT_TRUE(batcher_.may_work());
+}
+
+// While the CPU makes results again, which takes as long as this test likes, other callers get
+// theirs.
+TEST_F(BatcherTest, NobodyWaitsForTheRepairsOfOthers) {
+  struct Slow : Request {
+    using Request::Request;
+    Repaired repair_on_cpu(uint32_t n) override {
+      while (is_held) std::this_thread::yield();
+      return Request::repair_on_cpu(n);
+    }
+    std::atomic<bool> is_held{true};
+  };
+  plan_.every_third_is_wrong = true;
+  std::vector<Bytes> bytes(50, Bytes(64, 0xA5));
+  std::vector<Message> messages;
+  for (Bytes &each : bytes) messages.push_back({make_key(64, 1), each.data()});
+  const auto slow = std::make_shared<Slow>(std::move(messages), nullptr);
+  ASSERT_TRUE(submit(slow));
+  while (plan_.finished < 50) std::this_thread::yield();
+  plan_.every_third_is_wrong = false;
+  for (int n = 0; n < 100; ++n) {
+    std::vector<Bytes> outputs;
+    const RequestPointer request = make_request({make_key(64, 1)}, 2, &outputs);
+    ASSERT_TRUE(submit(request));
+    EXPECT_TRUE(request->wait().ok());
+    expect_right(*request, outputs);
+  }
+  Status status;
+  EXPECT_FALSE(slow->ended(&status));
+  slow->is_held = false;
+  EXPECT_TRUE(slow->wait().ok());
+  expect_right(*slow, bytes);
+}
+
+TEST(RepairsTest, OwnersTakeTurns) {
+  constexpr size_t kOfFirst = 40, kMostThreads = 4;
+  std::atomic<bool> is_held{true};
+  std::mutex mutex;
+  std::vector<uint64_t> order;
+  Repairs repairs([&](const BatchItem &item) {
+    while (is_held) std::this_thread::yield();
+    const std::lock_guard lock(mutex);
+    order.push_back(item.request->owner);
+  });
+  const auto add = [&](uint64_t owner, size_t count) {
+    const JobOwner scope(owner);
+    const auto request = std::make_shared<Request>(std::vector<Message>(count), nullptr);
+    for (uint32_t n = 0; n < count; ++n) repairs.add({request, n});
+  };
+  add(1, kOfFirst);
+  add(2, 1);
+  add(3, 2);
+  is_held = false;
+  repairs.stop();
+  ASSERT_EQ(kOfFirst + 3, order.size());
+  // What had begun goes before, and then one of each.
+  const auto place_of = [&](uint64_t owner) {
+    return size_t(std::find(order.begin(), order.end(), owner) - order.begin());
+  };
+  EXPECT_LE(place_of(2), 2 * kMostThreads + 2);
+  EXPECT_LE(place_of(3), 2 * kMostThreads + 3);
+  EXPECT_EQ(1u, order.back());
 }
 
 TEST_F(BatcherTest, WhatADeviceLosesIsHandedBack) {
