@@ -186,8 +186,8 @@ std::string metrics_text(const ServiceState *state) {
                          .add({}, int(state != nullptr))
                          .text();
   if (state != nullptr)
-    text += of_service(*state) + of_faults(*state) + of_kinds(state->kinds) + of_devices(state->devices) +
-            of_users(state->users);
+    text += of_service(*state) + of_faults(*state) + of_kinds(state->kinds) +
+            of_devices(state->devices) + of_users(state->users);
   return text + "# EOF\n";
 }
 

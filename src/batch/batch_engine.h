@@ -45,8 +45,7 @@ class BatchEngine {
   // Starts a batch of one kind, of requests of its own family, concurrently with those under way,
   // and returns at once. Items that fail by themselves are noted in `results`, and the rest is
   // launched. The device may copy the inputs later: the items stay until the batch is over.
-  virtual Started start(BatchKind kind, std::span<const BatchItem> items,
-                        ItemResults &results) = 0;
+  virtual Started start(BatchKind kind, std::span<const BatchItem> items, ItemResults &results) = 0;
   // Runs the self-test again, after a wrong result. A failure of the device ends its service; any
   // other says nothing of it.
   virtual Failure prove() { return Failure(); }

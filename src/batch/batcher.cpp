@@ -253,8 +253,7 @@ Failure Batcher::finish(UnderWay &batch) {
 // Under the lock.
 bool Batcher::is_time_to_prove() const {
   if (!is_suspect_ || stopping_) return false;
-  return (order_.empty() && under_way_.empty()) ||
-         Clock::now() - suspect_since_ >= kProveWithin;
+  return (order_.empty() && under_way_.empty()) || Clock::now() - suspect_since_ >= kProveWithin;
 }
 
 // A device that gave a wrong result is trusted further if it passes its self-test.

@@ -170,8 +170,8 @@ void Tellers::repair(const BatchItem &item) {
     // Nobody can tell whose fault it is; the self-test says whether the device goes on.
     ++counters_.failures;
     on_wrong_();
-    return end_failed(item, Failure::of_device(
-                                Status(LC_ERROR_DEVICE, "the device gave a wrong result")));
+    return end_failed(
+        item, Failure::of_device(Status(LC_ERROR_DEVICE, "the device gave a wrong result")));
   }
   const Repaired made = request.repair(item.number);
   if (made.fault != Repaired::Fault::kDevice)

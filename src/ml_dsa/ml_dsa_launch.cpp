@@ -254,8 +254,7 @@ uint32_t MlDsaLaunch::verdict(const MlDsaRoom &room, const MlDsaWork &work, size
   return verdict;
 }
 
-void MlDsaLaunch::read_checks(const MlDsaRoom &room, const MlDsaWork &work,
-                              ItemResults &results) {
+void MlDsaLaunch::read_checks(const MlDsaRoom &room, const MlDsaWork &work, ItemResults &results) {
   const bool may_refuse = work.operation == LC_ML_DSA_VERIFY;
   for (size_t n = 0; n < work.items.size(); ++n) {
     const uint32_t its = verdict(room, work, n);

@@ -83,8 +83,8 @@ void PrimeWorker::serve(std::unique_lock<std::mutex> &lock) {
     lock.lock();
     if (status.ok() && is_device_ && missed_ > kMostMissed) {
       missed_ = 0;
-      if (!proves_itself(lock, Status(LC_ERROR_DEVICE,
-                                      "the device finds no primes where there are many")))
+      if (!proves_itself(
+              lock, Status(LC_ERROR_DEVICE, "the device finds no primes where there are many")))
         break;
     }
     if (status.ok()) continue;

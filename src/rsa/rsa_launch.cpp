@@ -95,8 +95,7 @@ void draw_blinds(std::span<const RsaItem> items, Blinds &to, ItemResults &result
     for (size_t from = first, next; from < end; from = next) {
       next = same_call(from, end);
       if (!is_one_call) drawn = draw(from, next);
-      for (size_t n = from; n < next && !drawn.ok(); ++n)
-        results.fail(n, Failure::of_item(drawn));
+      for (size_t n = from; n < next && !drawn.ok(); ++n) results.fail(n, Failure::of_item(drawn));
     }
   }
 }

@@ -119,7 +119,6 @@ Json user_json(const User &user) {
   json["clients"] = value_of(user.sessions);
   json["channels"] = value_of(user.channels);
   json["keys"] = value_of(user.keys);
-  json["key_bytes"] = value_of(user.key_bytes);
   json["operations"] = value_of(user.operations);
   return json;
 }

@@ -36,7 +36,8 @@ Result<Drawn> draw_all(std::vector<BlindingPair> &pairs, const Modulus &modulus,
   if (!inverse) return no_memory_for_key();
   if (BN_mod_inverse(inverse.get(), product, modulus.n(), context) == nullptr) {
     const Number common(BN_new());
-    if (!common || BN_gcd(common.get(), product, modulus.n(), context) != 1) return no_memory_for_key();
+    if (!common || BN_gcd(common.get(), product, modulus.n(), context) != 1)
+      return no_memory_for_key();
     return BN_is_one(common.get()) ? Result<Drawn>(no_memory_for_key()) : Drawn::kNoInverse;
   }
   if (!modulus.to_montgomery(inverse.get(), context) ||

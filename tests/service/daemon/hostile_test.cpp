@@ -65,7 +65,8 @@ class DaemonHostile : public testing::Test {
   const Bytes input_ = extreme_inputs(key_, 1).back();
 };
 
-// Keys whose numbers belong together, and whose primes are none. One client brings hundreds of them.
+// Keys whose numbers belong together, and whose primes are none. One client brings hundreds of
+// them.
 TEST_F(DaemonHostile, KeysWhosePrimesAreNone) {
   TestClient client = connected(daemon_.socket_path());
   const std::vector<Socket> channels = client.open_channels(4);

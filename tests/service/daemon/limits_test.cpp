@@ -113,8 +113,7 @@ TEST(DaemonCharges, TheLongerPrimeCounts) {
 // Many long keys are more than a user may have, though they are few.
 TEST_F(DaemonLimits, AUserHasSoManyBytesOfKeys) {
   const TestKey key = lanecrypt::test::key_of_unequal_primes(2048, 160);
-  const size_t most =
-      daemon::kMostKeyBytesOfUser / daemon::bytes_of_key(Family::kRsa, 2 * 2048);
+  const size_t most = daemon::kMostKeyBytesOfUser / daemon::bytes_of_key(Family::kRsa, 2 * 2048);
   ASSERT_LT(most, daemon::kMostKeysOfSession);
   DaemonProcess service;
   TestClient client = connected(service.socket_path());
@@ -140,9 +139,8 @@ TEST_F(DaemonLimits, AUserHasSoManyBytesOfKeys) {
   EXPECT_EQ(most * daemon::bytes_of_key(Family::kRsa, 2 * 2048), told["key_bytes"]);
   // One that is forgotten makes room for another.
   ASSERT_TRUE(client.control.send(packet(Kind::kForgetKey, ForgetKey{{}, 1})));
-  EXPECT_TRUE(comes_true([&] {
-    return ask(channels[0], 1000000, key, none, true).outcome == Outcome::kBadInput;
-  }));
+  EXPECT_TRUE(comes_true(
+      [&] { return ask(channels[0], 1000000, key, none, true).outcome == Outcome::kBadInput; }));
 }
 
 TEST_F(DaemonLimits, WithoutDescriptorsItGoesOn) {

@@ -13,8 +13,8 @@ inline bool is_small_prime(unsigned number) {
   return true;
 }
 
-// p and q, of 513 bits each, are products of small odd numbers, and have no common factor. About one
-// number in six has an inverse mod n. Keys of different `variant` differ.
+// p and q, of 513 bits each, are products of small odd numbers, and have no common factor. About
+// one number in six has an inverse mod n. Keys of different `variant` differ.
 inline TestKey key_of_small_factors(unsigned variant) {
   constexpr int kPrimeBits = 513;
   BN_CTX *context = BN_CTX_new();
@@ -86,7 +86,8 @@ inline TestKey key_that_only_d_serves() {
   // b-1 is a multiple of a-1, so the order of each number mod a b divides b-1.
   const auto prime_above = [&](Bn &to, const Bn &step, int bits) {
     do {
-      BN_rand(factor.get(), bits - BN_num_bits(step.get()) + 1, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ANY);
+      BN_rand(factor.get(), bits - BN_num_bits(step.get()) + 1, BN_RAND_TOP_ONE,
+              BN_RAND_BOTTOM_ANY);
       BN_mul(to.get(), factor.get(), step.get(), context);
       BN_add_word(to.get(), 1);
     } while (!BN_check_prime(to.get(), context, nullptr));
@@ -102,8 +103,8 @@ inline TestKey key_that_only_d_serves() {
     BN_sub_word(step.get(), 1);
     prime_above(q_number, step, 513);
     bool is_good = true;
-    for (const BIGNUM *number : {static_cast<const BIGNUM *>(p.get()),
-                                 static_cast<const BIGNUM *>(q_number.get())}) {
+    for (const BIGNUM *number :
+         {static_cast<const BIGNUM *>(p.get()), static_cast<const BIGNUM *>(q_number.get())}) {
       BN_sub(less.get(), number, BN_value_one());
       BN_gcd(common.get(), less.get(), exponent.get(), context);
       is_good = is_good && BN_is_one(common.get());
