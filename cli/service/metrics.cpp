@@ -104,6 +104,14 @@ std::string of_service(const ServiceState &state) {
              .text();
 }
 
+std::string of_faults(const ServiceState &state) {
+  if (!state.keys_at_fault_total) return "";
+  return Family("lanecrypt_keys_at_fault", "counter", "",
+                "Keys whose results were wrong on the CPU too.")
+      .add({}, *state.keys_at_fault_total)
+      .text();
+}
+
 std::string of_kinds(const std::vector<KindState> &kinds) {
   Family operations("lanecrypt_operations", "counter", "",
                     "Operations by outcome. All but done were left to the client's CPU.");
@@ -178,8 +186,8 @@ std::string metrics_text(const ServiceState *state) {
                          .add({}, int(state != nullptr))
                          .text();
   if (state != nullptr)
-    text += of_service(*state) + of_kinds(state->kinds) + of_devices(state->devices) +
-            of_users(state->users);
+    text += of_service(*state) + of_faults(*state) + of_kinds(state->kinds) +
+            of_devices(state->devices) + of_users(state->users);
   return text + "# EOF\n";
 }
 

@@ -200,6 +200,8 @@ ServiceState parse_state(std::string_view text) {
   take(json, "clients_total", state.clients_total);
   take(json, "clients_refused_total", state.clients_refused_total);
   take(json, "keys", state.keys);
+  if (json.contains("keys_at_fault_total"))
+    take(json, "keys_at_fault_total", state.keys_at_fault_total.emplace());
   take(json, "channels", state.channels);
   take(json, "operations_waiting", state.operations_waiting);
   take(json, "operations_under_way", state.operations_under_way);

@@ -62,6 +62,7 @@ struct ServiceState {
   uint64_t pid = 0;
   double uptime_seconds = 0;
   uint64_t clients = 0, clients_total = 0, clients_refused_total = 0;
+  std::optional<uint64_t> keys_at_fault_total;  // a service of an earlier release does not tell
   uint64_t keys = 0, channels = 0, operations_waiting = 0, operations_under_way = 0;
   std::vector<KindState> kinds;
   std::vector<DeviceState> devices;

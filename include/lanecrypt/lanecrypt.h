@@ -542,6 +542,10 @@ typedef struct lc_completion {
   /* Where the job's result goes before the two are told. NULL: nowhere. It must stay until
    * then. Its struct_size is set by the caller. */
   lc_result *result;
+  /* Whose job it is, if the program works for several: a number of the caller's own, or 0. What a
+   * device did wrong, the CPU does again for each owner in turn, so one waits for at most one
+   * operation of another. Jobs of RSA, ML-DSA and SLH-DSA. */
+  uint64_t owner;
 } lc_completion;
 
 /* Starts a job. Messages, keys and IVs are copied before it returns. Inputs and outputs must
@@ -703,7 +707,10 @@ typedef struct lc_rsa_job {
 } lc_rsa_job;
 
 /* Runs a job and waits for it. result may be NULL. An input that is not less
- * than its n is LC_ERROR_ARGUMENT, and nothing is done. */
+ * than its n is LC_ERROR_ARGUMENT, and nothing is done. So ends a job with a private key that proves
+ * to be at fault: if neither a device nor the CPU gets a right result with it, since its p or q is
+ * not prime, or if it cannot be blinded. A random function of the key's that fails is
+ * LC_ERROR_INTERNAL. In both cases the job's other operations may have been done. */
 LC_API lc_status lc_rsa_run(lc_context *context, const lc_rsa_job *job, lc_result *result);
 /* Starts a job, as lc_submit() does. Messages are copied before it returns, and keys are
  * kept. Inputs and outputs must stay until the job is over. */

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 #include "service/wire/sort.h"
 
@@ -22,11 +23,35 @@ inline constexpr size_t kMostChannelsOfUser = 16384;
 // doubles it: the longest answer has room, whatever the system's own limit is.
 inline constexpr int kChannelSendBytes = 32768;
 
-// A key of 2048 bits takes some 12 KiB of locked memory once it has been used.
 inline constexpr size_t kMostKeysOfSession = 4096;
 inline constexpr size_t kMostKeysOfUser = 16384;
+// The memory of a user's keys, and of all users', by bytes_of_key(). dist/systemd's MemoryMax must
+// have room for it.
+inline constexpr size_t kMostKeyBytesOfUser = size_t{512} << 20;
+inline constexpr size_t kMostKeyBytes = size_t{4} << 30;
 // One of SLH-DSA keeps up to 37 KiB of what it has signed, so a user has a quarter as many.
 constexpr size_t seats_of_key(Family family) { return family == Family::kSlhDsa ? 4 : 1; }
+
+// The length for which a key of RSA is charged: a device computes as if both primes were as long as
+// the longer one.
+constexpr uint32_t charged_bits(uint32_t modulus_bits, uint32_t longer_prime_bits) {
+  return modulus_bits > 2 * longer_prime_bits ? modulus_bits : 2 * longer_prime_bits;
+}
+
+// What a key takes at most, once it has been used in every way. `bits`: charged_bits() of RSA.
+constexpr size_t bytes_of_key(Family family, uint32_t bits) {
+  if (family == Family::kSlhDsa) return 48 << 10;
+  if (family == Family::kMlDsa) return 32 << 10;
+  // The library keeps two images of a key, each of up to 141 numbers (kernels/rsa/rsa_layout.h) of
+  // the key's class (src/rsa/rsa_kind.cpp), with a double for 52 bits.
+  constexpr uint32_t kClasses[] = {1028, 2068, 3108, 4148, 6228, 8308};
+  uint32_t of_class = 0;
+  for (const uint32_t each : kClasses)
+    if (of_class < bits) of_class = each;
+  const size_t number = (of_class + 51) / 52 * sizeof(double);
+  // Beside them the parts, here and in the library, and what OpenSSL makes of them.
+  return 2 * 141 * number + 4 * bits;
+}
 
 // Operations that wait for their turn, and not those given to the library.
 inline constexpr size_t kMostWaitingOfUser = 8192;

@@ -32,6 +32,7 @@ struct Service {
   // Descriptors that clients cost, and sessions.
   const size_t most_descriptors, most_channels_of_user;
   std::atomic<size_t> descriptors = 0, sessions = 0;
+  std::atomic<size_t> key_bytes = 0;  // of all users' keys
 
   Page page;
   Counters counters;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "abi/rsa_primes.h"
 #include "abi/ticket.h"
 #include "cpu/rsa/cpu_rsa.h"
 #include "job/rsa_generation.h"
@@ -68,6 +69,19 @@ void lc_rsa_key_free(lc_rsa_key *key) { delete key; }
 
 size_t lc_rsa_key_bytes(const lc_rsa_key *key) {
   return key == nullptr ? 0 : key->key->modulus_bytes;
+}
+
+int lc_rsa_key_has_primes(const lc_rsa_key *key) {
+  if (key == nullptr || !key->key->is_private) return -1;
+  // A round takes as long as half of a private operation.
+  const uint32_t bits = key->key->modulus_bits;
+  const unsigned rounds = bits <= 2048 ? 3 : bits <= 4096 ? 2 : 1;
+  try {
+    Result<bool> primes = lanecrypt::cpu::has_primes(*key->key, rounds);
+    return !primes.ok() ? -1 : *primes ? 1 : 0;
+  } catch (...) {  // want of memory
+    return -1;
+  }
 }
 
 lc_status lc_rsa_run(lc_context *context, const lc_rsa_job *job, lc_result *result) {

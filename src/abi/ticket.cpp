@@ -43,6 +43,12 @@ Ending::Callback make_callback(const lc_completion *completion) {
   };
 }
 
+uint64_t owner_of(const lc_completion *completion) {
+  // The first versions ended before it.
+  constexpr size_t kBytes = offsetof(lc_completion, owner) + sizeof completion->owner;
+  return completion == nullptr || completion->struct_size < kBytes ? 0 : completion->owner;
+}
+
 lc_status finish(Ending &request, lc_result *result) {
   const Status status = request.wait();
   if (result != nullptr) (void)give(request.result, result, "");

@@ -7,6 +7,7 @@
 
 #include "abi/boundary.h"
 #include "thread/ending.h"
+#include "thread/job_owner.h"
 
 struct lc_ticket {
   lanecrypt::runtime::EndingPointer request;
@@ -24,6 +25,8 @@ using Start = Status (*)(lc_context *context, const Job *job, Ending::Callback c
 
 Status check_completion(const lc_completion *completion);
 Ending::Callback make_callback(const lc_completion *completion);
+// 0 if there is none.
+uint64_t owner_of(const lc_completion *completion);
 // Waits until the request has ended.
 lc_status finish(Ending &request, lc_result *result);
 
@@ -51,6 +54,7 @@ lc_status submit(Start<Job> start, lc_context *context, const Job *job,
     if (in_stream && Ending::tells_here())
       return tell(LC_ERROR_ARGUMENT, "a completion's callback can start no job in a stream");
     auto made = std::make_unique<lc_ticket>();
+    const runtime::JobOwner owner(owner_of(completion));
     if (const Status status = start(context, job, make_callback(completion), &made->request);
         !status.ok())
       return tell(status);

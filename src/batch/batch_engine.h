@@ -9,7 +9,8 @@
 #include <span>
 
 #include "batch/batch_request.h"
-#include "job/status.h"
+#include "batch/failure.h"
+#include "batch/item_results.h"
 
 namespace lanecrypt::runtime {
 
@@ -19,10 +20,10 @@ class Batch {
   virtual ~Batch() = default;
   // Whether finish() would return at once.
   virtual bool is_done() = 0;
-  // Waits, and writes the outputs. Sets right[n], which begins as 1, to 0 where
-  // the result of item n failed its check; its output is then not written. An
-  // error is of the whole batch: nothing was written.
-  virtual Status finish(std::span<uint8_t> right) = 0;
+  // Waits, and writes the outputs of the items that are right. Marks those whose result is wrong,
+  // and fails those that the CPU could not check. A failure is of memory or of the device, and of
+  // the whole batch: nothing was written.
+  virtual Failure finish(ItemResults &results) = 0;
   // Instead of finish(), of a batch that does not end: nothing is written. The
   // device may work on for ever with what it was given, so the engine must stay.
   virtual void abandon() = 0;
@@ -32,10 +33,22 @@ class Batch {
 class BatchEngine {
  public:
   virtual ~BatchEngine() = default;
-  // Starts a batch of one kind, of requests of its own family, beside those under way, and
-  // returns at once. The device may copy the inputs later: the items stay until it is over.
-  virtual Result<std::unique_ptr<Batch>> start(BatchKind kind,
-                                               std::span<const BatchItem> items) = 0;
+  // What start() has begun, or why it could not: a failure of memory or of the device. Neither, if
+  // every item has failed by itself.
+  struct Started {
+    Started() = default;
+    Started(std::unique_ptr<Batch> its_batch) : batch(std::move(its_batch)) {}
+    Started(Failure why) : failure(std::move(why)) {}
+    std::unique_ptr<Batch> batch;
+    Failure failure;
+  };
+  // Starts a batch of one kind, of requests of its own family, concurrently with those under way,
+  // and returns at once. Items that fail by themselves are noted in `results`, and the rest is
+  // launched. The device may copy the inputs later: the items stay until the batch is over.
+  virtual Started start(BatchKind kind, std::span<const BatchItem> items, ItemResults &results) = 0;
+  // Runs the self-test again, after a wrong result. A failure of the device ends its service; any
+  // other says nothing of it.
+  virtual Failure prove() { return Failure(); }
   // So many operations of a kind should be a batch where more wait: enough to keep all
   // of the device busy with a few batches, and few enough that the first starts soon.
   virtual size_t best_batch(BatchKind) const { return SIZE_MAX; }

@@ -3,10 +3,12 @@
 
 #include <exception>
 
+#include "thread/job_owner.h"
+
 namespace lanecrypt::runtime {
 
 BatchRequest::BatchRequest(size_t operations, Callback on_end)
-    : Ending(std::move(on_end)), operations_(operations) {
+    : Ending(std::move(on_end)), owner(JobOwner::current()), operations_(operations) {
   todo.reserve(operations);
   for (auto n = uint32_t(operations); n-- > 0;) todo.push_back(n);
 }
@@ -16,6 +18,19 @@ Status BatchRequest::do_on_cpu(uint32_t operation) {
     return run_on_cpu(operation);
   } catch (const std::exception &error) {  // want of memory, which must not end the process
     return Status(LC_ERROR_MEMORY, error.what());
+  }
+}
+
+Repaired BatchRequest::repair_on_cpu(uint32_t operation) {
+  Status made = run_on_cpu(operation);
+  return {made.ok() ? Repaired::Fault::kDevice : Repaired::Fault::kUnknown, std::move(made)};
+}
+
+Repaired BatchRequest::repair(uint32_t operation) {
+  try {
+    return repair_on_cpu(operation);
+  } catch (const std::exception &error) {
+    return {Repaired::Fault::kUnknown, Status(LC_ERROR_MEMORY, error.what())};
   }
 }
 

@@ -15,6 +15,18 @@
 
 namespace lanecrypt::runtime {
 
+// Whose fault it was that a device gave a wrong result, as the CPU found when it did the operation
+// again.
+struct Repaired {
+  enum class Fault {
+    kDevice,  // the CPU's result is right, and written
+    kKey,     // no result with that key is right
+    kUnknown  // the CPU could not do it
+  };
+  Fault fault = Fault::kDevice;
+  Status status;  // unless it is kDevice: why the operation has no result
+};
+
 // Shared as a Request is.
 class BatchRequest : public Ending {
  public:
@@ -31,6 +43,9 @@ class BatchRequest : public Ending {
   // Does one on the CPU. A device that failed has left its input whole, and a wrong result
   // of one was written nowhere. It may throw for want of memory.
   virtual Status run_on_cpu(uint32_t operation) = 0;
+  // Does again, on the CPU, what a device did wrong, and checks the result by the public key if
+  // there is one. By default whatever the CPU gives is right.
+  virtual Repaired repair_on_cpu(uint32_t operation);
   // The job has failed: what was told of it so far does not hold.
   virtual void withdraw_results() {}
   // On the caller's thread, before a device gets it: what that would wait for.
@@ -39,6 +54,11 @@ class BatchRequest : public Ending {
   size_t operations() const { return operations_; }
   // The same as run_on_cpu(), on a thread from which nothing may be thrown.
   Status do_on_cpu(uint32_t operation);
+  // The same as repair_on_cpu(), on such a thread.
+  Repaired repair(uint32_t operation);
+
+  // Whose job it is (lc_completion.owner).
+  const uint64_t owner;
 
   // ---- The business of whoever has the request ----
   std::vector<uint32_t> todo;  // numbers of operations, the next at the end

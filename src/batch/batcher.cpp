@@ -19,6 +19,11 @@ namespace {
 constexpr std::chrono::microseconds kLook{50};
 // So long before and after the time that a lone operation usually takes it is watched.
 constexpr std::chrono::nanoseconds kWatch = std::chrono::microseconds(100);
+// After a wrong result the self-test runs as soon as the device has nothing to do, and no later
+// than this.
+constexpr std::chrono::seconds kProveWithin{1};
+// Then the device is left alone for so many times as long as the test took.
+constexpr int kRestFromProof = 50;
 
 size_t bucket_of(size_t operations) { return size_t(std::bit_width(operations - 1)); }
 
@@ -31,7 +36,7 @@ Batcher::Batcher(OpenEngine open, Counters &counters, Tellers::HandBack hand_bac
     : DeviceThread(counters, true),
       open_engine_(std::move(open)),
       limits_(limits),
-      tellers_(counters, load_, std::move(hand_back)) {}
+      tellers_(counters, load_, std::move(hand_back), [this] { suspect(); }) {}
 
 Batcher::~Batcher() { stop(); }
 
@@ -43,6 +48,17 @@ void Batcher::stop() {
 void Batcher::hurry() {
   const std::lock_guard lock(mutex_);
   hurries_ = true;
+  tellers_.hurry();
+  changed_.notify_all();
+}
+
+// The CPU has proved a result of the device wrong.
+void Batcher::suspect() {
+  const std::lock_guard lock(mutex_);
+  const Clock::time_point now = Clock::now();
+  if (is_suspect_ || now < next_proof_) return;
+  is_suspect_ = true;
+  suspect_since_ = now;
   changed_.notify_all();
 }
 
@@ -122,10 +138,15 @@ Status Batcher::open() {
 }
 
 void Batcher::serve(std::unique_lock<std::mutex> &lock) {
-  while (!failed_ && (!order_.empty() || !under_way_.empty())) {
+  while (!failed_ && (has_work() || !under_way_.empty())) {
     if (hurries_) {
+      is_suspect_ = false;
       give_up(lock, process_ends());
       break;
+    }
+    if (is_time_to_prove()) {
+      prove(lock);
+      continue;
     }
     const bool has_slot = under_way_.size() < limits_.batches;
     if (has_slot && is_worth_a_batch()) {
@@ -213,20 +234,44 @@ size_t Batcher::worth_of(BatchKind kind) const {
   return std::min(load() / limits_.batches, full);
 }
 
-Result<std::unique_ptr<Batch>> Batcher::start(const UnderWay &batch) {
+BatchEngine::Started Batcher::start(UnderWay &batch) {
   try {
-    return engine_->start(batch.kind, batch.items);
+    return engine_->start(batch.kind, batch.items, batch.results);
   } catch (const std::exception &error) {  // want of memory, which must not end the process
-    return Status(LC_ERROR_MEMORY, error.what());
+    return Failure::of_memory(Status(LC_ERROR_MEMORY, error.what()));
   }
 }
 
-Status Batcher::finish(UnderWay &batch) {
+Failure Batcher::finish(UnderWay &batch) {
   try {
-    return batch.batch->finish(batch.right);
+    return batch.batch->finish(batch.results);
   } catch (const std::exception &error) {
-    return Status(LC_ERROR_MEMORY, error.what());
+    return Failure::of_memory(Status(LC_ERROR_MEMORY, error.what()));
   }
+}
+
+// Under the lock.
+bool Batcher::is_time_to_prove() const {
+  if (!is_suspect_ || stopping_) return false;
+  return (order_.empty() && under_way_.empty()) || Clock::now() - suspect_since_ >= kProveWithin;
+}
+
+// A device that gave a wrong result is trusted further if it passes its self-test.
+void Batcher::prove(std::unique_lock<std::mutex> &lock) {
+  is_suspect_ = false;
+  lock.unlock();
+  const Clock::time_point begin = Clock::now();
+  Failure failure;
+  try {
+    failure = engine_->prove();
+  } catch (const std::exception &error) {
+    failure = Failure::of_memory(Status(LC_ERROR_MEMORY, error.what()));
+  }
+  const Clock::time_point end = Clock::now();
+  lock.lock();
+  last_end_ = end;  // nothing of what is under way was looked at meanwhile
+  next_proof_ = end + kRestFromProof * (end - begin);
+  if (failure.is_of(FailureOf::kDevice)) give_up(lock, failure.status(), engine_->is_stuck());
 }
 
 void Batcher::start_next(std::unique_lock<std::mutex> &lock) {
@@ -243,32 +288,30 @@ void Batcher::start_next(std::unique_lock<std::mutex> &lock) {
   if (!queue.empty()) order_.push_back(batch->kind);
   lock.unlock();
 
-  batch->right.assign(count, 1);
+  batch->results = ItemResults(count);
   batch->started = Clock::now();
-  Result<std::unique_ptr<Batch>> started = start(*batch);
+  BatchEngine::Started started = start(*batch);
   batch->launched = Clock::now();
   counters_.launches += engine_->launches() - launches_;
   launches_ = engine_->launches();
   lock.lock();
-  if (started.ok()) {
-    batch->batch = std::move(*started);
+  if (started.batch != nullptr) {
+    batch->batch = std::move(started.batch);
     under_way_.push_back(std::move(batch));
     return;
   }
-  const Status status = started.status();
-  batch->status = status;
-  // Want of memory passes; all else does not.
-  if (status.code() == LC_ERROR_MEMORY)
-    tellers_.pass_on(std::move(batch));
+  batch->failure = started.failure;
+  if (started.failure.is_of(FailureOf::kDevice))
+    give_up(lock, started.failure.status(), false, std::move(batch));
   else
-    give_up(lock, status, false, std::move(batch));
+    tellers_.pass_on(std::move(batch));
 }
 
 void Batcher::retire_oldest(std::unique_lock<std::mutex> &lock) {
   // Where it is: others may want to know how long it will take.
   UnderWay &oldest = *under_way_.front();
   lock.unlock();
-  oldest.status = finish(oldest);
+  oldest.failure = finish(oldest);
   oldest.batch.reset();
   const auto now = Clock::now();
   const auto took = now - oldest.started;
@@ -277,13 +320,15 @@ void Batcher::retire_oldest(std::unique_lock<std::mutex> &lock) {
   last_end_ = now;
   UnderWayPointer done = std::move(under_way_.front());
   under_way_.pop_front();
-  if (done->status.ok()) {
+  if (done->failure.ok()) {
     int64_t &known = histories_[done->kind][std::min(bucket_of(done->items.size()), kBuckets - 1)];
     const int64_t measured = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
     known = known == 0 ? measured : known + (measured - known) / 4;
   }
-  if (const Status status = done->status; !status.ok() && status.code() != LC_ERROR_MEMORY)
-    return give_up(lock, status, false, std::move(done));
+  if (done->failure.is_of(FailureOf::kDevice)) {
+    const Status why = done->failure.status();
+    return give_up(lock, why, false, std::move(done));
+  }
   // Where nothing else is to be done, to wake a thread that wakes the caller would only take time.
   std::unique_lock<std::mutex> untold;
   if (order_.empty() && under_way_.empty()) untold = Tellers::keep_lone_untold(*done);
@@ -312,11 +357,11 @@ void Batcher::give_up(std::unique_lock<std::mutex> &lock, const Status &status, 
     // What another stream of the device has ended is as good as before.
     while (!lost->batch->is_done() && Clock::now() < end) std::this_thread::sleep_for(kLook);
     if (lost->batch->is_done()) {
-      lost->status = finish(*lost);
+      lost->failure = finish(*lost);
       lost->ended = Clock::now();
     } else {
       lost->batch->abandon();
-      lost->status = is_stuck ? status : stuck_status(limits_.time);
+      lost->failure = Failure::of_device(is_stuck ? status : stuck_status(limits_.time));
     }
     lost->batch.reset();
     lock.lock();
@@ -328,7 +373,7 @@ void Batcher::give_up(std::unique_lock<std::mutex> &lock, const Status &status, 
     lost->kind = kind;
     lost->items.assign(std::make_move_iterator(queue.begin()),
                        std::make_move_iterator(queue.end()));
-    lost->status = status;
+    lost->failure = Failure::of_device(status);
     queue.clear();
     tellers_.pass_on(std::move(lost));
   }

@@ -75,7 +75,7 @@ class Batcher : public DeviceThread {
 
   void begin_others() override { tellers_.begin(); }
   Status open() override;
-  bool has_work() const override { return !order_.empty(); }
+  bool has_work() const override { return !order_.empty() || (is_suspect_ && !stopping_); }
   void serve(std::unique_lock<std::mutex> &lock) override;
   void fail(std::unique_lock<std::mutex> &lock, const Status &status) override {
     give_up(lock, status);
@@ -90,8 +90,11 @@ class Batcher : public DeviceThread {
   bool is_lone_about_to_end() const;
   void watch(std::unique_lock<std::mutex> &lock);
   void look_later(std::unique_lock<std::mutex> &lock);
-  Result<std::unique_ptr<Batch>> start(const UnderWay &batch);
-  static Status finish(UnderWay &batch);
+  BatchEngine::Started start(UnderWay &batch);
+  static Failure finish(UnderWay &batch);
+  void suspect();
+  bool is_time_to_prove() const;
+  void prove(std::unique_lock<std::mutex> &lock);
   void start_next(std::unique_lock<std::mutex> &lock);
   void retire_oldest(std::unique_lock<std::mutex> &lock);
   void give_up(std::unique_lock<std::mutex> &lock, const Status &status, bool is_stuck = false,
@@ -113,6 +116,9 @@ class Batcher : public DeviceThread {
   std::map<BatchKind, History> histories_;
   std::unique_ptr<BatchEngine> engine_;
   uint64_t launches_ = 0;
+  // The device gave a wrong result, at suspect_since_, and has not passed its self-test since.
+  bool is_suspect_ = false;
+  Clock::time_point suspect_since_, next_proof_;
 };
 
 }  // namespace lanecrypt::runtime

@@ -15,7 +15,7 @@ struct DeviceTrust {
   lc_verify verify = LC_VERIFY_SAMPLED;
   // Of what must end for the device not to be stuck; 0: default_time_limit().
   std::chrono::milliseconds time_limit{0};
-  // For tests of what comes after it.
+  // For tests of what comes after it: not at the opening, nor after a wrong result.
   bool skip_self_test = false;
 };
 

@@ -20,15 +20,20 @@ uint64_t nanoseconds_between(std::chrono::steady_clock::time_point begin,
 }
 
 bool is_right(const EndedBatch &batch, size_t n) {
-  return batch.status.ok() && (batch.right.empty() || batch.right[n] != 0);
+  return batch.failure.ok() && batch.results.is_right(n);
 }
 
 size_t thread_count() { return std::clamp<size_t>(cpu::usable_cores() / 2, 1, 8); }
 
 }  // namespace
 
-Tellers::Tellers(Counters &counters, std::atomic<size_t> &load, HandBack hand_back)
-    : counters_(counters), load_(load), hand_back_(std::move(hand_back)) {}
+Tellers::Tellers(Counters &counters, std::atomic<size_t> &load, HandBack hand_back,
+                 OnWrong on_wrong)
+    : counters_(counters),
+      load_(load),
+      hand_back_(std::move(hand_back)),
+      on_wrong_(std::move(on_wrong)),
+      repairs_([this](const BatchItem &item) { repair(item); }) {}
 
 void Tellers::begin() {
   threads_.reserve(thread_count());  // a thread that runs must find its place
@@ -44,6 +49,7 @@ void Tellers::stop() {
   }
   for (std::thread &thread : threads_)
     if (thread.joinable()) thread.join();
+  repairs_.stop();
 }
 
 void Tellers::pass_on(std::shared_ptr<const EndedBatch> batch) {
@@ -89,7 +95,7 @@ void Tellers::tell(const Part &part) {
       end_right({&batch.items[begin], same - begin}, batch);
       begin = same;
     } else {
-      end_undone(batch.items[begin++], batch.status);
+      end_undone(batch, begin++);
     }
   }
 }
@@ -120,7 +126,7 @@ void Tellers::end_right(std::span<const BatchItem> of_one_request, const EndedBa
 }
 
 void Tellers::finish_request(const BatchRequestPointer &request) {
-  if (request->todo.empty()) {
+  if (request->todo.empty() || !request->failure.ok()) {
     request->end();
   } else {
     const Status why = std::exchange(request->leaves, Status());
@@ -128,28 +134,54 @@ void Tellers::finish_request(const BatchRequestPointer &request) {
   }
 }
 
-// Of a batch that failed; or, with an OK status, whose result is wrong.
-void Tellers::end_undone(const BatchItem &item, const Status &status) {
-  BatchRequest &request = *item.request;
-  Status made = status;
-  if (made.ok()) {
-    // A wrong result never leaves: the CPU makes it again, if it does such work.
-    made = request.suits_cpu(item.number)
-               ? request.do_on_cpu(item.number)
-               : Status(LC_ERROR_DEVICE, "the device gave a wrong result");
-    ++counters_.failures;
-  }
+// An operation without a right result. A wrong one never leaves: the CPU makes it again.
+void Tellers::end_undone(const EndedBatch &batch, size_t n) {
   load_.fetch_sub(1, std::memory_order_relaxed);
+  const BatchItem &item = batch.items[n];
+  if (!batch.failure.ok())
+    end_failed(item, batch.failure);
+  else if (batch.results.is_wrong(n))
+    repairs_.add(item);
+  else
+    end_failed(item, batch.results.failure(n));
+}
 
+// What failed by itself ends its request. All else goes back, for others to do.
+void Tellers::end_failed(const BatchItem &item, const Failure &why) {
+  BatchRequest &request = *item.request;
   std::unique_lock lock(request.mutex);
-  if (!made.ok()) {
+  if (!why.is_of(FailureOf::kItem)) {
     request.todo.push_back(item.number);
-    request.leaves = made;
-  } else {
-    ++request.result.cpu_operations;
-    ++request.result.failed_checks;
-    request.result.cpu_bytes += request.bytes_of(item.number);
+    request.leaves = why.status();
+  } else if (request.failure.ok()) {
+    request.failure = why.status();
   }
+  if (--request.under_way > 0) return;
+  lock.unlock();
+  finish_request(item.request);
+}
+
+// ---- The threads of the repairs ---------------------------------------------
+
+void Tellers::repair(const BatchItem &item) {
+  BatchRequest &request = *item.request;
+  if (hurries_) return end_failed(item, Failure::of_item(process_ends()));
+  if (!request.suits_cpu(item.number)) {
+    // Nobody can tell whose fault it is; the self-test says whether the device goes on.
+    ++counters_.failures;
+    on_wrong_();
+    return end_failed(
+        item, Failure::of_device(Status(LC_ERROR_DEVICE, "the device gave a wrong result")));
+  }
+  const Repaired made = request.repair(item.number);
+  if (made.fault != Repaired::Fault::kDevice)
+    return end_failed(item, Failure::of_item(made.status));
+  ++counters_.failures;
+  on_wrong_();
+  std::unique_lock lock(request.mutex);
+  ++request.result.cpu_operations;
+  ++request.result.failed_checks;
+  request.result.cpu_bytes += request.bytes_of(item.number);
   if (--request.under_way > 0) return;
   lock.unlock();
   finish_request(item.request);

@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "batch/batch_request.h"
+#include "batch/item_results.h"
+#include "batch/repairs.h"
 #include "thread/counters.h"
 
 namespace lanecrypt::runtime {
@@ -23,8 +25,8 @@ namespace lanecrypt::runtime {
 // A batch that is over.
 struct EndedBatch {
   std::vector<BatchItem> items;
-  std::vector<uint8_t> right;  // of each item, or empty where all are
-  Status status;               // of all of them
+  ItemResults results;
+  Failure failure;  // of all of them
   // When it was given to the device, and when the results were there.
   std::chrono::steady_clock::time_point started, ended;
 };
@@ -35,12 +37,18 @@ class Tellers {
   // Given a request of which the device leaves `todo` undone. Called on these threads.
   using HandBack = std::function<void(const BatchRequestPointer &, const Status &)>;
 
-  // load: of which each operation goes when it is over.
-  Tellers(Counters &counters, std::atomic<size_t> &load, HandBack hand_back);
+  // Called on a thread of theirs or of the repairs: the device gave a wrong result, as the CPU
+  // proved by making a right one.
+  using OnWrong = std::function<void()>;
+
+  // load: of which each operation goes when the device has no more to do with it.
+  Tellers(Counters &counters, std::atomic<size_t> &load, HandBack hand_back, OnWrong on_wrong);
   ~Tellers() { stop(); }
   void begin();
   // Tells of what is over, and ends the threads.
   void stop();
+  // Has what is wrong from now on end unrepaired: the process ends.
+  void hurry() { hurries_ = true; }
 
   void pass_on(std::shared_ptr<const EndedBatch> batch);
   // Has the lock if all there is to do is to wake one caller: one operation, right, whose end calls
@@ -58,18 +66,23 @@ class Tellers {
 
   void run();
   void tell(const Part &part);
-  void end_undone(const BatchItem &item, const Status &status);
+  void end_undone(const EndedBatch &batch, size_t n);
+  void end_failed(const BatchItem &item, const Failure &why);
+  void repair(const BatchItem &item);
   void end_right(std::span<const BatchItem> of_one_request, const EndedBatch &batch);
   void finish_request(const BatchRequestPointer &request);
 
   Counters &counters_;
   std::atomic<size_t> &load_;
   const HandBack hand_back_;
+  const OnWrong on_wrong_;
+  std::atomic<bool> hurries_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Part> parts_;
   bool stopping_ = false;
   std::vector<std::thread> threads_;
+  Repairs repairs_;
 };
 
 }  // namespace lanecrypt::runtime

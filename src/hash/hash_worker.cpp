@@ -61,9 +61,6 @@ void HashWorker::hurry() {
 // ---- The worker's thread ---------------------------------------------------
 
 Status HashWorker::open() {
-  const auto told = [&](const Status &status) {
-    return Status(status.code(), found_.properties.id + ": " + status.text());
-  };
   if (!found_.properties.unusable.empty())
     return told(Status(LC_ERROR_NO_DEVICE, found_.properties.unusable));
   Result<std::unique_ptr<device::Device>> device = found_.open(device::KernelSet::kHash);
@@ -90,7 +87,7 @@ Status HashWorker::self_test() {
         Result<HashJob> job = answer.job(all);
         if (!job.ok()) return job.status();
         LC_TRY(cpu::prepare_hash(&job->spec));
-        LC_TRY(host_->run(*job));
+        if (const Failure failure = host_->run(*job); !failure.ok()) return failure.status();
         return digest == answer.digest();
       });
 }
@@ -103,26 +100,25 @@ void HashWorker::serve(std::unique_lock<std::mutex> &lock) {
       arrived_.pop_front();
     }
     lock.unlock();
-    Status status;
+    Failure failure;
     try {
-      status = retire_over();
+      failure = retire_over();
       if (request != nullptr && hurries_)
-        leave(request, process_ends());
-      else if (request != nullptr && status.ok())
-        status = request->job.memory == LC_MEMORY_DEVICE ? start_on_device(request)
-                                                         : run_on_host_memory(request);
+        leave(request, Failure::of_item(process_ends()));
+      else if (request != nullptr && !failure.is_of(FailureOf::kDevice))
+        failure = request->job.memory == LC_MEMORY_DEVICE ? start_on_device(request)
+                                                          : run_on_host_memory(request);
       else if (request != nullptr)
-        leave(request, status);
-      else if (status.ok())
+        leave(request, failure);
+      else if (failure.ok())
         std::this_thread::sleep_for(kLook);
     } catch (const std::exception &error) {  // want of memory
-      status = Status(LC_ERROR_MEMORY, error.what());
-      if (request != nullptr) leave(request, status);
+      failure = Failure::of_memory(Status(LC_ERROR_MEMORY, error.what()));
+      if (request != nullptr) leave(request, failure);
     }
     lock.lock();
-    if (status.ok() || (status.code() != LC_ERROR_DEVICE && status.code() != LC_ERROR_INTERNAL))
-      continue;
-    fail(lock, Status(status.code(), found_.properties.id + ": " + status.text()));
+    if (!failure.is_of(FailureOf::kDevice)) continue;
+    fail(lock, told(failure.status()));
     return;
   }
 }
@@ -136,26 +132,32 @@ void HashWorker::count(HashRequest &request) {
 }
 
 // The job is over here: it ends, or another does it.
-void HashWorker::leave(const HashRequestPointer &request, const Status &status) {
+void HashWorker::leave(const HashRequestPointer &request, const Failure &failure) {
   load_bytes_ -= request->job.bytes;
   counters_.launches += launch_ == nullptr ? 0 : launch_->launches() - self_test_launches_;
   if (launch_ != nullptr) self_test_launches_ = launch_->launches();
-  if (status.ok()) {
+  if (failure.ok()) {
     count(*request);
     request->end();
-  } else if (status.code() == LC_ERROR_STOPPED || status.code() == LC_ERROR_ARGUMENT) {
-    request->end(status);
+  } else if (failure.is_of(FailureOf::kItem)) {
+    request->end(told(failure.status()));
   } else {
-    hand_back_(request, status);
+    hand_back_(request, told(failure.status()));
   }
 }
 
-Status HashWorker::run_on_host_memory(const HashRequestPointer &request) {
-  const Status status = host_->run(request->job);
+// With the device's name, if the text has not got it yet.
+Status HashWorker::told(const Status &status) const {
+  const std::string head = found_.properties.id + ": ";
+  if (status.code() == LC_ERROR_STOPPED || status.text().starts_with(head)) return status;
+  return Status(status.code(), head + status.text());
+}
+
+Failure HashWorker::run_on_host_memory(const HashRequestPointer &request) {
+  const Failure failure = host_->run(request->job);
   is_stuck_ = is_stuck_ || host_->is_stuck();
-  leave(request,
-        status.ok() ? status : Status(status.code(), found_.properties.id + ": " + status.text()));
-  return status;
+  leave(request, failure);
+  return failure;
 }
 
 std::unique_ptr<DeviceHashes> HashWorker::take_flight() {
@@ -165,7 +167,7 @@ std::unique_ptr<DeviceHashes> HashWorker::take_flight() {
   return flight;
 }
 
-Status HashWorker::start_on_device(const HashRequestPointer &request) {
+Failure HashWorker::start_on_device(const HashRequestPointer &request) {
   std::unique_ptr<DeviceHashes> flight = take_flight();
   flight->request = request;
   flight->values_at.clear();
@@ -184,17 +186,21 @@ Status HashWorker::start_on_device(const HashRequestPointer &request) {
   }
   if (status.ok()) status = start_hashes(*device_, *launch_, *flight);
   if (!status.ok()) {
+    // A device has no other words for a stream or for memory that is not its own.
+    const bool is_jobs =
+        status.code() == LC_ERROR_ARGUMENT || status.code() == LC_ERROR_UNSUPPORTED;
+    const Failure failure = is_jobs ? Failure::of_item(status) : Failure::of_device(status);
     wipe_hashes(*flight);
     flight->stream.reset();
     request->set_enqueued(status);
     free_.push_back(std::move(flight));
-    leave(request, Status(status.code(), found_.properties.id + ": " + status.text()));
-    return status;
+    leave(request, failure);
+    return failure;
   }
   request->set_enqueued(Status());
   const std::lock_guard lock(mutex_);
   under_way_.push_back(std::move(flight));
-  return Status();
+  return Failure();
 }
 
 bool HashWorker::is_overdue(const DeviceHashes &flight) const {
@@ -205,39 +211,39 @@ bool HashWorker::is_overdue(const DeviceHashes &flight) const {
   return Clock::now() - flight.started > options_.time_limit + more;
 }
 
-Status HashWorker::retire(DeviceHashes &flight) {
-  Status status = flight.done->wait();
-  if (status.ok()) status = finish_hashes(flight);
+Failure HashWorker::retire(DeviceHashes &flight) {
+  Failure failure = Failure::of_device(flight.done->wait());
+  // The CPU's part.
+  if (failure.ok()) failure = Failure::of_item(finish_hashes(flight));
   wipe_hashes(flight);
-  leave(flight.request,
-        status.ok() ? status : Status(status.code(), found_.properties.id + ": " + status.text()));
+  leave(flight.request, failure);
   flight.request.reset();
   flight.stream.reset();
   flight.in_view.reset();
   flight.out_view.reset();
-  return status;
+  return failure;
 }
 
 // Ends the jobs in streams that are over.
-Status HashWorker::retire_over() {
+Failure HashWorker::retire_over() {
   for (auto at = under_way_.begin(); at != under_way_.end();) {
     DeviceHashes &flight = **at;
     if (is_overdue(flight) && !flight.done->reached()) {
       is_stuck_ = true;
-      return stuck_status(options_.time_limit);
+      return Failure::of_device(stuck_status(options_.time_limit));
     }
     if (!flight.done->reached()) {
       ++at;
       continue;
     }
-    const Status status = retire(flight);
+    const Failure failure = retire(flight);
     const std::lock_guard lock(mutex_);
     free_.push_back(std::move(*at));
     at = under_way_.erase(at);
-    if (!status.ok()) return status;
+    if (failure.is_of(FailureOf::kDevice)) return failure;
   }
   if (under_way_.empty() && launch_ != nullptr) launch_->memory().free_outgrown();
-  return Status();
+  return Failure();
 }
 
 void HashWorker::fail(std::unique_lock<std::mutex> &lock, const Status &status) {

@@ -43,14 +43,15 @@ class HashWorker : public DeviceThread {
   void close() override;
 
   Status self_test();
-  Status run_on_host_memory(const HashRequestPointer &request);
-  Status start_on_device(const HashRequestPointer &request);
+  Failure run_on_host_memory(const HashRequestPointer &request);
+  Failure start_on_device(const HashRequestPointer &request);
   std::unique_ptr<DeviceHashes> take_flight();
-  Status retire_over();
-  Status retire(DeviceHashes &flight);
+  Failure retire_over();
+  Failure retire(DeviceHashes &flight);
   bool is_overdue(const DeviceHashes &flight) const;
   void count(HashRequest &request);
-  void leave(const HashRequestPointer &request, const Status &status);
+  void leave(const HashRequestPointer &request, const Failure &failure);
+  Status told(const Status &status) const;
 
   device::Found found_;
   const DeviceTrust trust_;

@@ -126,7 +126,7 @@ Status HostHashes::begin(const HashJob &job) {
   return (*first)->stream->mark(*(*first)->done);
 }
 
-Status HostHashes::run(const HashJob &job) {
+Failure HostHashes::run(const HashJob &job) {
   Status status = begin(job);
   if (status.ok()) status = hash_messages(job);
   for (Tree &tree : trees_)
@@ -142,15 +142,16 @@ Status HostHashes::run(const HashJob &job) {
     }
     slot.is_used = false;
   }
-  if (status.ok()) status = check(job);
-  if (status.ok())
+  Failure failure = Failure::of_device(status);
+  if (failure.ok()) failure = Failure::of_check(check(job));
+  if (failure.ok())
     for (size_t n = 0; n < job.messages.size(); ++n)
       if (job.spec.digest_bytes != 0)
         std::memcpy(job.messages[n].digest, room_.results->host() + n * job.spec.digest_bytes,
                     job.spec.digest_bytes);
   if (!is_stuck_) launch_.memory().free_outgrown();
   wipe_host(job);
-  return status;
+  return failure;
 }
 
 // Behind all that the device does, however much that is.

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "batch/failure.h"
 #include "hash/hash_check.h"
 #include "hash/hash_launch.h"
 #include "hash/hash_request.h"
@@ -37,7 +38,7 @@ class HostHashes {
         check_(options.verify) {}
   Status open();
   // Writes the digests, of all messages or, if it fails, of none.
-  Status run(const HashJob &job);
+  Failure run(const HashJob &job);
   // Something that it was given does not end.
   bool is_stuck() const { return is_stuck_; }
 

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -45,6 +46,10 @@ struct RsaKey {
 
   secure::KeyMemory memory;  // of the numbers
   mutable BesideKeys beside;
+
+  // Whether p or q has turned out not to be prime. Its private operations are then refused, since
+  // their results would be wrong.
+  mutable std::atomic<bool> is_at_fault = false;
 };
 
 using RsaKeyPointer = std::shared_ptr<const RsaKey>;

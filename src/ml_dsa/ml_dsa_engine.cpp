@@ -45,7 +45,7 @@ class MlDsaBatch : public Batch {
     return slot_->done->reached();
   }
   bool await(std::chrono::milliseconds limit) { return await_within(*slot_->done, limit); }
-  Status finish(std::span<uint8_t> right) override;
+  Failure finish(ItemResults &results) override;
   void abandon() override { is_over_ = false; }
 
  private:
@@ -66,20 +66,28 @@ class Engine : public MlDsaEngine {
                                                   : default_time_limit(device_->properties())),
         slots_(*device_, time_limit_, MlDsaLaunch::wipe_device) {}
 
-  Result<std::unique_ptr<Batch>> start_items(lc_ml_dsa_operation operation, const MlDsaSizes &sizes,
-                                             std::vector<MlDsaItem> items) override {
+  Started start_items(lc_ml_dsa_operation operation, const MlDsaSizes &sizes,
+                      std::vector<MlDsaItem> items) override {
     // To free memory waits for all that the device does.
     if (slots_.under_way() == 0) launch_.memory().free_outgrown();
     Result<std::unique_ptr<Slot>> taken = slots_.take();
-    if (!taken.ok()) return taken.status();
+    if (!taken.ok()) return Failure::of_device(taken.status());
     MlDsaWork work(operation, sizes, std::move(items));
     Slots::Starting slot(slots_, std::move(*taken),
                          [&work](MlDsaRoom &room) { MlDsaLaunch::wipe_host(room, work); });
     Status status = launch_.start(slot->last(), *slot->sent, slot->room, work);
     if (status.ok()) status = slot->last().mark(*slot->done);
-    if (!status.ok()) return slot.give_up() ? status : stuck_status(time_limit_);
+    if (!status.ok())
+      return Failure::of_device(slot.give_up() ? status : stuck_status(time_limit_));
     const size_t looks = looks_at(operation, sizes);
     return std::unique_ptr<Batch>(new MlDsaBatch(*this, slot.take(), std::move(work), looks));
+  }
+  Failure prove() override {
+    if (trust_.skip_self_test) return Failure();
+    const uint64_t before = launch_.launches();
+    const Status status = self_test();
+    test_launches_ += launch_.launches() - before;
+    return Failure::of_self_test(status);
   }
   size_t best_batch(BatchKind kind) const override {
     if (!device_->properties().is_gpu) return 256;
@@ -117,15 +125,17 @@ class Engine : public MlDsaEngine {
   // Runs one operation. Whether its check on the device says that it is right.
   Result<bool> run_one(lc_ml_dsa_operation operation, const MlDsaSizes &sizes,
                        const MlDsaItem &item) {
-    Result<std::unique_ptr<Batch>> batch = start_items(operation, sizes, {item});
-    if (!batch.ok()) return batch.status();
-    if (!static_cast<MlDsaBatch &>(**batch).await(time_limit_)) {
-      (*batch)->abandon();
+    Started started = start_items(operation, sizes, {item});
+    if (!started.failure.ok()) return started.failure.status();
+    if (!static_cast<MlDsaBatch &>(*started.batch).await(time_limit_)) {
+      started.batch->abandon();
       return stuck_status(time_limit_);
     }
-    uint8_t right = 1;
-    LC_TRY((*batch)->finish({&right, 1}));
-    return right == 1;
+    ItemResults results(1);
+    if (const Failure failure = started.batch->finish(results); !failure.ok())
+      return failure.status();
+    if (!results.is_right(0) && !results.is_wrong(0)) return results.failure(0).status();
+    return results.is_right(0);
   }
   Result<bool> knows(const verify::MlDsaKnownAnswer &answer);
 
@@ -193,18 +203,15 @@ Result<bool> Engine::knows(const verify::MlDsaKnownAnswer &answer) {
   return verdict == 0;
 }
 
-Status MlDsaBatch::finish(std::span<uint8_t> right) {
+Failure MlDsaBatch::finish(ItemResults &results) {
   const Status status = slot_->done->wait();
   is_over_ = true;
-  if (!status.ok()) return status;
-  MlDsaLaunch::read_checks(slot_->room, work_, right);
-  const size_t count = work_.items.size(), first = engine_.throw_below(count);
-  for (size_t n = 0; n < std::min(looks_, count); ++n) {
-    const size_t at = (first + n) % count;
-    if (right[at] != 0) LC_TRY(MlDsaLaunch::look_at(slot_->room, work_, at));
-  }
-  MlDsaLaunch::take_results(slot_->room, work_, right);
-  return Status();
+  if (!status.ok()) return Failure::of_device(status);
+  MlDsaLaunch::read_checks(slot_->room, work_, results);
+  spot_check(results, engine_.throw_below(results.size()), looks_,
+             [this](size_t n) { return MlDsaLaunch::is_right(slot_->room, work_, n); });
+  MlDsaLaunch::take_results(slot_->room, work_, results);
+  return Failure();
 }
 
 MlDsaBatch::~MlDsaBatch() {
@@ -214,8 +221,8 @@ MlDsaBatch::~MlDsaBatch() {
 
 }  // namespace
 
-Result<std::unique_ptr<Batch>> MlDsaEngine::start(BatchKind kind,
-                                                  std::span<const BatchItem> items) {
+BatchEngine::Started MlDsaEngine::start(BatchKind kind, std::span<const BatchItem> items,
+                                        ItemResults &) {
   std::vector<MlDsaItem> ours;
   ours.reserve(items.size());
   for (const BatchItem &item : items)

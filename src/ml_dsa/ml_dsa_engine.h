@@ -16,11 +16,10 @@ namespace lanecrypt::runtime {
 
 class MlDsaEngine : public BatchEngine {
  public:
-  Result<std::unique_ptr<Batch>> start(BatchKind kind, std::span<const BatchItem> items) final;
+  Started start(BatchKind kind, std::span<const BatchItem> items, ItemResults &results) final;
   // Starts a batch of operations that belong to no request.
-  virtual Result<std::unique_ptr<Batch>> start_items(lc_ml_dsa_operation operation,
-                                                     const MlDsaSizes &sizes,
-                                                     std::vector<MlDsaItem> items) = 0;
+  virtual Started start_items(lc_ml_dsa_operation operation, const MlDsaSizes &sizes,
+                              std::vector<MlDsaItem> items) = 0;
 };
 
 // Opens the device for ML-DSA alone, on the calling thread, and has it answer what is known. An

@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "batch/item_results.h"
 #include "batch/launch_memory.h"
 #include "device/device.h"
 #include "ml_dsa/ml_dsa_request.h"
+#include "verify/dice.h"
 
 namespace lanecrypt::runtime {
 
@@ -52,14 +54,14 @@ class MlDsaLaunch {
   // sent. When the stream has done it, the results are in room.results. On the device it zeroes
   // the keys, all that was made of them and, once they are copied, the results.
   Status start(device::Stream &stream, device::Event &sent, MlDsaRoom &room, MlDsaWork &work);
-  // Sets right[n] to 1 if this very launch has a result n: a signature that it found right, a
-  // key, or a verdict of one that was to be verified. Otherwise to 0.
-  static void read_checks(const MlDsaRoom &room, const MlDsaWork &work, std::span<uint8_t> right);
-  // Looks on the CPU at result n: verifies a signature, makes a key again, or verifies what was
-  // to be verified. LC_ERROR_DEVICE if it is wrong.
-  static Status look_at(const MlDsaRoom &room, const MlDsaWork &work, size_t n);
+  // Marks as wrong each item of which this very launch has no result: a signature that it found
+  // right, a key, or a verdict of one that was to be verified.
+  static void read_checks(const MlDsaRoom &room, const MlDsaWork &work, ItemResults &results);
+  // Whether result n is right, as the CPU finds: it verifies a signature, makes a key again, or
+  // verifies what was to be verified. An error is the CPU's.
+  static Result<bool> is_right(const MlDsaRoom &room, const MlDsaWork &work, size_t n);
   // Copies the results of the items that are right, and wipes all of them in the room.
-  static void take_results(MlDsaRoom &room, MlDsaWork &work, std::span<const uint8_t> right);
+  static void take_results(MlDsaRoom &room, MlDsaWork &work, const ItemResults &results);
   // Wipes what was sent from the room's host memory, and all that is left of the work there.
   // At most once each.
   static void wipe_sent(MlDsaRoom &room, MlDsaWork &work);
@@ -83,12 +85,12 @@ class MlDsaLaunch {
   Status wipe_keys(device::Stream &stream, MlDsaRoom &room, const MlDsaWork &work);
   Status launch(device::Stream &stream, const MlDsaWork &work, const char *name, uint32_t groups,
                 std::span<const device::Argument> arguments);
-  Result<uint32_t> next_nonce();
+  uint32_t next_nonce();
 
   device::Device &device_;
   LaunchMemory memory_;
   uint64_t launches_ = 0;
-  uint32_t nonce_ = 0;  // of the last launch
+  uint32_t nonce_ = uint32_t(verify::Dice().throw_below(uint64_t{1} << 32)) | 1;  // of the last
 };
 
 }  // namespace lanecrypt::runtime

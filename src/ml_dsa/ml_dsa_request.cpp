@@ -46,6 +46,23 @@ MlDsaRequest::MlDsaRequest(MlDsaJob job, Callback on_end)
       keys_(std::move(job.keys)),
       items_(job.messages.size()) {}
 
+Repaired MlDsaRequest::repair_on_cpu(uint32_t operation) {
+  if (operation_ != LC_ML_DSA_SIGN) return BatchRequest::repair_on_cpu(operation);
+  const MlDsaSizes &sizes = sizes_of(operation);
+  std::vector<uint8_t> made(sizes.signature_bytes);
+  MlDsaItem item = items_[operation];
+  item.signature = made.data();
+  if (Status status = run_ml_dsa_on_cpu(operation_, sizes, item); !status.ok())
+    return {Repaired::Fault::kUnknown, std::move(status)};
+  Result<uint8_t> verdict = cpu::ml_dsa_verify(*item.key, item.mu, made);
+  if (!verdict.ok()) return {Repaired::Fault::kUnknown, verdict.status()};
+  if (*verdict != 1)
+    return {Repaired::Fault::kKey,
+            wrong_argument("the ML-DSA key is at fault: its signatures do not verify")};
+  std::memcpy(items_[operation].signature, made.data(), made.size());
+  return {};
+}
+
 void MlDsaRequest::withdraw_results() {
   for (const MlDsaItem &item : items_)
     if (item.verdict != nullptr) *item.verdict = 0;

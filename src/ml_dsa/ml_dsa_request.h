@@ -49,6 +49,7 @@ class MlDsaRequest : public BatchRequest {
   Status run_on_cpu(uint32_t operation) override {
     return run_ml_dsa_on_cpu(operation_, sizes_of(operation), items_[operation]);
   }
+  Repaired repair_on_cpu(uint32_t operation) override;
   void withdraw_results() override;
 
   const MlDsaItem &item(uint32_t operation) const { return items_[operation]; }

@@ -41,6 +41,9 @@ Status Pipeline::check_output(Slot &slot) {
     });
   }
   slot.gave_wrong_output = status.code() == LC_ERROR_DEVICE;
+  // A check that the CPU could not do says nothing of the device, which stays in service.
+  if (!status.ok() && !slot.gave_wrong_output)
+    status = Status(LC_ERROR_MEMORY, "the output could not be checked: " + status.text());
   return status;
 }
 

@@ -81,6 +81,12 @@ class DevicePrimes : public PrimeTester {
     wipe(bases_);
     (void)finish();
   }
+  Status prove() override {
+    const Status status = self_test();
+    (void)take_launches();
+    forget();
+    return status;
+  }
   bool is_stuck() const override { return is_stuck_; }
 
   uint64_t take_launches() override {

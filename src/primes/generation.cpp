@@ -139,6 +139,8 @@ void Generation::end_pair(RsaKeyPointer key, bool was_wrong) {
   const std::lock_guard lock(mutex_);
   --in_making_;
   if (was_wrong) ++result_.failed_checks;
+  if (job.random != nullptr && result_.failed_checks >= kMostWrongPairs && failure_.ok())
+    failure_ = Status(LC_ERROR_INTERNAL, "the caller's random generator gives no random numbers");
   if (key != nullptr) {
     keys_.push_back(std::move(key));
     ++progress_.keys;

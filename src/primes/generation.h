@@ -59,6 +59,9 @@ class Generation {
   void count_failed_device();
   void fail(const Status &status);
   bool is_over();
+  // How many primes should have been found among candidates of the caller's own random generator
+  // since the last one was.
+  double missed = 0;
 
   // ---- The makers of keys ----
   // Waits for a pair. False at the end.
@@ -78,6 +81,8 @@ class Generation {
  private:
   // How many pairs and keys may wait for who takes them next.
   static constexpr size_t kMostOnTheirWay = 2048;
+  // With the caller's own random generator, so many wrong primes say that it is not random.
+  static constexpr uint64_t kMostWrongPairs = 16;
   bool ended() const { return given_ == job.count || !failure_.ok(); }
 
   PrimePool *const pool_;

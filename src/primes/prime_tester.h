@@ -33,6 +33,8 @@ class PrimeTester {
                       std::span<uint8_t> passed) = 0;
   // Wipes candidates and bases.
   virtual void forget() = 0;
+  // Runs the self-test again, after a wrong result. A tester without one is not trusted again.
+  virtual Status prove() { return Status(LC_ERROR_SELF_TEST, "it cannot prove itself"); }
   // As in BatchEngine.
   virtual bool is_stuck() const { return false; }
   // Kernels started since the last call.

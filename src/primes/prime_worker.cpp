@@ -66,10 +66,10 @@ Status PrimeWorker::open() {
 void PrimeWorker::serve(std::unique_lock<std::mutex> &lock) {
   looks_ = false;
   while (!stopping_) {
-    if (condemned_) {
-      fail(lock, Status(LC_ERROR_DEVICE, "the device called a number prime that is none"));
+    if (condemned_.exchange(false) &&
+        !proves_itself(lock,
+                       Status(LC_ERROR_DEVICE, "the device called a number prime that is none")))
       break;
-    }
     if (drop_jobs(lock)) continue;
     std::vector<Share> shares = choose();
     if (shares.empty()) break;
@@ -81,6 +81,12 @@ void PrimeWorker::serve(std::unique_lock<std::mutex> &lock) {
       status = Status(LC_ERROR_MEMORY, error.what());
     }
     lock.lock();
+    if (status.ok() && is_device_ && missed_ > kMostMissed) {
+      missed_ = 0;
+      if (!proves_itself(
+              lock, Status(LC_ERROR_DEVICE, "the device finds no primes where there are many")))
+        break;
+    }
     if (status.ok()) continue;
     if (status.code() != LC_ERROR_MEMORY && is_device_) {
       fail(lock, status);
@@ -96,6 +102,25 @@ void PrimeWorker::serve(std::unique_lock<std::mutex> &lock) {
       lock.lock();
     }
   }
+}
+
+// After something that only a device, or what it was given, can be blamed for. If it fails its
+// self-test too, its service ends, for the reason `otherwise`.
+bool PrimeWorker::proves_itself(std::unique_lock<std::mutex> &lock, const Status &otherwise) {
+  lock.unlock();
+  Failure failure;
+  try {
+    failure = Failure::of_self_test(tester_->prove());
+  } catch (const std::exception &error) {
+    failure = Failure::of_memory(Status(LC_ERROR_MEMORY, error.what()));
+  }
+  lock.lock();
+  if (failure.is_of(FailureOf::kDevice)) {
+    fail(lock, otherwise);
+    return false;
+  }
+  ++counters_.failures;
+  return true;
 }
 
 void PrimeWorker::close() {
@@ -245,7 +270,14 @@ Status PrimeWorker::search(std::vector<Share> &shares) {
   if (status.ok()) status = test(&passed);
   counters_.launches += tester_->take_launches();
 
-  missed_ += double(count) * table->survivors / trials_for_a_prime(*table, bits);
+  // What is expected of a share, unless its random generator has failed. The caller's own may give
+  // anything, so what is missed there is not the device's fault.
+  const double each = table->survivors / trials_for_a_prime(*table, bits);
+  for (const Share &one : shares) {
+    if (one.job->is_over()) continue;
+    double &missed = one.job->job.random == nullptr ? missed_ : one.job->missed;
+    missed += double(one.count) * each;
+  }
   auto share = shares.begin();
   for (size_t n = 0; status.ok() && n < trials.size(); n += rounds - 1) {
     if (std::count(passed.begin() + ptrdiff_t(n), passed.begin() + ptrdiff_t(n + rounds - 1), 0) !=
@@ -257,13 +289,15 @@ Status PrimeWorker::search(std::vector<Share> &shares) {
       status = Status(LC_ERROR_MEMORY, "no memory for a prime");
       break;
     }
-    missed_ = 0;
+    (share->job->job.random == nullptr ? missed_ : share->job->missed) = 0;
     memcpy(found.number.data(), tester_->candidates().data() + size_t{trials[n]} * stride, stride);
     (void)share->job->take(std::move(found));
   }
   tester_->forget();
-  if (status.ok() && is_device_ && missed_ > kMostMissed)
-    status = Status(LC_ERROR_DEVICE, "the device finds no primes where there are many");
+  for (const Share &one : shares)
+    if (one.job->missed > kMostMissed)
+      one.job->fail(Status(LC_ERROR_INTERNAL,
+                           "there is no prime among the numbers of the caller's random generator"));
   return status;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "batch/device_thread.h"
+#include "batch/failure.h"
 #include "primes/generation.h"
 #include "primes/prime_tester.h"
 
@@ -35,7 +36,8 @@ class PrimeWorker : public DeviceThread {
   bool submit(const GenerationPointer &job);
   // Tells the worker that a job may want more or less now.
   void look();
-  // One of its primes was not prime: the worker is not used any more.
+  // One of its primes was not prime: the worker is not used any more, unless it passes its
+  // self-test.
   void condemn();
 
  private:
@@ -50,6 +52,7 @@ class PrimeWorker : public DeviceThread {
   void serve(std::unique_lock<std::mutex> &lock) override;
   void fail(std::unique_lock<std::mutex> &lock, const Status &status) override;
   void close() override;
+  bool proves_itself(std::unique_lock<std::mutex> &lock, const Status &otherwise);
   bool drop_jobs(std::unique_lock<std::mutex> &lock);
   std::vector<Share> choose();
   Status search(std::vector<Share> &shares);
@@ -64,7 +67,8 @@ class PrimeWorker : public DeviceThread {
   bool looks_ = false;
   std::list<GenerationPointer> jobs_;
   std::unique_ptr<PrimeTester> tester_;
-  // How many primes should have been found since the last one was.
+  // How many primes should have been found since the last one was, among the candidates of the
+  // library's own random generator.
   double missed_ = 0;
 };
 

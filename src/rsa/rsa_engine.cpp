@@ -44,7 +44,7 @@ class RsaBatch : public Batch {
     return slot_->done->reached();
   }
   bool await(std::chrono::milliseconds limit) { return await_within(*slot_->done, limit); }
-  Status finish(std::span<uint8_t> right) override;
+  Failure finish(ItemResults &results) override;
   void abandon() override { is_over_ = false; }
 
  private:
@@ -65,12 +65,12 @@ class Engine : public RsaEngine {
         time_limit_(time_limit_of(trust, *device_)),
         slots_(*device_, time_limit_, RsaLaunch::wipe_device) {}
 
-  Result<std::unique_ptr<Batch>> start_items(lc_rsa_operation operation,
-                                             std::vector<RsaItem> items) override {
+  Started start_items(lc_rsa_operation operation, std::vector<RsaItem> items,
+                      ItemResults &results) override {
     // To free memory waits for all that the device does.
     if (slots_.under_way() == 0) launch_.memory().free_outgrown();
     Result<std::unique_ptr<Slot>> taken = slots_.take();
-    if (!taken.ok()) return taken.status();
+    if (!taken.ok()) return Failure::of_device(taken.status());
     RsaWork work;
     work.operation = operation;
     work.items = items;
@@ -80,12 +80,22 @@ class Engine : public RsaEngine {
                                    .powers = *slot->long_stream,
                                    .turn = *slot->turn,
                                    .sent = *slot->sent},
-                                  slot->room, work);
+                                  slot->room, work, results);
+    // Each of them has failed by itself, and nothing was launched.
+    if (status.ok() && !results.has_any_right()) return Started();
     if (status.ok()) status = slot->last().mark(*slot->done);
-    if (!status.ok()) return slot.give_up() ? status : stuck_status(time_limit_);
+    if (!status.ok())
+      return Failure::of_device(slot.give_up() ? status : stuck_status(time_limit_));
     const size_t looks = looks_at(work);
     return std::unique_ptr<Batch>(
         new RsaBatch(*this, slot.take(), std::move(items), std::move(work), looks));
+  }
+  Failure prove() override {
+    if (trust_.skip_self_test) return Failure();
+    const uint64_t before = launch_.launches();
+    const Status status = self_test();
+    test_launches_ += launch_.launches() - before;
+    return Failure::of_self_test(status);
   }
   size_t best_batch(BatchKind kind) const override {
     return launch_.best_batch(rsa_class(kind.size));
@@ -148,16 +158,23 @@ class Engine : public RsaEngine {
     std::vector<RsaItem> items;
     for (std::vector<uint8_t> &output : outputs)
       items.push_back({answer.key.get(), answer.input.data(), output.data()});
-    std::vector<uint8_t> right(kCount, 1);
-    Result<std::unique_ptr<Batch>> batch = start_items(answer.operation, std::move(items));
-    if (!batch.ok()) return batch.status();
-    if (!static_cast<RsaBatch &>(**batch).await(time_limit_)) {
-      (*batch)->abandon();
-      return stuck_status(time_limit_);
+    ItemResults results(kCount);
+    Started started = start_items(answer.operation, std::move(items), results);
+    if (!started.failure.ok()) return started.failure.status();
+    if (started.batch != nullptr) {
+      if (!static_cast<RsaBatch &>(*started.batch).await(time_limit_)) {
+        started.batch->abandon();
+        return stuck_status(time_limit_);
+      }
+      if (const Failure failure = started.batch->finish(results); !failure.ok())
+        return failure.status();
     }
-    LC_TRY((*batch)->finish(right));
-    for (size_t n = 0; n < kCount; ++n)
-      if (right[n] == 0 || outputs[n] != answer.expected) return false;
+    for (size_t n = 0; n < kCount; ++n) {
+      if (results.is_wrong(n)) return false;
+      // The CPU's, which says nothing of the device.
+      if (!results.is_right(n)) return results.failure(n).status();
+      if (outputs[n] != answer.expected) return false;
+    }
     return true;
   }
 
@@ -172,19 +189,16 @@ class Engine : public RsaEngine {
   uint64_t test_launches_ = 0;
 };
 
-Status RsaBatch::finish(std::span<uint8_t> right) {
+Failure RsaBatch::finish(ItemResults &results) {
   const Status status = slot_->done->wait();
   is_over_ = true;
-  if (!status.ok()) return status;
-  RsaLaunch::read_checks(slot_->room, work_, right);
+  if (!status.ok()) return Failure::of_device(status);
+  RsaLaunch::read_checks(slot_->room, work_, results);
   // This comes before anything is written, since an output may be where its input is.
-  const size_t count = work_.items.size(), first = engine_.throw_below(count);
-  for (size_t n = 0; n < std::min(looks_, count); ++n) {
-    const size_t at = (first + n) % count;
-    if (right[at] != 0) LC_TRY(RsaLaunch::compute_back(slot_->room, work_, at));
-  }
-  RsaLaunch::take_results(slot_->room, work_, right);
-  return Status();
+  spot_check(results, engine_.throw_below(results.size()), looks_,
+             [this](size_t n) { return RsaLaunch::computes_back(slot_->room, work_, n); });
+  RsaLaunch::take_results(slot_->room, work_, results);
+  return Failure();
 }
 
 RsaBatch::~RsaBatch() {
@@ -194,12 +208,13 @@ RsaBatch::~RsaBatch() {
 
 }  // namespace
 
-Result<std::unique_ptr<Batch>> RsaEngine::start(BatchKind kind, std::span<const BatchItem> items) {
+BatchEngine::Started RsaEngine::start(BatchKind kind, std::span<const BatchItem> items,
+                                      ItemResults &results) {
   std::vector<RsaItem> ours;
   ours.reserve(items.size());
   for (const BatchItem &item : items)
     ours.push_back(static_cast<const RsaRequest &>(*item.request).item(item.number));
-  return start_items(static_cast<lc_rsa_operation>(kind.operation), std::move(ours));
+  return start_items(static_cast<lc_rsa_operation>(kind.operation), std::move(ours), results);
 }
 
 Result<std::unique_ptr<RsaEngine>> make_rsa_engine(const device::Found &found,

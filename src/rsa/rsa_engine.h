@@ -19,14 +19,17 @@ struct RsaItem {
   const RsaKey *key;
   const uint8_t *in;
   uint8_t *out;
+  // Whose call it belongs to: items with the same one fail together if their key's random generator
+  // does. nullptr: nobody's.
+  const void *call = nullptr;
 };
 
 class RsaEngine : public BatchEngine {
  public:
-  Result<std::unique_ptr<Batch>> start(BatchKind kind, std::span<const BatchItem> items) final;
+  Started start(BatchKind kind, std::span<const BatchItem> items, ItemResults &results) final;
   // Starts a batch of operations that belong to no request.
-  virtual Result<std::unique_ptr<Batch>> start_items(lc_rsa_operation operation,
-                                                     std::vector<RsaItem> items) = 0;
+  virtual Started start_items(lc_rsa_operation operation, std::vector<RsaItem> items,
+                              ItemResults &results) = 0;
 };
 
 // Opens the device for RSA alone, on the calling thread, and has it answer what

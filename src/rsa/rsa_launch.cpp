@@ -9,10 +9,10 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "cpu/random.h"
 #include "cpu/rsa/cpu_rsa.h"
 #include "kernels/rsa/rsa_layout.h"
 #include "process/diagnostics.h"
+#include "secure/wiped_bytes.h"
 
 namespace lanecrypt::runtime {
 namespace {
@@ -72,15 +72,32 @@ Status follow(device::Stream &stream, device::Stream &other, device::Event &turn
   return stream.await(turn);
 }
 
+using Blinds = std::vector<uint32_t, secure::WipingAllocator<uint32_t>>;
+
 // Draws secret bits for each operation from its key's generator. Neighbours with the same
-// generator are drawn at once.
-Status draw_blinds(std::span<const RsaItem> items, std::vector<uint32_t> &to) {
+// generator are drawn at once. If that fails, each call draws again for itself, so that it fails
+// by itself too.
+void draw_blinds(std::span<const RsaItem> items, Blinds &to, ItemResults &results) {
+  const auto draw = [&](size_t first, size_t end) {
+    return cpu::random_bytes_for(*items[first].key, &to[first], (end - first) * sizeof to[0]);
+  };
+  const auto same_call = [&](size_t first, size_t most) {
+    size_t end = first + 1;
+    while (end < most && items[end].call == items[first].call) ++end;
+    return end;
+  };
   for (size_t first = 0, end; first < items.size(); first = end) {
     for (end = first + 1; end < items.size(); ++end)
       if (!items[end].key->draws_as(*items[first].key)) break;
-    LC_TRY(cpu::random_bytes_for(*items[first].key, &to[first], (end - first) * sizeof to[0]));
+    Status drawn = draw(first, end);
+    if (drawn.ok()) continue;
+    const bool is_one_call = same_call(first, end) == end;
+    for (size_t from = first, next; from < end; from = next) {
+      next = same_call(from, end);
+      if (!is_one_call) drawn = draw(from, next);
+      for (size_t n = from; n < next && !drawn.ok(); ++n) results.fail(n, Failure::of_item(drawn));
+    }
   }
-  return Status();
 }
 
 }  // namespace
@@ -192,15 +209,9 @@ Status RsaLaunch::launch(device::Stream &stream, const RsaTeams &teams, const ch
   return Status();
 }
 
-// The number is odd, so cleared memory never has it, and differs for 2^31 launches.
-Result<uint32_t> RsaLaunch::next_nonce() {
-  if (nonce_ == 0) {
-    // The device's memory may have been another engine's, which counts from another number.
-    LC_TRY(cpu::random_bytes(&nonce_, sizeof nonce_));
-    nonce_ |= 1;
-  }
-  return nonce_ += 2;
-}
+// The number is odd, so cleared memory never has it, and differs for 2^31 launches. It is no
+// secret. The device's memory may have been another engine's, which began at another number.
+uint32_t RsaLaunch::next_nonce() { return nonce_ += 2; }
 
 // What start() has planned of a launch: the same for all of its steps.
 struct RsaLaunch::Plan {
@@ -302,29 +313,41 @@ Status RsaLaunch::make_room(const RsaWork &work, const Plan &plan, RsaRoom &room
   return memory_.grow(room.table, kDevice, plan.table_bytes);
 }
 
-// Writes what goes to the device.
-Status RsaLaunch::stage(const RsaWork &work, const Plan &plan, RsaRoom &room) {
+// Writes what goes to the device. An item that fails goes along as 0 with another item's key, and
+// its result is not looked at.
+Status RsaLaunch::stage(const RsaWork &work, const Plan &plan, RsaRoom &room,
+                        ItemResults &results) {
   LC_TRY(memory_.grow(room.staging, MemoryKind::kPinned, work.staged_bytes));
   uint8_t *host = room.staging->host();
   memcpy(host, &plan.shape, sizeof plan.shape);
   memcpy(host + aligned(sizeof plan.shape), &plan.power_shape, sizeof plan.power_shape);
-  for (size_t n = 0; n < plan.keys.size(); ++n)
-    LC_TRY(
-        cpu::write_rsa_image(*plan.keys[n], plan.form, host + work.keys_at + n * plan.image_bytes));
-  std::vector<uint32_t> random(plan.is_private ? plan.count : 0);
-  if (plan.is_private) LC_TRY(draw_blinds(work.items, random));
+  std::vector<Failure> failures(plan.keys.size());
+  size_t good_key = plan.keys.size();
+  for (size_t n = 0; n < plan.keys.size(); ++n) {
+    const RsaKey &key = *plan.keys[n];
+    failures[n] = Failure::of_item(
+        plan.is_private && key.is_at_fault
+            ? cpu::key_at_fault()
+            : cpu::write_rsa_image(key, plan.form, host + work.keys_at + n * plan.image_bytes));
+    if (failures[n].ok()) good_key = n;
+  }
+  Blinds random(plan.is_private ? plan.count : 0);
+  if (plan.is_private) draw_blinds(work.items, random, results);
+  for (uint32_t n = 0; n < plan.count; ++n)
+    if (const Failure &failure = failures[plan.key_of[n]]; !failure.ok()) results.fail(n, failure);
+  if (!results.has_any_right()) return Status();
   for (uint32_t n = 0; n < plan.count; ++n) {
     const RsaItem &item = work.items[n];
-    const RsaPiece piece = {.key = plan.key_of[n] * plan.image_bytes,
+    const bool is_launched = results.is_right(n);
+    const RsaPiece piece = {.key = (is_launched ? plan.key_of[n] : good_key) * plan.image_bytes,
                             .blind = plan.is_private ? random[n] : 0,
                             .unused = 0};
     memcpy(host + work.pieces_at + n * sizeof piece, &piece, sizeof piece);
     uint8_t *to = host + work.inputs_at + uint64_t{n} * work.stride_bytes;
-    const uint32_t empty = work.stride_bytes - item.key->modulus_bytes;
-    memset(to, 0, empty);
-    memcpy(to + empty, item.in, item.key->modulus_bytes);
+    memset(to, 0, work.stride_bytes);
+    if (is_launched)
+      memcpy(to + work.stride_bytes - item.key->modulus_bytes, item.in, item.key->modulus_bytes);
   }
-  secure::wipe(random.data(), random.size() * sizeof random[0]);
   return Status();
 }
 
@@ -374,7 +397,8 @@ Status RsaLaunch::run_public(device::Stream &stream, const RsaWork &work, const 
                 raise);
 }
 
-Status RsaLaunch::start(const RsaStreams &streams, RsaRoom &room, RsaWork &work) {
+Status RsaLaunch::start(const RsaStreams &streams, RsaRoom &room, RsaWork &work,
+                        ItemResults &results) {
   device::Stream &stream = streams.ends;
   Plan plan;
   plan.is_private = work.operation == LC_RSA_PRIVATE;
@@ -383,11 +407,10 @@ Status RsaLaunch::start(const RsaStreams &streams, RsaRoom &room, RsaWork &work)
   plan_shapes(rsa_class(rsa_kind(*work.items.front().key, work.operation)), most_of_one_key, plan);
   plan_memory(work, plan);
   work.way = (plan.is_private ? "private " + plan.power.kernels : "public ") + plan.whole.kernels;
-  LC_TRY(stage(work, plan, room));
+  LC_TRY(stage(work, plan, room, results));
+  if (!results.has_any_right()) return Status();
   LC_TRY(make_room(work, plan, room));
-  Result<uint32_t> nonce = next_nonce();
-  if (!nonce.ok()) return nonce.status();
-  work.nonce = *nonce;
+  work.nonce = next_nonce();
   LC_TRY(upload(stream, work, plan, room));
   LC_TRY(stream.mark(streams.sent));
   LC_TRY(plan.is_private ? run_private(streams, work, plan, room)
@@ -397,34 +420,33 @@ Status RsaLaunch::start(const RsaStreams &streams, RsaRoom &room, RsaWork &work)
   return stream.zero(*room.out, 0, work.result_bytes);
 }
 
-void RsaLaunch::read_checks(const RsaRoom &room, const RsaWork &work, std::span<uint8_t> right) {
+void RsaLaunch::read_checks(const RsaRoom &room, const RsaWork &work, ItemResults &results) {
   for (size_t n = 0; n < work.items.size(); ++n) {
     uint32_t verdict;
     memcpy(&verdict, room.results->host() + work.verdicts_at + n * sizeof verdict, sizeof verdict);
-    right[n] = verdict == work.nonce ? 1 : 0;
+    if (results.is_right(n) && verdict != work.nonce) results.mark_wrong(n);
   }
 }
 
-Status RsaLaunch::compute_back(const RsaRoom &room, const RsaWork &work, size_t n) {
+Result<bool> RsaLaunch::computes_back(const RsaRoom &room, const RsaWork &work, size_t n) {
   const RsaKey &key = *work.items[n].key;
   const uint32_t bytes = key.modulus_bytes;
   const uint8_t *in = work.items[n].in,
                 *out = room.results->host() + (n + 1) * uint64_t{work.stride_bytes} - bytes;
+  // run_rsa() would not take it.
+  if (memcmp(out, key.numbers.n.data(), bytes) >= 0) return false;
   if (work.operation != LC_RSA_PRIVATE) std::swap(in, out);
-  std::vector<uint8_t> back(bytes);
-  // run_rsa() refuses a result that is not below the modulus.
-  const Status status = cpu::run_rsa(key, LC_RSA_PUBLIC, out, back.data());
-  const bool same = status.ok() && memcmp(back.data(), in, bytes) == 0;
-  secure::wipe(back.data(), bytes);
-  return same ? Status() : Status(LC_ERROR_DEVICE, "it gave wrong output of RSA");
+  secure::WipedBytes back(bytes);
+  LC_TRY(cpu::run_rsa(key, LC_RSA_PUBLIC, out, back.data()));
+  return memcmp(back.data(), in, bytes) == 0;
 }
 
-void RsaLaunch::take_results(RsaRoom &room, RsaWork &work, std::span<const uint8_t> right) {
+void RsaLaunch::take_results(RsaRoom &room, RsaWork &work, const ItemResults &results) {
   for (size_t n = 0; n < work.items.size(); ++n) {
     const RsaItem &item = work.items[n];
     uint8_t *const from = room.results->host() + n * uint64_t{work.stride_bytes};
     const uint32_t bytes = item.key->modulus_bytes;
-    if (right[n] != 0) memcpy(item.out, from + work.stride_bytes - bytes, bytes);
+    if (results.is_right(n)) memcpy(item.out, from + work.stride_bytes - bytes, bytes);
     secure::wipe(from, work.stride_bytes);  // now that the cache has it
   }
   work.result_bytes = 0;

@@ -13,6 +13,7 @@
 #include "device/device.h"
 #include "rsa/rsa_engine.h"
 #include "rsa/rsa_kind.h"
+#include "verify/dice.h"
 
 namespace lanecrypt::runtime {
 
@@ -71,16 +72,17 @@ class RsaLaunch {
 
   // Starts all of it. When streams.ends has done it, the results are in room.results, and
   // nothing of it runs in the other stream. On the device it zeroes the keys, all that was
-  // made with them, the inputs and, once they are copied, the results.
-  Status start(const RsaStreams &streams, RsaRoom &room, RsaWork &work);
-  // Sets right[n] to 1 if this very launch found result n right (for a public operation: made
-  // it), otherwise to 0.
-  static void read_checks(const RsaRoom &room, const RsaWork &work, std::span<uint8_t> right);
-  // Computes on the CPU the input of item n from its output or, for a public operation, the
-  // output again. LC_ERROR_DEVICE if it differs.
-  static Status compute_back(const RsaRoom &room, const RsaWork &work, size_t n);
+  // made with them, the inputs and, once they are copied, the results. An item whose key or random
+  // generator fails is noted in `results`; if that leaves none, nothing is started. An error is the
+  // device's, or LC_ERROR_MEMORY.
+  Status start(const RsaStreams &streams, RsaRoom &room, RsaWork &work, ItemResults &results);
+  // Marks as wrong what this very launch did not find right (of a public operation: did not make).
+  static void read_checks(const RsaRoom &room, const RsaWork &work, ItemResults &results);
+  // Whether the CPU computes from the output of item n its input or, for a public operation, the
+  // same output. An error is the CPU's.
+  static Result<bool> computes_back(const RsaRoom &room, const RsaWork &work, size_t n);
   // Copies the outputs of the items that are right, and wipes all in the room's results.
-  static void take_results(RsaRoom &room, RsaWork &work, std::span<const uint8_t> right);
+  static void take_results(RsaRoom &room, RsaWork &work, const ItemResults &results);
   // Wipes what was sent from the room's host memory, and all that is left of the work there.
   // At most once each.
   static void wipe_sent(RsaRoom &room, RsaWork &work);
@@ -120,9 +122,9 @@ class RsaLaunch {
   static uint32_t number_keys(const RsaWork &work, Plan &plan);
   void plan_shapes(const RsaClass &size, uint32_t most_of_one_key, Plan &plan) const;
   void plan_memory(RsaWork &work, Plan &plan);
-  Status stage(const RsaWork &work, const Plan &plan, RsaRoom &room);
+  Status stage(const RsaWork &work, const Plan &plan, RsaRoom &room, ItemResults &results);
   Status make_room(const RsaWork &work, const Plan &plan, RsaRoom &room);
-  Result<uint32_t> next_nonce();
+  uint32_t next_nonce();
   Status upload(device::Stream &stream, const RsaWork &work, const Plan &plan, RsaRoom &room);
   Status run_private(const RsaStreams &streams, const RsaWork &work, const Plan &plan,
                      RsaRoom &room);
@@ -137,7 +139,7 @@ class RsaLaunch {
   const RsaArithmetic arithmetic_;
   size_t forced_way_ = SIZE_MAX;
   uint64_t launches_ = 0;
-  uint32_t nonce_ = 0;  // of the last launch
+  uint32_t nonce_ = uint32_t(verify::Dice().throw_below(uint64_t{1} << 32)) | 1;  // of the last
   LaunchMemory memory_;
 };
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsa/rsa_request.h"
 
+#include <cstring>
+
 #include "cpu/rsa/cpu_rsa.h"
 #include "cpu/rsa/rsa_image.h"
+#include "secure/wiped_bytes.h"
 
 namespace lanecrypt::runtime {
 
@@ -14,7 +17,33 @@ RsaRequest::RsaRequest(RsaJob whole, Callback on_end)
 
 Status RsaRequest::run_on_cpu(uint32_t message) {
   const RsaItem what = item(message);
+  if (job.operation == LC_RSA_PRIVATE && what.key->is_at_fault) return cpu::key_at_fault();
   return cpu::run_rsa(*what.key, job.operation, what.in, what.out);
+}
+
+Repaired RsaRequest::repair_on_cpu(uint32_t message) {
+  if (job.operation != LC_RSA_PRIVATE) return BatchRequest::repair_on_cpu(message);
+  const RsaItem what = item(message);
+  const RsaKey &key = *what.key;
+  const auto unknown = [](const Status &why) { return Repaired{Repaired::Fault::kUnknown, why}; };
+  const auto at_fault = [&] {
+    key.is_at_fault = true;
+    return Repaired{Repaired::Fault::kKey, cpu::key_at_fault()};
+  };
+  if (key.is_at_fault) return at_fault();
+  // A round takes less time than the operation, whose failure might be the key's too.
+  Result<bool> primes = cpu::has_primes(key, 1);
+  if (!primes.ok()) return unknown(primes.status());
+  if (!*primes) return at_fault();
+  secure::WipedBytes made(key.modulus_bytes), back(key.modulus_bytes);
+  if (const Status status = cpu::run_rsa(key, LC_RSA_PRIVATE, what.in, made.data()); !status.ok())
+    return unknown(status);
+  if (const Status status = cpu::run_rsa(key, LC_RSA_PUBLIC, made.data(), back.data());
+      !status.ok())
+    return unknown(status);
+  if (std::memcmp(back.data(), what.in, key.modulus_bytes) != 0) return at_fault();
+  std::memcpy(what.out, made.data(), key.modulus_bytes);
+  return {};
 }
 
 void RsaRequest::prepare_for_device() {

@@ -26,12 +26,14 @@ class RsaRequest : public BatchRequest {
     return job.key_of(job.messages[message]).modulus_bytes;
   }
   Status run_on_cpu(uint32_t message) override;
+  // A key with which the CPU's result is wrong too is at fault from then on.
+  Repaired repair_on_cpu(uint32_t message) override;
   // Makes the blinding of a single key. For many keys the caller would wait too long.
   void prepare_for_device() override;
 
   RsaItem item(uint32_t message) const {
     const RsaMessage &of = job.messages[message];
-    return {&job.key_of(of), of.in, of.out};
+    return {&job.key_of(of), of.in, of.out, this};
   }
 
  private:

@@ -18,10 +18,6 @@ constexpr size_t kFirstLooks = 4;
 // than a device for what it does.
 constexpr int kRest = 50;
 
-Status wrong_result() {
-  return Status(LC_ERROR_DEVICE, "it gave a wrong result of SLH-DSA, and called it right");
-}
-
 // All of a batch have one.
 const SlhSet &set_of(std::span<const BatchItem> items) {
   return static_cast<const SlhRequest &>(*items[0].request).set_of(items[0].number);
@@ -44,7 +40,7 @@ class SlhBatch : public Batch {
   }
 
   bool is_done() override { return slot_->done->reached(); }
-  Status finish(std::span<uint8_t> right) override;
+  Failure finish(ItemResults &results) override;
   void abandon() override { is_over_ = false; }
 
  private:
@@ -54,16 +50,17 @@ class SlhBatch : public Batch {
   SlhKeys &keys(uint32_t at) const { return static_cast<SlhKeys &>(*items_[at].request); }
   const SlhRoom &room() const { return slot_->room; }
 
-  Status take_signatures(std::span<uint8_t> right);
-  Status take_verdicts();
-  Status take_keys();
-  Status look();
-  // Computes result `at` again; not one that is known to be wrong.
-  Status look_at(uint32_t at);
-  Status look_at_signature(uint32_t at);
-  Status look_at_verdict(uint32_t at);
-  Status look_at_key(uint32_t at);
-  Status look_at_draft_key(uint32_t at);
+  Status read_checks(ItemResults &results);
+  void take_signatures(ItemResults &results);
+  void take_verdicts(const ItemResults &results);
+  void take_keys(const ItemResults &results);
+  void look(ItemResults &results);
+  // Whether result `at` is right, as the CPU finds. An error is the CPU's.
+  Result<bool> is_right(uint32_t at);
+  Result<bool> is_signature_right(uint32_t at);
+  Result<bool> is_verdict_right(uint32_t at);
+  Result<bool> is_key_right(uint32_t at);
+  Result<bool> is_draft_key_right(uint32_t at);
 
   SlhLaunch &launch_;
   SlhSlots &slots_;
@@ -75,19 +72,18 @@ class SlhBatch : public Batch {
   bool is_over_ = false;
 };
 
-Status SlhBatch::look_at(uint32_t at) {
+Result<bool> SlhBatch::is_right(uint32_t at) {
   switch (kind_.operation) {
     case LC_SLH_DSA_SIGN:
-      return look_at_signature(at);
+      return is_signature_right(at);
     case LC_SLH_DSA_VERIFY:
-      return look_at_verdict(at);
+      return is_verdict_right(at);
     default:
-      return look_at_key(at);
+      return is_key_right(at);
   }
 }
 
-Status SlhBatch::look_at_signature(uint32_t at) {
-  if (!SlhLaunch::is_right(room(), set_, at)) return Status();
+Result<bool> SlhBatch::is_signature_right(uint32_t at) {
   const SlhSignatures &request = signatures(at);
   const cpu::SlhHashed &hashed = request.hashed(items_[at].number);
   const uint8_t *const from = SlhLaunch::signature(room(), set_, at);
@@ -95,34 +91,32 @@ Status SlhBatch::look_at_signature(uint32_t at) {
   std::memcpy(made.data(), hashed.r, set_.n);
   bool valid = false;
   LC_TRY(cpu::slh_verify(request.key_of(items_[at].number), hashed, made, valid));
-  return valid ? Status() : wrong_result();
+  return valid;
 }
 
-Status SlhBatch::look_at_verdict(uint32_t at) {
+Result<bool> SlhBatch::is_verdict_right(uint32_t at) {
   const SlhSignatures &request = signatures(at);
   const uint32_t number = items_[at].number;
-  Result<bool> verdict = SlhLaunch::verdict(room(), at);
-  if (!verdict.ok()) return verdict.status();
   bool valid = false;
   LC_TRY(cpu::slh_verify(request.key_of(number), request.hashed(number), request.signature(number),
                          valid));
-  return valid == *verdict ? Status() : wrong_result();
+  return valid == *SlhLaunch::verdict(room(), at);
 }
 
-Status SlhBatch::look_at_key(uint32_t at) {
-  if (set_.is_draft()) return look_at_draft_key(at);
+Result<bool> SlhBatch::is_key_right(uint32_t at) {
+  if (set_.is_draft()) return is_draft_key_right(at);
   const size_t n = set_.n;
   uint8_t root[32];
   SlhLaunch::take_root(room(), set_, at, root);
   secure::KeyMemory key(set_.private_bytes());
   if (!key.ok(set_.private_bytes())) return Status(LC_ERROR_MEMORY, "no memory for a key");
   LC_TRY(cpu::slh_make_key(set_, keys(at).seeds(items_[at].number), {key.data(), key.size()}));
-  return std::memcmp(key.data() + 3 * n, root, n) == 0 ? Status() : wrong_result();
+  return std::memcmp(key.data() + 3 * n, root, n) == 0;
 }
 
 // To make such a key again would take a core minutes: it makes one part of the tree, which is one
 // of thousands, and all that stands above the parts.
-Status SlhBatch::look_at_draft_key(uint32_t at) {
+Result<bool> SlhBatch::is_draft_key_right(uint32_t at) {
   const size_t n = set_.n;
   uint8_t root[32], made[32];
   SlhLaunch::take_root(room(), set_, at, root);
@@ -131,54 +125,60 @@ Status SlhBatch::look_at_draft_key(uint32_t at) {
   LC_TRY(cpu::slh_part(set_, keys(at).seeds(items_[at].number), uint32_t(part), made));
   uint8_t node[32];
   cpu::slh_bytes(set_, nodes + part * (n / 4), node);
-  if (std::memcmp(made, node, n) != 0) return wrong_result();
+  if (std::memcmp(made, node, n) != 0) return false;
   LC_TRY(cpu::slh_root_of(set_, keys(at).seeds(items_[at].number).last(n), nodes, made));
-  return std::memcmp(made, root, n) == 0 ? Status() : wrong_result();
+  return std::memcmp(made, root, n) == 0;
+}
+
+// Marks signatures that this launch did not find right. An error, if there is no verdict of a
+// signature that was to be verified, is the device's.
+Status SlhBatch::read_checks(ItemResults &results) {
+  for (uint32_t at = 0; at < items_.size(); ++at) {
+    if (kind_.operation == LC_SLH_DSA_SIGN && !SlhLaunch::is_right(room(), set_, at))
+      results.mark_wrong(at);
+    if (kind_.operation != LC_SLH_DSA_VERIFY) continue;
+    if (Result<bool> verdict = SlhLaunch::verdict(room(), at); !verdict.ok())
+      return verdict.status();
+  }
+  return Status();
 }
 
 // Which results the CPU computes again.
-Status SlhBatch::look() {
+void SlhBatch::look(ItemResults &results) {
   const SlhLooks::Range range = looks_->choose(kind_, items_.size());
   const auto begin = std::chrono::steady_clock::now();
-  for (size_t n = 0; n < range.count; ++n)
-    LC_TRY(look_at(uint32_t((range.first + n) % items_.size())));
+  spot_check(results, range.first, range.count, [this](size_t n) { return is_right(uint32_t(n)); });
   if (range.count != 0) looks_->took(kind_, std::chrono::steady_clock::now() - begin);
-  return Status();
 }
 
 // A signature that is wrong, or whose roots differ from what its key has signed before, is the
 // CPU's to make again.
-Status SlhBatch::take_signatures(std::span<uint8_t> right) {
+void SlhBatch::take_signatures(ItemResults &results) {
   launch_.share(uint32_t(items_.size()), set_.signature_bytes(), [&](uint32_t at) {
     std::array<uint8_t, size_t{SLH_MOST_LAYERS} * 32> roots;
     const SlhSignatures &request = signatures(at);
     const uint32_t number = items_[at].number;
-    right[at] = 0;
-    if (!SlhLaunch::is_right(room(), set_, at)) return;
+    if (!results.is_right(at)) return;
     SlhLaunch::take_roots(room(), set_, at, roots);
-    if (!request.have_roots_agree(number, roots)) return;
+    if (!request.have_roots_agree(number, roots)) return results.mark_wrong(at);
     const std::span<uint8_t> to = request.signature(number);
     std::memcpy(to.data(), request.hashed(number).r, set_.n);
     std::memcpy(&to[set_.n], SlhLaunch::signature(room(), set_, at) + set_.n,
                 set_.signature_bytes() - set_.n);
-    right[at] = 1;
   });
   // What was given out is no secret.
-  if (std::find(right.begin(), right.end(), 0) == right.end()) slot_->room.result_bytes = 0;
-  return Status();
+  if (results.are_all_right()) slot_->room.result_bytes = 0;
 }
 
-Status SlhBatch::take_verdicts() {
+void SlhBatch::take_verdicts(const ItemResults &results) {
   for (uint32_t at = 0; at < items_.size(); ++at)
-    if (Result<bool> verdict = SlhLaunch::verdict(room(), at); !verdict.ok())
-      return verdict.status();
-  for (uint32_t at = 0; at < items_.size(); ++at)
-    signatures(at).set_verdict(items_[at].number, *SlhLaunch::verdict(room(), at));
-  return Status();
+    if (results.is_right(at))
+      signatures(at).set_verdict(items_[at].number, *SlhLaunch::verdict(room(), at));
 }
 
-Status SlhBatch::take_keys() {
+void SlhBatch::take_keys(const ItemResults &results) {
   for (uint32_t at = 0; at < items_.size(); ++at) {
+    if (!results.is_right(at)) continue;
     const std::span<uint8_t> to = keys(at).key(items_[at].number);
     const std::span<const uint8_t> seeds = keys(at).seeds(items_[at].number);
     std::memcpy(to.data(), seeds.data(), seeds.size());
@@ -188,23 +188,22 @@ Status SlhBatch::take_keys() {
     for (size_t byte = 0; byte < tree.size(); byte += set_.n)
       cpu::slh_bytes(set_, nodes + byte / 4, &tree[byte]);
   }
-  return Status();
 }
 
-Status SlhBatch::finish(std::span<uint8_t> right) {
-  const Status status = slot_->done->wait();
+Failure SlhBatch::finish(ItemResults &results) {
+  Status status = slot_->done->wait();
   is_over_ = true;
-  if (!status.ok()) return status;
+  if (status.ok()) status = read_checks(results);
+  if (!status.ok()) return Failure::of_device(status);
   // This comes before anything is written.
-  if (looks_ != nullptr) LC_TRY(look());
-  switch (kind_.operation) {
-    case LC_SLH_DSA_SIGN:
-      return take_signatures(right);
-    case LC_SLH_DSA_VERIFY:
-      return take_verdicts();
-    default:
-      return take_keys();
-  }
+  if (looks_ != nullptr) look(results);
+  if (kind_.operation == LC_SLH_DSA_SIGN)
+    take_signatures(results);
+  else if (kind_.operation == LC_SLH_DSA_VERIFY)
+    take_verdicts(results);
+  else
+    take_keys(results);
+  return Failure();
 }
 
 }  // namespace
@@ -221,12 +220,12 @@ void SlhLooks::took(BatchKind kind, std::chrono::nanoseconds time) {
   next_[kind] = Clock::now() + kRest * time;
 }
 
-Result<std::unique_ptr<Batch>> start_slh_batch(SlhLaunch &launch, SlhSlots &slots, SlhLooks *looks,
-                                               BatchKind kind, std::span<const BatchItem> items) {
+BatchEngine::Started start_slh_batch(SlhLaunch &launch, SlhSlots &slots, SlhLooks *looks,
+                                     BatchKind kind, std::span<const BatchItem> items) {
   // To free memory waits for all that the device does.
   if (slots.under_way() == 0) launch.memory().free_outgrown();
   Result<SlhSlots::SlotPointer> taken = slots.take();
-  if (!taken.ok()) return taken.status();
+  if (!taken.ok()) return Failure::of_device(taken.status());
   SlhSlots::Starting slot(slots, std::move(*taken), SlhLaunch::wipe_host);
   const SlhSet &set = set_of(items);
   const auto count = uint32_t(items.size());
@@ -248,7 +247,8 @@ Result<std::unique_ptr<Batch>> start_slh_batch(SlhLaunch &launch, SlhSlots &slot
     status = launch.start_keys(stream, slot->room, set, count, put_item);
   }
   if (status.ok()) status = stream.mark(*slot->done);
-  if (!status.ok()) return slot.give_up() ? status : stuck_status(slots.time_limit());
+  if (!status.ok())
+    return Failure::of_device(slot.give_up() ? status : stuck_status(slots.time_limit()));
   std::vector<BatchItem> its_items(items.begin(), items.end());
   return std::unique_ptr<Batch>(
       new SlhBatch(launch, slots, looks, kind, slot.take(), std::move(its_items)));

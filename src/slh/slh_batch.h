@@ -40,8 +40,8 @@ class SlhLooks {
 };
 
 // Starts the batch in a free slot. looks: nullptr where the CPU need not look. The launch, the
-// slots and the looks stay longer than the batch.
-Result<std::unique_ptr<Batch>> start_slh_batch(SlhLaunch &launch, SlhSlots &slots, SlhLooks *looks,
-                                               BatchKind kind, std::span<const BatchItem> items);
+// slots and the looks stay longer than the batch. No item fails by itself.
+BatchEngine::Started start_slh_batch(SlhLaunch &launch, SlhSlots &slots, SlhLooks *looks,
+                                     BatchKind kind, std::span<const BatchItem> items);
 
 }  // namespace lanecrypt::runtime

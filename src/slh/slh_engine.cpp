@@ -36,6 +36,7 @@ class Engine : public BatchEngine {
  public:
   Engine(std::unique_ptr<device::Device> device, DeviceTrust trust)
       : device_(std::move(device)),
+        trust_(trust),
         launch_(*device_, copiers_),
         looks_(trust.verify),
         slots_(*device_,
@@ -43,8 +44,15 @@ class Engine : public BatchEngine {
                                              : default_time_limit(device_->properties()),
                SlhLaunch::wipe_device) {}
 
-  Result<std::unique_ptr<Batch>> start(BatchKind kind, std::span<const BatchItem> items) override {
+  Started start(BatchKind kind, std::span<const BatchItem> items, ItemResults &) override {
     return start_slh_batch(launch_, slots_, &looks_, kind, items);
+  }
+  Failure prove() override {
+    if (trust_.skip_self_test) return Failure();
+    const uint64_t before = launch_.launches();
+    const Status status = self_test();
+    test_launches_ += launch_.launches() - before;
+    return Failure::of_self_test(status);
   }
   size_t best_batch(BatchKind kind) const override {
     return SlhLaunch::best_batch(slh_set_of(kind), lc_slh_dsa_operation(kind.operation));
@@ -75,6 +83,7 @@ class Engine : public BatchEngine {
   Status run(const SlhRequestPointer &request);
 
   std::unique_ptr<device::Device> device_;
+  const DeviceTrust trust_;
   Workers copiers_{std::min(kMostCopiers, cpu::usable_cores())};
   SlhLaunch launch_;
   SlhLooks looks_;
@@ -85,20 +94,22 @@ class Engine : public BatchEngine {
 // Runs the one operation of a request, and waits for it.
 Status Engine::run(const SlhRequestPointer &request) {
   const BatchItem item{request, 0};
-  Result<std::unique_ptr<Batch>> batch =
+  const Started started =
       start_slh_batch(launch_, slots_, nullptr, request->kind_of(0), {&item, 1});
-  if (!batch.ok()) return batch.status();
+  if (!started.failure.ok()) return started.failure.status();
   const auto end = std::chrono::steady_clock::now() + slots_.time_limit();
-  while (!(*batch)->is_done()) {
+  while (!started.batch->is_done()) {
     if (std::chrono::steady_clock::now() >= end) {
-      (*batch)->abandon();
+      started.batch->abandon();
       return stuck_status(slots_.time_limit());
     }
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
-  uint8_t right = 1;
-  LC_TRY((*batch)->finish({&right, 1}));
-  return right == 1 ? Status() : verify::failed_self_test("a signature that does not verify");
+  ItemResults results(1);
+  if (const Failure failure = started.batch->finish(results); !failure.ok())
+    return failure.status();
+  return results.is_right(0) ? Status()
+                             : verify::failed_self_test("a signature that does not verify");
 }
 
 Result<bool> Engine::knows(const verify::SlhKnownAnswer &answer) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cpu/random.h"
 #include "cpu/slh/slh_message.h"
 #include "secure/key_memory.h"
 
@@ -66,8 +65,8 @@ void SlhLaunch::share(uint32_t count, uint64_t bytes, const std::function<void(u
 Status SlhLaunch::begin(device::Stream &stream, SlhRoom &room, const SlhSet &set, uint32_t count,
                         const PutItem &put_item, bool is_key, std::span<const uint32_t> tree) {
   room.count = count;
-  LC_TRY(cpu::random_bytes(&room.nonce, sizeof room.nonce));
-  room.nonce = (room.nonce | 1) & 0x7fffffff;
+  // Odd, so cleared memory never has it. It is no secret.
+  room.nonce = uint32_t(dice_.throw_below(uint64_t{1} << 31)) | 1;
   const uint64_t words = is_key ? 0 : uint64_t{count} * (set.signature_bytes() / 4);
   const uint64_t roots = uint64_t{count} * layers_of(set, is_key) * (set.n / 4);
   room.roots_at = words * sizeof(uint32_t);

@@ -14,6 +14,7 @@
 #include "job/slh_set.h"
 #include "kernels/slh/slh_layout.h"
 #include "thread/workers.h"
+#include "verify/dice.h"
 
 namespace lanecrypt::runtime {
 
@@ -101,6 +102,7 @@ class SlhLaunch {
   Workers &copiers_;
   LaunchMemory memory_;
   uint64_t launches_ = 0;
+  verify::Dice dice_;
 };
 
 }  // namespace lanecrypt::runtime

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/daemon/client/key.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "service/daemon/client/session.h"
+#include "service/daemon/limits.h"
 #include "service/daemon/report/counters.h"
 #include "service/daemon/service.h"
 
@@ -25,12 +27,19 @@ Sort sort_of(const KeyUse &use) {
 
 }  // namespace
 
-Key::Key(std::shared_ptr<Session> its_session, const KeyUse &use, Seat of_user, Counters &counters)
+uint32_t Key::charged_bits_of(const KeyUse &use) {
+  if (use.sort.family != Family::kRsa) return 0;
+  const KeyParts &parts = *use.parts;
+  return daemon::charged_bits(bits_of(parts[kN]), std::max(bits_of(parts[kP]), bits_of(parts[kQ])));
+}
+
+Key::Key(std::shared_ptr<Session> its_session, const KeyUse &use, Seats seats, Counters &counters)
     : session(std::move(its_session)),
       number(use.number),
-      of_user_(std::move(of_user)),
+      seats_(std::move(seats)),
       counters_(counters),
       sort_(sort_of(use)),
+      charged_bits_(charged_bits_of(use)),
       output_bytes_(use.output_bytes),
       parts_(*use.parts) {
   counters_.keys.fetch_add(1, std::memory_order_relaxed);
@@ -40,7 +49,7 @@ Key::~Key() { counters_.keys.fetch_sub(1, std::memory_order_relaxed); }
 
 bool Key::check() {
   checked_ = session->service().library_keys.get(sort_, parts_.parts());
-  return checked_ != nullptr;
+  return checked_ != nullptr && !checked_->is_at_fault();
 }
 
 }  // namespace lanecrypt::service::daemon

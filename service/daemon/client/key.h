@@ -31,9 +31,16 @@ class Key : public Waiting, public std::enable_shared_from_this<Key> {
  public:
   enum class State { kUnchecked, kGood, kBad };
 
+  // Its places: among the keys of its user, and its bytes among those of its user and of all.
+  struct Seats {
+    Seat of_user, bytes_of_user, bytes_of_all;
+    bool ok() const { return of_user.ok() && bytes_of_user.ok() && bytes_of_all.ok(); }
+  };
+  // Of RSA, the length for which a key that a request brings is charged (limits.h); else 0.
+  static uint32_t charged_bits_of(const KeyUse &use);
   // Copies the parts that the request has brought. Throws std::bad_alloc where there is no memory
   // that a key may be in.
-  Key(std::shared_ptr<Session> session, const KeyUse &use, Seat of_user, Counters &counters);
+  Key(std::shared_ptr<Session> session, const KeyUse &use, Seats seats, Counters &counters);
   ~Key();
   Key(const Key &) = delete;
 
@@ -41,6 +48,7 @@ class Key : public Waiting, public std::enable_shared_from_this<Key> {
   const uint64_t number;
 
   const Sort &sort() const { return sort_; }
+  uint32_t charged_bits() const { return charged_bits_; }
   // Whether it is for this.
   bool suits(const KeyUse &use) const {
     return sort_.family == use.sort.family && output_bytes_ == use.output_bytes &&
@@ -60,9 +68,10 @@ class Key : public Waiting, public std::enable_shared_from_this<Key> {
   std::shared_ptr<Key> in_line;
 
  private:
-  const Seat of_user_;
+  const Seats seats_;
   Counters &counters_;
   const Sort sort_;
+  const uint32_t charged_bits_;
   const size_t output_bytes_;
   const StoredParts parts_;
   LibraryKeyPointer checked_;

@@ -96,15 +96,19 @@ Session::FoundKey Session::find_key(Channel &channel, const KeyUse &use) {
   if (key == nullptr && !use.parts) return refuse(Outcome::kUnknownKey);
   if (key != nullptr && use.parts && !key->has(*use.parts)) return refuse(Outcome::kBadKey);
   if (key == nullptr) {
-    Seat seat(user->keys, kMostKeysOfUser, seats_of_key(use.sort.family));
-    if (keys_.size() >= kMostKeysOfSession || !seat.ok()) return refuse(Outcome::kBusy);
-    key = std::make_shared<Key>(shared_from_this(), use, std::move(seat), service_.counters);
+    const size_t bytes = bytes_of_key(use.sort.family, Key::charged_bits_of(use));
+    Key::Seats seats{Seat(user->keys, kMostKeysOfUser, seats_of_key(use.sort.family)),
+                     Seat(user->key_bytes, kMostKeyBytesOfUser, bytes),
+                     Seat(service_.key_bytes, kMostKeyBytes, bytes)};
+    if (keys_.size() >= kMostKeysOfSession || !seats.ok()) return refuse(Outcome::kBusy);
+    key = std::make_shared<Key>(shared_from_this(), use, std::move(seats), service_.counters);
     keys_.emplace(use.number, key);
     found.to_check = key->in_line = key;
   }
   if (!key->suits(use)) return refuse(Outcome::kBadInput);
   found.outcome = Outcome::kDone;
   found.has_key = key->state == Key::State::kGood;
+  if (found.has_key && key->checked().is_at_fault()) return refuse(Outcome::kBadKey);
   channel.request.sort = key->sort();
   channel.request.key = key;
   if (!found.has_key) key->waiting.push_back(channel.shared_from_this());

@@ -33,6 +33,8 @@ struct Counters {
   std::array<KindCounters, StatusPage::kSizes> rsa_private, rsa_generate;
   std::array<KindCounters, kSignatureSetCount> sign;  // by kSignatureSets
   std::atomic<uint64_t> sessions_total = 0, sessions_refused = 0;
+  // Keys that passed their check and whose results were wrong on the CPU too.
+  std::atomic<uint64_t> keys_at_fault = 0;
   std::atomic<uint64_t> keys = 0, channels = 0, sessions = 0;
   std::atomic<uint64_t> under_way = 0;  // operations with keys that the library has
   // Of operations with keys of this sort.

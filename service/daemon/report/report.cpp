@@ -138,6 +138,8 @@ std::string make_report(Service &service, const std::vector<std::shared_ptr<cons
   json["clients_total"] = value_of(counters.sessions_total);
   json["clients_refused_total"] = value_of(counters.sessions_refused);
   json["keys"] = value_of(counters.keys);
+  json["keys_at_fault_total"] = value_of(counters.keys_at_fault);
+  json["key_bytes"] = value_of(service.key_bytes);
   json["channels"] = value_of(counters.channels);
   json["operations_waiting"] = all > under_way ? all - under_way : 0;
   json["operations_under_way"] = under_way;

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <new>
 
+#include "abi/rsa_primes.h"
+
 namespace lanecrypt::service::daemon {
 namespace {
 
@@ -48,7 +50,16 @@ void LibraryKey::take_rsa(const KeyParts &brought) {
   parts.qinv = number_of(kQinv);
   if (lc_rsa_key_new(&parts, &rsa_) != LC_OK) return;
   // With zeros before the modulus the library's inputs would be shorter than the client's.
-  if (lc_rsa_key_bytes(rsa_) == brought[kN].size()) return;
+  if (lc_rsa_key_bytes(rsa_) == brought[kN].size()) {
+    // Results with other numbers than primes are wrong, and each would be made again by the CPU. A
+    // key that passes all the same is found out by its first wrong result.
+    const int has_primes = lc_rsa_key_has_primes(rsa_);
+    if (has_primes == 1) return;
+    if (has_primes < 0) {
+      lc_rsa_key_free(rsa_);
+      throw std::bad_alloc();
+    }
+  }
   lc_rsa_key_free(rsa_);
   rsa_ = nullptr;
 }

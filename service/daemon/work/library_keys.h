@@ -41,6 +41,10 @@ class LibraryKey {
   const lc_ml_dsa_key *ml_dsa() const { return ml_dsa_; }
   const lc_slh_dsa_key *slh_dsa() const { return slh_dsa_; }
   bool is(const KeyParts &parts) const { return parts_.are(parts); }
+  // Whether the library has found, by a wrong result, that the key is no good. note_fault() gives
+  // whether nobody had noted it before.
+  bool is_at_fault() const { return is_at_fault_.load(std::memory_order_relaxed); }
+  bool note_fault() const { return !is_at_fault_.exchange(true); }
 
  private:
   void take_rsa(const KeyParts &brought);
@@ -48,6 +52,7 @@ class LibraryKey {
   void take_slh_dsa(lc_context *context, uint32_t set, const KeyParts &brought);
 
   const StoredParts parts_;
+  mutable std::atomic<bool> is_at_fault_ = false;
   lc_rsa_key *rsa_ = nullptr;
   lc_ml_dsa_key *ml_dsa_ = nullptr;
   lc_slh_dsa_key *slh_dsa_ = nullptr;

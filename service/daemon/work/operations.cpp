@@ -12,7 +12,8 @@
 namespace lanecrypt::service::daemon {
 namespace {
 
-Outcome outcome_of(lc_status status, const Request &request) {
+// has_run: the library had taken the operation.
+Outcome outcome_of(lc_status status, const Request &request, bool has_run) {
   // The library looks at what the key has signed only after a check that failed.
   if (status == LC_ERROR_DEVICE && request.sort.family == Family::kSlhDsa &&
       request.result.failed_checks != 0)
@@ -20,8 +21,8 @@ Outcome outcome_of(lc_status status, const Request &request) {
   switch (status) {
     case LC_OK:
       return Outcome::kDone;
-    case LC_ERROR_ARGUMENT:  // the key was checked, so it is the input
-      return Outcome::kBadInput;
+    case LC_ERROR_ARGUMENT:  // the library refuses a wrong input before it takes it
+      return has_run ? Outcome::kBadKey : Outcome::kBadInput;
     case LC_ERROR_UNSUPPORTED:
       return Outcome::kBadKey;
     case LC_ERROR_MEMORY:
@@ -34,9 +35,10 @@ Outcome outcome_of(lc_status status, const Request &request) {
 }
 
 // A device takes longer for longer numbers, and needs fewer of them to be busy.
-size_t cost_of(const Sort &sort) {
+size_t cost_of(const Key &key) {
+  const Sort &sort = key.sort();
   if (sort.family == Family::kRsa) {
-    const size_t length = (sort.size + 2047) / 2048;
+    const size_t length = (key.charged_bits() + 2047) / 2048;
     return length * length;
   }
   // A signature of ML-DSA takes a device less than an operation of RSA-2048, which is as long as
@@ -88,7 +90,7 @@ void Operations::arrive(Channel &channel, const Sort &sort) {
 }
 
 void Operations::wait(Channel &channel) {
-  channel.request.cost = cost_of(channel.request.sort);
+  channel.request.cost = cost_of(*channel.request.key);
   if (takes_at_once(channel.request.cost)) return submit(channel);
   bool has_room = false;
   {
@@ -174,12 +176,13 @@ void Operations::submit(Channel &channel) {
   completion.argument = &channel;
   completion.eventfd = -1;
   completion.result = &request.result;
+  completion.owner = channel.session->user->number;
   const lc_status status = give_to_library(channel, completion);
   if (status == LC_OK) return;
   const size_t cost = request.cost;
   if (status == LC_ERROR_NO_DEVICE) on_trouble_(argument_);
   counters_.under_way.fetch_sub(1, std::memory_order_relaxed);
-  finish(channel, outcome_of(status, request));
+  finish(channel, outcome_of(status, request, false));
   leave_window(cost);
 }
 
@@ -190,7 +193,10 @@ void Operations::ended(void *argument, lc_status status) noexcept {
   const size_t cost = channel.request.cost;
   if (status == LC_ERROR_NO_DEVICE || status == LC_ERROR_DEVICE) self.on_trouble_(self.argument_);
   self.counters_.under_way.fetch_sub(1, std::memory_order_relaxed);
-  self.finish(channel, outcome_of(status, channel.request));
+  const Outcome outcome = outcome_of(status, channel.request, true);
+  if (status == LC_ERROR_ARGUMENT && channel.request.key->checked().note_fault())
+    self.counters_.keys_at_fault.fetch_add(1, std::memory_order_relaxed);
+  self.finish(channel, outcome);
   self.leave_window(cost);
   self.give();
 }
@@ -220,7 +226,10 @@ void Operations::finish(Channel &channel, Outcome outcome) {
 void Operations::count_done(const Channel &channel, Clock::time_point now) {
   const Request &request = channel.request;
   const uint64_t in_service = nanoseconds(now - channel.since);
-  note_latency(page_, request.sort, request.load, in_service / 1000);
+  // The time of a key with unequal primes says nothing of others with as long a modulus.
+  const Key &key = *request.key;
+  if (key.charged_bits() <= key.sort().size || key.sort().family != Family::kRsa)
+    note_latency(page_, request.sort, request.load, in_service / 1000);
   KindCounters &counters = counters_.of(request.sort);
   counters.service_time.add(in_service);
   // If the CPU made the result, since the device's was wrong, there is no batch.

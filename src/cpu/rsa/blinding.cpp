@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu/rsa/blinding.h"
 
+#include "cpu/random.h"
+
 namespace lanecrypt::cpu {
 namespace {
 
@@ -9,35 +11,47 @@ constexpr uint32_t kPairsOfOne = 32;
 // One inversion takes as long as a private operation.
 constexpr size_t kPairsOfOneInversion = 8;
 
+// So often numbers are drawn until one has an inverse.
+constexpr int kMostAttempts = 16;
+
+enum class Drawn { kPairs, kNoInverse };
+
 // Montgomery's trick: the inverse of the product of all r, times the other r, is the
-// inverse of one. False too where an r has no inverse.
-bool draw_all(std::vector<BlindingPair> &pairs, const Modulus &modulus, BN_CTX *context) {
+// inverse of one.
+Result<Drawn> draw_all(std::vector<BlindingPair> &pairs, const Modulus &modulus, BN_CTX *context) {
   // Until the pairs are known, r stands in the place of its power, and the product of all
   // r so far in the place of the inverse.
   const BIGNUM *product = nullptr;
   for (BlindingPair &pair : pairs) {
     BIGNUM *r = pair.power.get();
-    if (!pair.ok() || !modulus.draw(r, context)) return false;
+    if (!pair.ok()) return no_memory_for_key();
+    LC_TRY(modulus.draw(r, context));
     if (product == nullptr ? BN_copy(pair.inverse.get(), r) == nullptr
                            : !modulus.multiply(pair.inverse.get(), product, r, context))
-      return false;
+      return no_memory_for_key();
     product = pair.inverse.get();
   }
   // The inverse of r R is 1/r 1/R. R/r is wanted.
   const Number inverse(BN_new());
-  if (!inverse || BN_mod_inverse(inverse.get(), product, modulus.n(), context) == nullptr ||
-      !modulus.to_montgomery(inverse.get(), context) ||
+  if (!inverse) return no_memory_for_key();
+  if (BN_mod_inverse(inverse.get(), product, modulus.n(), context) == nullptr) {
+    const Number common(BN_new());
+    if (!common || BN_gcd(common.get(), product, modulus.n(), context) != 1)
+      return no_memory_for_key();
+    return BN_is_one(common.get()) ? Result<Drawn>(no_memory_for_key()) : Drawn::kNoInverse;
+  }
+  if (!modulus.to_montgomery(inverse.get(), context) ||
       !modulus.to_montgomery(inverse.get(), context))
-    return false;
+    return no_memory_for_key();
   for (size_t n = pairs.size(); n-- > 0;) {
     BIGNUM *r = pairs[n].power.get(), *of_r = pairs[n].inverse.get();
     if (n == 0 ? BN_copy(of_r, inverse.get()) == nullptr
                : !modulus.multiply(of_r, inverse.get(), pairs[n - 1].inverse.get(), context) ||
                      !modulus.multiply(inverse.get(), inverse.get(), r, context))
-      return false;
-    if (!modulus.raise_to_e(r, context)) return false;
+      return no_memory_for_key();
+    if (!modulus.raise_to_e(r, context)) return no_memory_for_key();
   }
-  return true;
+  return Drawn::kPairs;
 }
 
 }  // namespace
@@ -53,19 +67,25 @@ Modulus::Modulus(const RsaKey &key)
              BN_MONT_CTX_set(montgomery_.get(), n_.get(), context.get()) == 1;
 }
 
-bool Modulus::draw(BIGNUM *r, BN_CTX *context) const {
-  if (random_ == nullptr) return BN_priv_rand_range_ex(r, n(), 0, context) == 1 && !BN_is_zero(r);
+Status Modulus::draw(BIGNUM *r, BN_CTX *context) const {
   const size_t bits = static_cast<size_t>(BN_num_bits(n())), bytes = (bits + 7) / 8;
+  if (random_ == nullptr) {
+    do {
+      if (BN_priv_rand_range_ex(r, n(), 0, context) != 1)
+        return Status(LC_ERROR_INTERNAL, "OpenSSL's random generator failed");
+    } while (BN_is_zero(r));
+    return Status();
+  }
   secure::KeyMemory memory(bytes);
-  if (!memory.ok(bytes)) return false;
+  if (!memory.ok(bytes)) return no_memory_for_key();
   // Each draw is below n with a chance of a half or more.
   for (int attempt = 0; attempt < 100; ++attempt) {
-    if (random_(random_argument_, memory.data(), bytes) != 1) return false;
+    LC_TRY(random_bytes_from({random_, random_argument_}, memory.data(), bytes));
     memory.data()[0] &= static_cast<uint8_t>(0xff >> (8 * bytes - bits));
-    if (BN_bin2bn(memory.data(), static_cast<int>(bytes), r) == nullptr) return false;
-    if (!BN_is_zero(r) && BN_cmp(r, n()) < 0) return true;
+    if (BN_bin2bn(memory.data(), static_cast<int>(bytes), r) == nullptr) return no_memory_for_key();
+    if (!BN_is_zero(r) && BN_cmp(r, n()) < 0) return Status();
   }
-  return false;
+  return Status(LC_ERROR_INTERNAL, "the caller's random generator gives no random numbers");
 }
 
 bool Modulus::multiply(BIGNUM *product, const BIGNUM *x, const BIGNUM *y, BN_CTX *context) const {
@@ -82,33 +102,45 @@ bool Modulus::to_montgomery(BIGNUM *x, BN_CTX *context) const {
   return BN_to_montgomery(x, x, montgomery_.get(), context) == 1;
 }
 
-std::vector<BlindingPair> draw_pairs(size_t wanted, const Modulus &modulus, BN_CTX *context) {
+Result<std::vector<BlindingPair>> draw_pairs(size_t wanted, const Modulus &modulus,
+                                             BN_CTX *context) {
   // With two long primes, one r in about 2^500 has no inverse. With a short prime many
   // have none, and a product of several even more often.
-  for (int attempt = 0; attempt < 8; ++attempt) {
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     std::vector<BlindingPair> pairs(attempt == 0 ? wanted : 1);
-    if (draw_all(pairs, modulus, context)) return pairs;
+    Result<Drawn> drawn = draw_all(pairs, modulus, context);
+    if (!drawn.ok()) return drawn.status();
+    if (*drawn == Drawn::kPairs) return pairs;
   }
-  return {};
+  return Status(LC_ERROR_ARGUMENT,
+                "the RSA key cannot be blinded: too few numbers have an inverse modulo its n");
 }
 
-const BlindingPair *BlindingChain::next(const Modulus &modulus, BN_CTX *context) {
+Result<const BlindingPair *> BlindingChain::next(const Modulus &modulus, BN_CTX *context) {
   // After a failure, which may have left half a pair, a fresh one is drawn.
-  made_ = advance(modulus, context) ? made_ + 1 : 0;
-  return made_ == 0 ? nullptr : &pair_;
+  const Status status = advance(modulus, context);
+  made_ = status.ok() ? made_ + 1 : 0;
+  if (!status.ok()) return status;
+  return &pair_;
 }
 
-bool BlindingChain::advance(const Modulus &modulus, BN_CTX *context) {
+Status BlindingChain::advance(const Modulus &modulus, BN_CTX *context) {
   BIGNUM *power = pair_.power.get(), *inverse = pair_.inverse.get();
-  if (made_ % kPairsOfOne != 0)
-    return modulus.multiply(power, power, power, context) &&
-           modulus.multiply(inverse, inverse, inverse, context);
+  if (made_ % kPairsOfOne != 0) {
+    const bool is_squared = modulus.multiply(power, power, power, context) &&
+                            modulus.multiply(inverse, inverse, inverse, context);
+    return is_squared ? Status() : no_memory_for_key();
+  }
   // A new key may not be used much.
-  if (fresh_.empty()) fresh_ = draw_pairs(made_ == 0 ? 1 : kPairsOfOneInversion, modulus, context);
-  if (fresh_.empty()) return false;
+  if (fresh_.empty()) {
+    Result<std::vector<BlindingPair>> drawn =
+        draw_pairs(made_ == 0 ? 1 : kPairsOfOneInversion, modulus, context);
+    if (!drawn.ok()) return drawn.status();
+    fresh_ = std::move(*drawn);
+  }
   pair_ = std::move(fresh_.back());
   fresh_.pop_back();
-  return true;
+  return Status();
 }
 
 }  // namespace lanecrypt::cpu

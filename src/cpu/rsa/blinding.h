@@ -11,6 +11,9 @@
 
 namespace lanecrypt::cpu {
 
+// Apart from this, nothing fails in OpenSSL's arithmetic with numbers that were checked.
+inline Status no_memory_for_key() { return Status(LC_ERROR_MEMORY, "no memory for the key"); }
+
 // Arithmetic modulo the n of one key. Any thread may use it with a context of its own.
 class Modulus {
  public:
@@ -25,7 +28,7 @@ class Modulus {
   bool raise_to_e(BIGNUM *x, BN_CTX *context) const;
   bool to_montgomery(BIGNUM *x, BN_CTX *context) const;
   // A secret number below n and not 0, from the key's random generator.
-  bool draw(BIGNUM *r, BN_CTX *context) const;
+  Status draw(BIGNUM *r, BN_CTX *context) const;
 
  private:
   const Number n_, e_;
@@ -41,20 +44,21 @@ struct BlindingPair {
   bool ok() const { return power != nullptr && inverse != nullptr; }
 };
 
-// Pairs of fresh r from the key's random generator, at most as many as are wanted; none
-// after a failure.
-std::vector<BlindingPair> draw_pairs(size_t wanted, const Modulus &modulus, BN_CTX *context);
+// Pairs of fresh r from the key's random generator, at most as many as are wanted and at least
+// one. LC_ERROR_ARGUMENT if the key has too few numbers with an inverse, LC_ERROR_MEMORY, or the
+// failure of the random generator.
+Result<std::vector<BlindingPair>> draw_pairs(size_t wanted, const Modulus &modulus,
+                                             BN_CTX *context);
 
 // Gives one pair after the other: the last one squared, and after 32 of them a fresh one,
 // as in OpenSSL's own blinding.
 class BlindingChain {
  public:
-  // nullptr after a failure. Otherwise it points to a pair that is good until the next
-  // call.
-  const BlindingPair *next(const Modulus &modulus, BN_CTX *context);
+  // A pair that is good until the next call. Fails as draw_pairs() does.
+  Result<const BlindingPair *> next(const Modulus &modulus, BN_CTX *context);
 
  private:
-  bool advance(const Modulus &modulus, BN_CTX *context);
+  Status advance(const Modulus &modulus, BN_CTX *context);
 
   BlindingPair pair_;
   uint32_t made_ = 0;

@@ -185,6 +185,11 @@ Status run_rsa(const RsaKey &key, lc_rsa_operation operation, const uint8_t *in,
   return done == 1 && bytes == key.modulus_bytes ? Status() : openssl_failed();
 }
 
+Status key_at_fault() {
+  return Status(LC_ERROR_ARGUMENT,
+                "the RSA key is at fault: its p or q is not prime, so results would be wrong");
+}
+
 Status random_bytes_for(const RsaKey &key, void *to, size_t bytes) {
   return random_bytes_from({key.random, key.random_argument}, to, bytes);
 }

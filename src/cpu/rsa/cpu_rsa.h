@@ -18,6 +18,14 @@ Status prepare(RsaKey &key);
 // thread.
 Status run_rsa(const RsaKey &key, lc_rsa_operation operation, const uint8_t *in, uint8_t *out);
 
+// Whether p and q pass `rounds` rounds each of the test of Miller and Rabin, with bases from the
+// private random generator. A number that is not prime passes a round with a chance of 1/4 at most.
+// Any thread.
+Result<bool> has_primes(const RsaKey &key, unsigned rounds);
+
+// The error of a key whose p or q is not prime.
+Status key_at_fault();
+
 // Random bytes from the generator by which the key is blinded.
 Status random_bytes_for(const RsaKey &key, void *to, size_t bytes);
 

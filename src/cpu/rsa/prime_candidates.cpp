@@ -56,6 +56,26 @@ bool is_less(const uint8_t *a, const uint8_t *b, size_t bytes) {
   return borrow != 0;
 }
 
+// Whether a base is none by FIPS 186-5, B.3.1, step 4.2: 0, 1, or not below candidate - 1, which
+// is even.
+bool is_no_base(const uint8_t *base, const uint8_t *candidate, size_t bytes) {
+  if (!is_less(base, candidate, bytes)) return true;
+  uint8_t high = 0, difference = 0;
+  for (size_t n = 0; n + 1 < bytes; ++n) {
+    high |= base[n];
+    difference |= base[n] ^ candidate[n];
+  }
+  difference |= uint8_t(base[bytes - 1] ^ (candidate[bytes - 1] & 0xfe));
+  return difference == 0 || (high == 0 && base[bytes - 1] <= 1);
+}
+
+// Random bases are refused so often with a chance of 2^-256 at most, apart from tiny candidates.
+constexpr int kMostDraws = 256;
+
+Status not_random() {
+  return Status(LC_ERROR_INTERNAL, "the caller's random generator gives no random numbers");
+}
+
 // Clears the bits of a number of `stride_bytes` from `bits` up.
 void cut(uint8_t *number, uint32_t bits, uint32_t stride_bytes) {
   const uint32_t empty = 8 * stride_bytes - bits;
@@ -121,18 +141,20 @@ Status draw_candidates(const RandomBytes &random, uint32_t bits, std::span<uint8
   // The upper 64 bits are drawn again until they are large enough. Only then is the rest
   // drawn, since it would be thrown away with them.
   uint64_t tops[512];
-  size_t next = std::size(tops);
+  size_t next = std::size(tops), blocks_since = 0;
   Status status;
   for (size_t at = 0; at < to.size() && status.ok(); at += stride) {
     uint64_t top = 0;
     while (top < kLeastTop) {
       if (next == std::size(tops)) {
-        status = random(tops, sizeof tops);
+        // Of random numbers, one in four is large enough.
+        status = ++blocks_since > 2 ? not_random() : random(tops, sizeof tops);
         if (!status.ok()) break;
         next = 0;
       }
       top = tops[next++];
     }
+    blocks_since = 0;
     uint8_t *number = to.data() + at;
     cut(number, bits - 64, stride);
     const uint32_t shift = (8 * stride - bits) % 8;
@@ -153,7 +175,9 @@ Status draw_bases(const RandomBytes &random, uint32_t bits, std::span<const uint
   for (size_t n = 0; n < trials.size(); ++n) {
     uint8_t *base = to.data() + n * stride;
     cut(base, bits, stride);
-    while (!is_less(base, candidates.data() + size_t{trials[n]} * stride, stride)) {
+    const uint8_t *const candidate = candidates.data() + size_t{trials[n]} * stride;
+    for (int draws = 1; is_no_base(base, candidate, stride); ++draws) {
+      if (draws == kMostDraws) return not_random();
       LC_TRY(random(base, stride));
       cut(base, bits, stride);
     }

@@ -41,7 +41,8 @@ bool survives(const SieveTable &table, const uint8_t *candidate);
 // least 128.
 Status draw_candidates(const RandomBytes &random, uint32_t bits, std::span<uint8_t> to);
 
-// For each number in `trials`, a number below that candidate, all equally likely.
+// For each number in `trials`, a base for that candidate (FIPS 186-5, B.3.1, step 4.2): a number
+// above 1 and below candidate - 1, all equally likely. LC_ERROR_INTERNAL if `random` gives none.
 Status draw_bases(const RandomBytes &random, uint32_t bits, std::span<const uint8_t> candidates,
                   std::span<const uint32_t> trials, std::span<uint8_t> to);
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cpu/openssl_object.h"
+#include "cpu/random.h"
 #include "cpu/rsa/cpu_rsa.h"
 #include "secure/key_memory.h"
 
@@ -67,11 +68,15 @@ Result<bool> is_consistent(const RandomBytes &random, const RsaKey &key) {
   // Makes it less than the modulus, whose highest bit is set.
   const uint32_t spare = 8 * key.modulus_bytes - key.modulus_bits;
   in[0] &= uint8_t(0x7f >> spare);
-  // OpenSSL checks the private operation's result itself, and that may fail too.
-  if (!run_rsa(key, LC_RSA_PRIVATE, in.data(), out.data()).ok() ||
-      !run_rsa(key, LC_RSA_PUBLIC, out.data(), out.data()).ok())
-    return false;
-  return in == out;
+  Status status = run_rsa(key, LC_RSA_PRIVATE, in.data(), out.data());
+  if (status.ok()) status = run_rsa(key, LC_RSA_PUBLIC, out.data(), out.data());
+  if (status.ok()) return in == out;
+  // OpenSSL checks the private operation's result itself, so that may fail for want of primes. If
+  // these are prime, it is a failure of the CPU.
+  constexpr unsigned kRounds = 8;
+  Result<bool> primes = has_primes(key, kRounds);
+  if (!primes.ok() || *primes) return status;
+  return false;
 }
 
 Result<bool> passes_fresh_round(const RandomBytes &random, uint32_t bits,
@@ -181,6 +186,21 @@ Result<bool> test(std::span<const uint8_t> candidate, std::span<const uint8_t> b
   return false;
 }
 
+Result<bool> have_rounds_passed(std::span<const uint8_t> number, unsigned rounds) {
+  // No base is between 1 and number - 1.
+  if (number.size() == 1 && number[0] == 3) return true;
+  const uint32_t bits = bits_of(number), stride = prime_stride_bytes(bits);
+  secure::KeyMemory padded(stride);
+  if (!padded.ok(stride)) return Status(LC_ERROR_MEMORY, "no memory to test a prime");
+  std::memset(padded.data(), 0, stride - number.size());
+  std::memcpy(padded.data() + stride - number.size(), number.data(), number.size());
+  for (unsigned n = 0; n < rounds; ++n) {
+    Result<bool> passes = passes_fresh_round(random_bytes, bits, {padded.data(), stride});
+    if (!passes.ok() || !*passes) return passes;
+  }
+  return true;
+}
+
 // The caller's queue of errors stays as it was.
 struct ErrorsKept {
   ErrorsKept() { (void)ERR_set_mark(); }
@@ -192,6 +212,15 @@ struct ErrorsKept {
 Result<bool> passes_round(std::span<const uint8_t> candidate, std::span<const uint8_t> base) {
   const ErrorsKept kept;
   return test(candidate, base);
+}
+
+Result<bool> has_primes(const RsaKey &key, unsigned rounds) {
+  const ErrorsKept kept;
+  for (const std::span<const uint8_t> prime : {key.numbers.p, key.numbers.q}) {
+    Result<bool> passed = have_rounds_passed(prime, rounds);
+    if (!passed.ok() || !*passed) return passed;
+  }
+  return true;
 }
 
 Result<MadeKey> make_rsa_key(const RandomBytes &random, uint32_t modulus_bits,

@@ -4,6 +4,7 @@
 #include <openssl/err.h>
 
 #include <cstring>
+#include <utility>
 
 #include "cpu/rsa/blinding.h"
 #include "cpu/rsa/openssl_key.h"
@@ -12,6 +13,9 @@
 
 namespace lanecrypt::cpu {
 namespace {
+
+// Images of other forms are made again: what a key takes must be bounded.
+constexpr size_t kMostImages = 2;
 
 size_t pair_count(const RsaImageForm &form) { return 1 + RSA_BLIND_ENTRIES * form.blind_windows; }
 
@@ -172,29 +176,31 @@ bool write_constants(Maker &maker, const RsaKey &key, const RsaImageForm &form, 
 }
 
 // Entry v of table w: the pair of g^(v 16^w) for one random g.
-bool write_tables(Maker &maker, const RsaImageForm &form, const BIGNUM *r, uint8_t *numbers) {
-  if (form.blind_windows == 0) return true;
-  const std::vector<BlindingPair> step = draw_pairs(1, maker.modulus(), maker.context());
+Status write_tables(Maker &maker, const RsaImageForm &form, const BIGNUM *r, uint8_t *numbers) {
+  if (form.blind_windows == 0) return Status();
+  Result<std::vector<BlindingPair>> step = draw_pairs(1, maker.modulus(), maker.context());
+  if (!step.ok()) return step.status();
   const Number entry(BN_new());
-  if (step.empty() || !entry) return false;
+  if (!entry) return no_memory_for_key();
   for (uint32_t part = 0; part < 2; ++part) {
     uint8_t *to = numbers + (RSA_BLIND + part * pair_count(form) + 1) * number_bytes(form);
-    BIGNUM *by = (part == 0 ? step[0].power : step[0].inverse).get();
+    const BlindingPair &pair = step->front();
+    BIGNUM *by = (part == 0 ? pair.power : pair.inverse).get();
     for (uint32_t w = 0; w < form.blind_windows; ++w) {
       if (BN_set_word(entry.get(), 1) != 1 ||
           !maker.modulus().to_montgomery(entry.get(), maker.context()))
-        return false;
+        return no_memory_for_key();
       for (uint32_t v = 0; v < RSA_BLIND_ENTRIES; ++v) {
         if (!maker.split_montgomery(entry.get(), r, to) ||
             !maker.modulus().multiply(entry.get(), entry.get(), by, maker.context()))
-          return false;
+          return no_memory_for_key();
         to += number_bytes(form);
       }
       // g^(16^(w+1)).
-      if (BN_copy(by, entry.get()) == nullptr) return false;
+      if (BN_copy(by, entry.get()) == nullptr) return no_memory_for_key();
     }
   }
-  return true;
+  return Status();
 }
 
 }  // namespace
@@ -221,6 +227,7 @@ struct RsaImageCache::Process {
   // The base that the next image takes, once somebody made it.
   std::mutex ahead_mutex;
   BlindingChain ahead;
+  Status ahead_failed;  // why the last attempt to make one did, until a launch is told
   std::atomic<const BlindingPair *> base_ahead = nullptr;
 };
 
@@ -243,22 +250,21 @@ RsaImageCache::Process *RsaImageCache::process(const RsaKey &key) {
 }
 
 Status RsaImageCache::write(const RsaKey &key, const RsaImageForm &form, uint8_t *to) {
-  const Status no_memory(LC_ERROR_MEMORY, "no memory for the key");
   Process *mine = process(key);
-  if (mine == nullptr) return no_memory;
+  if (mine == nullptr) return no_memory_for_key();
   const std::lock_guard lock(mine->mutex);
   Maker maker(mine->modulus, form);
-  if (!maker.ok()) return no_memory;
+  if (!maker.ok()) return no_memory_for_key();
   const Image *image = nullptr;
   for (const Image &known : mine->images)
     if (known.form == form) image = &known;
   if (image == nullptr) {
     Image made = {form, secure::KeyMemory(form.bytes()), maker.r()};
-    if (!made.memory.ok(form.bytes()) || !made.r) return no_memory;
-    if (!write_constants(maker, key, form, made.memory.data()) ||
-        (form.is_private &&
-         !write_tables(maker, form, made.r.get(), made.memory.data() + head_bytes(form))))
-      return openssl_failed();
+    if (!made.memory.ok(form.bytes()) || !made.r) return no_memory_for_key();
+    if (!write_constants(maker, key, form, made.memory.data())) return no_memory_for_key();
+    if (form.is_private)
+      LC_TRY(write_tables(maker, form, made.r.get(), made.memory.data() + head_bytes(form)));
+    if (mine->images.size() == kMostImages) mine->images.erase(mine->images.begin());
     mine->images.push_back(std::move(made));
     image = &mine->images.back();
   }
@@ -270,14 +276,18 @@ Status RsaImageCache::write(const RsaKey &key, const RsaImageForm &form, uint8_t
   // blinding serve as well as two keys' chains do.
   const std::unique_lock ahead(mine->ahead_mutex, std::try_to_lock);
   const BlindingPair *base = ahead.owns_lock() ? mine->base_ahead.exchange(nullptr) : nullptr;
-  if (base == nullptr)
-    base = (ahead.owns_lock() ? mine->ahead : mine->blinding).next(mine->modulus, maker.context());
-  if (base == nullptr ||
-      !maker.split_montgomery(base->power.get(), image->r.get(),
+  if (ahead.owns_lock()) LC_TRY(std::exchange(mine->ahead_failed, Status()));
+  if (base == nullptr) {
+    Result<const BlindingPair *> next =
+        (ahead.owns_lock() ? mine->ahead : mine->blinding).next(mine->modulus, maker.context());
+    if (!next.ok()) return next.status();
+    base = *next;
+  }
+  if (!maker.split_montgomery(base->power.get(), image->r.get(),
                               numbers + RSA_BLIND * number_bytes(form)) ||
       !maker.split_montgomery(base->inverse.get(), image->r.get(),
                               numbers + (RSA_BLIND + pair_count(form)) * number_bytes(form)))
-    return openssl_failed();
+    return no_memory_for_key();
   return Status();
 }
 
@@ -292,8 +302,13 @@ void RsaImageCache::make_base_ahead(const RsaKey &key) {
   if (!ahead.owns_lock() || mine->base_ahead.load() != nullptr) return;
   // The caller's queue of errors stays as it was.
   (void)ERR_set_mark();
-  if (const NumberContext context(BN_CTX_new_ex(private_library())); context != nullptr)
-    mine->base_ahead = mine->ahead.next(mine->modulus, context.get());
+  if (const NumberContext context(BN_CTX_new_ex(private_library())); context != nullptr) {
+    Result<const BlindingPair *> next = mine->ahead.next(mine->modulus, context.get());
+    if (next.ok())
+      mine->base_ahead = *next;
+    else
+      mine->ahead_failed = next.status();
+  }
   (void)ERR_pop_to_mark();
 }
 

@@ -25,7 +25,8 @@ struct RsaImageForm {
 
 // Writes the image to `to`, which has form.bytes(). What does not change is made once for
 // each key. Each call for a private key has another blinding base (cpu/rsa/blinding.h).
-// Any thread.
+// Any thread. An error is the key's (LC_ERROR_ARGUMENT), its random generator's, or
+// LC_ERROR_MEMORY.
 Status write_rsa_image(const RsaKey &key, const RsaImageForm &form, uint8_t *to);
 
 // Makes the base for the next image of a private key, unless it is there or another

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "../../unit/support/hostile_rsa_keys.h"
 #include "daemon_process.h"
 #include "service/daemon/limits.h"
 #include "service/wire/packets.h"
@@ -63,6 +64,47 @@ class DaemonHostile : public testing::Test {
   const TestKey &key_ = key_of_bits(kBits);
   const Bytes input_ = extreme_inputs(key_, 1).back();
 };
+
+// Keys whose numbers belong together, and whose primes are none. One client brings hundreds of
+// them.
+TEST_F(DaemonHostile, KeysWhosePrimesAreNone) {
+  TestClient client = connected(daemon_.socket_path());
+  const std::vector<Socket> channels = client.open_channels(4);
+  ASSERT_EQ(4u, channels.size());
+  const auto expect_others_are_served = [&] {
+    const Answer answer = ask(channels_[0], 1, key_, input_, false);
+    ASSERT_EQ(Outcome::kDone, answer.outcome);
+    EXPECT_EQ(key_.power(input_, key_.secret.get()), answer.output);
+  };
+  Bytes input;
+  for (unsigned variant = 0; variant < 200; ++variant) {
+    const TestKey hostile = lanecrypt::test::key_of_small_factors(variant);
+    input.assign(hostile.n.size(), 0);
+    input.back() = 2;
+    EXPECT_EQ(Outcome::kBadKey,
+              ask(channels[variant % 4], variant + 1, hostile, input, true).outcome);
+    if (variant % 20 == 0) expect_others_are_served();
+  }
+  for (uint64_t n = 0; n < 10; ++n) {
+    const TestKey hostile = lanecrypt::test::key_with_composite(kBits);
+    input.assign(hostile.n.size(), 0);
+    input.back() = 2;
+    EXPECT_EQ(Outcome::kBadKey, ask(channels[0], 1000 + n, hostile, input, true).outcome);
+    expect_others_are_served();
+  }
+  // Unequal primes are no fault.
+  const TestKey unequal = lanecrypt::test::key_of_unequal_primes(1024, 160);
+  input.assign(unequal.n.size(), 0);
+  input.back() = 7;
+  const Answer answer = ask(channels[0], 5000, unequal, input, true);
+  EXPECT_EQ(Outcome::kDone, answer.outcome);
+  EXPECT_EQ(unequal.power(input, unequal.secret.get()), answer.output);
+  const nlohmann::json told = client.statistics();
+  EXPECT_EQ("ready", told["devices"][0]["rsa_state"]);
+  EXPECT_EQ(0, told["devices"][0]["failures"]);
+  EXPECT_EQ(0, told["keys_at_fault_total"]);
+  EXPECT_EQ(2, told["keys"]);
+}
 
 TEST_F(DaemonHostile, WrongControlPackets) {
   const Bytes hello = packet(Kind::kHello, Hello{});

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include "../../unit/support/hostile_rsa_keys.h"
 #include "daemon_process.h"
 #include "service/daemon/limits.h"
 #include "test_client.h"
@@ -92,6 +93,54 @@ TEST_F(DaemonLimits, ASessionHasSoManyKeys) {
   ASSERT_TRUE(client.control.send(packet(Kind::kForgetKey, ForgetKey{{}, 2})));
   EXPECT_TRUE(comes_true(
       [&] { return ask(channels[0], 1000000, key_, input_, true).outcome == Outcome::kDone; }));
+}
+
+// A device works for the longer prime of a key, so the key is charged by that.
+TEST(DaemonCharges, TheLongerPrimeCounts) {
+  EXPECT_EQ(2048u, daemon::charged_bits(2048, 1024));
+  EXPECT_EQ(2047u, daemon::charged_bits(2047, 1023));
+  EXPECT_EQ(4096u, daemon::charged_bits(2208, 2048));
+  EXPECT_EQ(8192u, daemon::charged_bits(4100, 4096));
+  size_t before = 0;
+  for (const uint32_t bits : {1024u, 2048u, 3072u, 4096u, 6144u, 8192u}) {
+    EXPECT_GT(daemon::bytes_of_key(Family::kRsa, bits), before) << bits;
+    before = daemon::bytes_of_key(Family::kRsa, bits);
+  }
+  // One user may not fill the memory of all.
+  EXPECT_LE(4 * daemon::kMostKeyBytesOfUser, daemon::kMostKeyBytes);
+}
+
+// Many long keys are more than a user may have, though they are few.
+TEST_F(DaemonLimits, AUserHasSoManyBytesOfKeys) {
+  const TestKey key = lanecrypt::test::key_of_unequal_primes(2048, 160);
+  const size_t most = daemon::kMostKeyBytesOfUser / daemon::bytes_of_key(Family::kRsa, 2 * 2048);
+  ASSERT_LT(most, daemon::kMostKeysOfSession);
+  DaemonProcess service;
+  TestClient client = connected(service.socket_path());
+  const std::vector<Socket> channels = client.open_channels(32);
+  ASSERT_EQ(32u, channels.size());
+  // An input that is none: nothing is computed, but the key stays.
+  const Bytes none(key.n.size(), 0xff);
+  size_t kept = 0, refused = 0;
+  for (uint64_t number = 1; number <= most + 100;) {
+    size_t sent = 0;
+    for (; sent < channels.size() && number <= most + 100; ++sent, ++number)
+      ASSERT_TRUE(channels[sent].send(private_request(number, key, none, true)));
+    for (size_t n = 0; n < sent; ++n) {
+      const Outcome outcome = answer_of(channels[n]).outcome;
+      kept += outcome == Outcome::kBadInput;
+      refused += outcome == Outcome::kBusy;
+    }
+  }
+  EXPECT_EQ(most, kept);
+  EXPECT_EQ(100u, refused);
+  const nlohmann::json told = client.statistics();
+  EXPECT_EQ(most, told["keys"]);
+  EXPECT_EQ(most * daemon::bytes_of_key(Family::kRsa, 2 * 2048), told["key_bytes"]);
+  // One that is forgotten makes room for another.
+  ASSERT_TRUE(client.control.send(packet(Kind::kForgetKey, ForgetKey{{}, 1})));
+  EXPECT_TRUE(comes_true(
+      [&] { return ask(channels[0], 1000000, key, none, true).outcome == Outcome::kBadInput; }));
 }
 
 TEST_F(DaemonLimits, WithoutDescriptorsItGoesOn) {

@@ -54,7 +54,7 @@ class HashWiped : public testing::TestWithParam<lc_hash> {
     Result<HashJob> job = make_hash_job(&given);
     EXPECT_TRUE(job.ok());
     EXPECT_TRUE(cpu::prepare_hash(&job->spec).ok());
-    return host_->run(*job);
+    return host_->run(*job).status();
   }
   // A part of it is looked for, at its end too where it is long.
   bool is_there(const Bytes &secret) const {

@@ -80,17 +80,17 @@ class MlDsaWiped : public testing::Test {
       EXPECT_FALSE(memory_.holds(secrets_[n])) << "secret " << n;
   }
   // Runs the batch. Returns how it ended.
-  Status run(std::vector<uint8_t> *right) {
-    right->assign(kCount, 1);
-    Result<std::unique_ptr<Batch>> batch = engine_->start_items(operation_, sizes_, items_);
-    if (!batch.ok()) return batch.status();
+  Status run(ItemResults *results) {
+    *results = ItemResults(kCount);
+    const BatchEngine::Started started = engine_->start_items(operation_, sizes_, items_);
+    if (!started.failure.ok()) return started.failure.status();
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!(*batch)->is_done() && std::chrono::steady_clock::now() < limit)
+    while (!started.batch->is_done() && std::chrono::steady_clock::now() < limit)
       std::this_thread::yield();
     // Until the results are handed out, a new key must be found: so the test can fail.
     const bool was_there = memory_.holds(secrets_.front());
-    const Status status = (*batch)->finish(*right);
-    if (status.ok() && operation_ == LC_ML_DSA_GENERATE && right->front() != 0) {
+    const Status status = started.batch->finish(*results).status();
+    if (status.ok() && operation_ == LC_ML_DSA_GENERATE && results->is_right(0)) {
       EXPECT_TRUE(was_there);
     }
     return status;
@@ -113,8 +113,8 @@ TEST_F(MlDsaWiped, AfterABatch) {
     open("");
     for (int batch = 0; batch < 2; ++batch) {
       draw(operation);
-      std::vector<uint8_t> right;
-      const Status status = run(&right);
+      ItemResults results;
+      const Status status = run(&results);
       EXPECT_TRUE(status.ok()) << status.text();
       expect_no_secrets();
     }
@@ -128,8 +128,8 @@ TEST_F(MlDsaWiped, WhatPassesThroughTheHostIsGuarded) {
   if (test::flags_of(&memory_).empty()) GTEST_SKIP() << "the kernel tells no flags of mappings";
   open("");
   draw(LC_ML_DSA_GENERATE);
-  std::vector<uint8_t> right;
-  EXPECT_TRUE(run(&right).ok());
+  ItemResults results;
+  EXPECT_TRUE(run(&results).ok());
   const std::vector<std::string> flags = memory_.flags_of_pinned();
   EXPECT_EQ(2u, flags.size());
   for (const std::string &of_one : flags) {
@@ -147,9 +147,9 @@ TEST_F(MlDsaWiped, AfterABatchThatFails) {
         SCOPED_TRACE(kind + std::to_string(n));
         open(kind + std::to_string(n));
         draw(operation);
-        std::vector<uint8_t> right;
-        const Status status = run(&right);
-        struck = !status.ok() || std::count(right.begin(), right.end(), 0) != 0;
+        ItemResults results;
+        const Status status = run(&results);
+        struck = !status.ok() || !results.are_all_right();
         expect_no_secrets();
         engine_.reset();
         expect_no_secrets();

@@ -78,18 +78,18 @@ class RsaWiped : public testing::Test {
       EXPECT_FALSE(memory_.holds(secrets_[n])) << "secret " << n;
   }
   // Runs the batch. Returns how it ended.
-  Status run(std::vector<uint8_t> *right) {
-    right->assign(kCount, 1);
-    Result<std::unique_ptr<Batch>> batch = engine_->start_items(operation_, items_);
-    if (!batch.ok()) return batch.status();
+  Status run(ItemResults *results) {
+    *results = ItemResults(kCount);
+    const BatchEngine::Started started = engine_->start_items(operation_, items_, *results);
+    if (!started.failure.ok()) return started.failure.status();
     // Until the result is handed out it must be found: so the test can fail.
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     bool is_done = false;
-    while (!(is_done = (*batch)->is_done()) && std::chrono::steady_clock::now() < limit)
+    while (!(is_done = started.batch->is_done()) && std::chrono::steady_clock::now() < limit)
       std::this_thread::yield();
     const bool was_there = is_done && memory_.holds(expected_);
-    const Status status = (*batch)->finish(*right);
-    if (status.ok() && right->back() != 0) {
+    const Status status = started.batch->finish(*results).status();
+    if (status.ok() && results->is_right(kCount - 1)) {
       EXPECT_TRUE(was_there);
     }
     return status;
@@ -112,8 +112,8 @@ TEST_F(RsaWiped, AfterABatch) {
     open("");
     for (int batch = 0; batch < 2; ++batch) {
       draw(operation);
-      std::vector<uint8_t> right;
-      const Status status = run(&right);
+      ItemResults results;
+      const Status status = run(&results);
       EXPECT_TRUE(status.ok()) << status.text();
       EXPECT_EQ(expected_, outputs_.back());
       expect_no_secrets();
@@ -128,8 +128,8 @@ TEST_F(RsaWiped, WhatPassesThroughTheHostIsGuarded) {
   if (test::flags_of(&memory_).empty()) GTEST_SKIP() << "the kernel tells no flags of mappings";
   open("");
   draw(LC_RSA_PRIVATE);
-  std::vector<uint8_t> right;
-  EXPECT_TRUE(run(&right).ok());
+  ItemResults results;
+  EXPECT_TRUE(run(&results).ok());
   const std::vector<std::string> flags = memory_.flags_of_pinned();
   EXPECT_EQ(2u, flags.size());
   for (const std::string &of_one : flags) {
@@ -148,9 +148,9 @@ TEST_F(RsaWiped, AfterABatchThatFails) {
         SCOPED_TRACE(kind + std::to_string(n));
         open(kind + std::to_string(n));
         draw(operation);
-        std::vector<uint8_t> right;
-        const Status status = run(&right);
-        struck = !status.ok() || std::count(right.begin(), right.end(), 0) != 0;
+        ItemResults results;
+        const Status status = run(&results);
+        struck = !status.ok() || !results.are_all_right();
         expect_no_secrets();
         engine_.reset();
         expect_no_secrets();

@@ -277,12 +277,13 @@ class SlhDraftWiped : public testing::TestWithParam<bool> {
   // LC_ERROR_DEVICE where the device found the result wrong.
   Status run(const std::shared_ptr<SlhRequest> &request) {
     const BatchItem item{request, 0};
-    Result<std::unique_ptr<runtime::Batch>> batch = engine_->start(request->kind_of(0), {&item, 1});
-    if (!batch.ok()) return batch.status();
-    while (!(*batch)->is_done()) std::this_thread::sleep_for(std::chrono::microseconds(100));
-    uint8_t is_right = 1;
-    LC_TRY((*batch)->finish({&is_right, 1}));
-    return is_right == 1 ? Status() : Status(LC_ERROR_DEVICE, "wrong");
+    runtime::ItemResults results(1);
+    const runtime::BatchEngine::Started started =
+        engine_->start(request->kind_of(0), {&item, 1}, results);
+    if (!started.failure.ok()) return started.failure.status();
+    while (!started.batch->is_done()) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    LC_TRY(started.batch->finish(results).status());
+    return results.is_right(0) ? Status() : Status(LC_ERROR_DEVICE, "wrong");
   }
   // As bytes, and as the words of the kernels.
   static bool holds(const WatchedMemory &memory, const SlhBytes &secret) {

@@ -105,14 +105,14 @@ class SlhWiped : public testing::TestWithParam<lc_slh_dsa_set> {
   Status run(lc_slh_dsa_operation operation, bool *right) {
     const std::shared_ptr<SlhRequest> asked = request(operation);
     const BatchItem item{asked, 0};
-    Result<std::unique_ptr<Batch>> batch = engine_->start(asked->kind_of(0), {&item, 1});
-    if (!batch.ok()) return batch.status();
+    ItemResults results(1);
+    const BatchEngine::Started started = engine_->start(asked->kind_of(0), {&item, 1}, results);
+    if (!started.failure.ok()) return started.failure.status();
     // The pinned memory holds the key until the batch is over: so the test can fail.
     EXPECT_TRUE(memory_.holds(secrets()[set().shake ? 0 : 1]));
-    while (!(*batch)->is_done()) std::this_thread::sleep_for(std::chrono::microseconds(100));
-    uint8_t is_right = 1;
-    const Status status = (*batch)->finish({&is_right, 1});
-    *right = is_right == 1;
+    while (!started.batch->is_done()) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    const Status status = started.batch->finish(results).status();
+    *right = results.is_right(0);
     return status;
   }
 
@@ -165,7 +165,8 @@ TEST_P(SlhWiped, AfterAStartThatThrows) {
       const std::shared_ptr<SlhRequest> asked = request(operation);
       const BatchItem item{asked, 0};
       kernels_left_ = n;
-      EXPECT_THROW((void)engine_->start(asked->kind_of(0), {&item, 1}), std::bad_alloc);
+      ItemResults results(1);
+      EXPECT_THROW((void)engine_->start(asked->kind_of(0), {&item, 1}, results), std::bad_alloc);
       kernels_left_ = -1;
       expect_no_secrets();
       bool right = false;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "batch/batch_dispatcher.h"
+#include "thread/job_owner.h"
 
 namespace lanecrypt::runtime {
 namespace {
@@ -94,6 +95,10 @@ struct Plan {
   std::atomic<bool> refuses{false}, every_third_is_wrong{false}, throws{false},
       throws_at_end{false};
   std::atomic<int> abandoned{0};
+  // Values of keys that fail by themselves; the tests' other keys have smaller ones.
+  std::atomic<int> key_that_fails{-1}, key_that_fails_at_end{-1};
+  std::atomic<int> proofs{0};
+  Status proof;  // what the self-test then says
   // Set while nothing is under way, and called on the batcher's thread. Tests must not depend on
   // the order in which a busy machine does things. So these say what a batch waits for, and what
   // comes while it starts.
@@ -118,7 +123,7 @@ class TestBatch : public Batch {
     const std::lock_guard lock(plan_.mutex);
     --plan_.at_once;
   }
-  Status finish(std::span<uint8_t> right) override {
+  Failure finish(ItemResults &results) override {
     std::this_thread::sleep_until(ready_);
     {
       const std::lock_guard lock(plan_.mutex);
@@ -126,15 +131,16 @@ class TestBatch : public Batch {
     }
     plan_.finished += items_.size();
     if (plan_.throws_at_end) throw std::bad_alloc();
-    if (lost_) return Status(LC_ERROR_DEVICE, "lost");
+    if (lost_) return Failure::of_device(Status(LC_ERROR_DEVICE, "lost"));
     for (size_t n = 0; n < items_.size(); ++n) {
-      if (plan_.every_third_is_wrong && n % 3 == 0) {
-        right[n] = 0;
-        continue;
-      }
+      if (plan_.every_third_is_wrong && n % 3 == 0) results.mark_wrong(n);
+      const Message &message = request_of(items_[n]).messages[items_[n].number];
+      if (message.key->value == plan_.key_that_fails_at_end)
+        results.fail(n, Failure::of_item(Status(LC_ERROR_INTERNAL, "the item's own")));
+      if (!results.is_right(n)) continue;
       request_of(items_[n]).run(items_[n].number);
     }
-    return Status();
+    return Failure();
   }
 
  private:
@@ -147,13 +153,17 @@ class TestBatch : public Batch {
 class TestEngine : public BatchEngine {
  public:
   explicit TestEngine(Plan &plan) : plan_(plan) {}
-  Result<std::unique_ptr<Batch>> start(BatchKind kind, std::span<const BatchItem> items) override {
+  Started start(BatchKind kind, std::span<const BatchItem> items, ItemResults &results) override {
     const std::function<void()> on_stuck = std::exchange(plan_.on_stuck, nullptr);
     if (on_stuck != nullptr) on_stuck();
     const std::lock_guard lock(plan_.mutex);
     if (plan_.throws) throw std::bad_alloc();
-    if (plan_.refuses) return Status(LC_ERROR_MEMORY, "no memory");
+    if (plan_.refuses) return Failure::of_memory(Status(LC_ERROR_MEMORY, "no memory"));
     std::set<const Key *> keys;
+    for (size_t n = 0; n < items.size(); ++n)
+      if (request_of(items[n]).messages[items[n].number].key->value == plan_.key_that_fails)
+        results.fail(n, Failure::of_item(Status(LC_ERROR_ARGUMENT, "the item's own")));
+    if (!results.has_any_right()) return Started();
     for (const BatchItem &item : items) {
       EXPECT_EQ(kind, request_of(item).kind_of(item.number));
       keys.insert(request_of(item).messages[item.number].key.get());
@@ -164,6 +174,11 @@ class TestEngine : public BatchEngine {
     plan_.threads.insert(std::this_thread::get_id());
     return std::unique_ptr<Batch>(std::make_unique<TestBatch>(
         plan_, items, int(plan_.batches.size()) > plan_.lost_after, on_stuck != nullptr));
+  }
+  Failure prove() override {
+    ++plan_.proofs;
+    EXPECT_TRUE(plan_.threads.count(std::this_thread::get_id()) == 1);
+    return Failure::of_self_test(plan_.proof);
   }
   uint64_t launches() const override { return plan_.batches.size(); }
   bool is_stuck() const override { return plan_.abandoned > 0; }
@@ -344,6 +359,184 @@ TEST_F(BatcherTest, WrongResultsAreMadeAgain) {
   EXPECT_EQ(request->result.failed_checks, request->result.cpu_operations);
   EXPECT_EQ(90u, request->result.cpu_operations + request->result.device_operations);
   EXPECT_EQ(request->result.failed_checks, counters_.failures);
+}
+
+// Of a batch, one operation fails by itself, at the start or at the end.
+TEST_F(BatcherTest, AnOperationThatFailsByItselfEndsAlone) {
+  for (const bool at_end : {false, true}) {
+    (at_end ? plan_.key_that_fails_at_end : plan_.key_that_fails) = 100;
+    const size_t before = plan_.batches.size();
+    std::atomic<bool> is_held{true};
+    plan_.may_end = [&] { return !is_held; };
+    std::vector<std::vector<Bytes>> outputs(5);
+    // Two batches are under way at once, so the others share the third.
+    std::vector<RequestPointer> first;
+    for (int n = 0; n < 2; ++n) {
+      first.push_back(make_request({make_key(64, 1)}, 100, &outputs[size_t(n)]));
+      ASSERT_TRUE(submit(first.back()));
+    }
+    const RequestPointer good = make_request({make_key(64, 1)}, 3, &outputs[2]),
+                         bad = make_request({make_key(64, 100)}, 1, &outputs[3]),
+                         mixed = make_request({make_key(64, 2), make_key(64, 100)}, 4, &outputs[4]);
+    for (const RequestPointer &request : {good, bad, mixed}) ASSERT_TRUE(submit(request));
+    is_held = false;
+    for (const RequestPointer &request : first) EXPECT_TRUE(request->wait().ok());
+    EXPECT_TRUE(good->wait().ok());
+    expect_right(*good, outputs[2]);
+    EXPECT_EQ(3u, good->result.device_operations);
+    for (const RequestPointer &request : {bad, mixed}) {
+      const Status status = request->wait();
+      EXPECT_EQ(at_end ? LC_ERROR_INTERNAL : LC_ERROR_ARGUMENT, status.code());
+      EXPECT_EQ("the item's own", status.text());
+    }
+    for (const size_t n : {0, 2})
+      EXPECT_EQ(expected_of(*mixed->messages[n].key), outputs[4][n]) << "the rest is done";
+    EXPECT_EQ(Bytes(64, 0xA5), outputs[3][0]) << "nothing is written";
+    EXPECT_EQ(before + 3, plan_.batches.size());
+    // Alone it begins no batch.
+    std::vector<Bytes> alone;
+    const RequestPointer last = make_request({make_key(64, 100)}, 1, &alone);
+    ASSERT_TRUE(submit(last));
+    EXPECT_FALSE(last->wait().ok());
+  }
+  EXPECT_EQ(0, handed_back_);
+  EXPECT_EQ(0u, counters_.failures);
+  EXPECT_TRUE(batcher_.may_work());
+  EXPECT_EQ(0u, batcher_.load());
+}
+
+// Waits until the device's thread has run the self-test so often.
+void await_proofs(const Plan &plan, int count) {
+  while (plan.proofs < count) std::this_thread::yield();
+}
+
+TEST_F(BatcherTest, AWrongResultHasTheDeviceProveItself) {
+  std::vector<Bytes> outputs;
+  const auto ask = [&] {
+    const RequestPointer request = make_request({make_key(64, 1)}, 1, &outputs);
+    EXPECT_TRUE(submit(request));
+    EXPECT_TRUE(request->wait().ok());
+    expect_right(*request, outputs);
+  };
+  plan_.every_third_is_wrong = true;
+  // It passes.
+  ask();
+  await_proofs(plan_, 1);
+  plan_.every_third_is_wrong = false;
+  ask();
+  EXPECT_TRUE(batcher_.may_work());
+  EXPECT_EQ(1u, counters_.failures);
+}
+
+TEST_F(BatcherTest, AProofThatCouldNotRunSaysNothing) {
+  plan_.every_third_is_wrong = true;
+  plan_.proof = Status(LC_ERROR_MEMORY, "no memory for the self-test");
+  std::vector<Bytes> outputs;
+  const RequestPointer request = make_request({make_key(64, 1)}, 1, &outputs);
+  ASSERT_TRUE(submit(request));
+  EXPECT_TRUE(request->wait().ok());
+  await_proofs(plan_, 1);
+  plan_.every_third_is_wrong = false;
+  const RequestPointer next = make_request({make_key(64, 1)}, 1, &outputs);
+  ASSERT_TRUE(submit(next));
+  EXPECT_TRUE(next->wait().ok());
+  EXPECT_EQ(1u, next->result.device_operations);
+}
+
+TEST_F(BatcherTest, ADeviceThatFailsItsProofIsLost) {
+  plan_.every_third_is_wrong = true;
+  plan_.proof = Status(LC_ERROR_SELF_TEST, "wrong again");
+  std::vector<Bytes> outputs;
+  const RequestPointer request = make_request({make_key(64, 1)}, 1, &outputs);
+  ASSERT_TRUE(submit(request));
+  EXPECT_TRUE(request->wait().ok());
+  expect_right(*request, outputs);
+  while (batcher_.may_work()) std::this_thread::yield();
+  EXPECT_EQ(LC_DEVICE_LOST, batcher_.service().state);
+  EXPECT_EQ("wrong again", batcher_.service().reason);
+}
+
+// With a key for which the CPU's result is wrong too, no device is to blame.
+TEST_F(BatcherTest, AKeyAtFaultIsNotTheDevices) {
+  struct Faulty : Request {
+    using Request::Request;
+    Repaired repair_on_cpu(uint32_t) override {
+      return {Repaired::Fault::kKey, Status(LC_ERROR_ARGUMENT, "the key is at fault")};
+    }
+  };
+  plan_.every_third_is_wrong = true;
+  Bytes output(64, 0xA5);
+  const auto request =
+      std::make_shared<Faulty>(std::vector<Message>{{make_key(64, 1), output.data()}}, nullptr);
+  ASSERT_TRUE(submit(request));
+  EXPECT_EQ("the key is at fault", request->wait().text());
+  EXPECT_EQ(Bytes(64, 0xA5), output);
+  EXPECT_EQ(0u, counters_.failures);
+  EXPECT_EQ(0, plan_.proofs);
+  EXPECT_TRUE(batcher_.may_work());
+}
+
+// While the CPU makes results again, which takes as long as this test likes, other callers get
+// theirs.
+TEST_F(BatcherTest, NobodyWaitsForTheRepairsOfOthers) {
+  struct Slow : Request {
+    using Request::Request;
+    Repaired repair_on_cpu(uint32_t n) override {
+      while (is_held) std::this_thread::yield();
+      return Request::repair_on_cpu(n);
+    }
+    std::atomic<bool> is_held{true};
+  };
+  plan_.every_third_is_wrong = true;
+  std::vector<Bytes> bytes(50, Bytes(64, 0xA5));
+  std::vector<Message> messages;
+  for (Bytes &each : bytes) messages.push_back({make_key(64, 1), each.data()});
+  const auto slow = std::make_shared<Slow>(std::move(messages), nullptr);
+  ASSERT_TRUE(submit(slow));
+  while (plan_.finished < 50) std::this_thread::yield();
+  plan_.every_third_is_wrong = false;
+  for (int n = 0; n < 100; ++n) {
+    std::vector<Bytes> outputs;
+    const RequestPointer request = make_request({make_key(64, 1)}, 2, &outputs);
+    ASSERT_TRUE(submit(request));
+    EXPECT_TRUE(request->wait().ok());
+    expect_right(*request, outputs);
+  }
+  Status status;
+  EXPECT_FALSE(slow->ended(&status));
+  slow->is_held = false;
+  EXPECT_TRUE(slow->wait().ok());
+  expect_right(*slow, bytes);
+}
+
+TEST(RepairsTest, OwnersTakeTurns) {
+  constexpr size_t kOfFirst = 40, kMostThreads = 4;
+  std::atomic<bool> is_held{true};
+  std::mutex mutex;
+  std::vector<uint64_t> order;
+  Repairs repairs([&](const BatchItem &item) {
+    while (is_held) std::this_thread::yield();
+    const std::lock_guard lock(mutex);
+    order.push_back(item.request->owner);
+  });
+  const auto add = [&](uint64_t owner, size_t count) {
+    const JobOwner scope(owner);
+    const auto request = std::make_shared<Request>(std::vector<Message>(count), nullptr);
+    for (uint32_t n = 0; n < count; ++n) repairs.add({request, n});
+  };
+  add(1, kOfFirst);
+  add(2, 1);
+  add(3, 2);
+  is_held = false;
+  repairs.stop();
+  ASSERT_EQ(kOfFirst + 3, order.size());
+  // What had begun goes before, and then one of each.
+  const auto place_of = [&](uint64_t owner) {
+    return size_t(std::find(order.begin(), order.end(), owner) - order.begin());
+  };
+  EXPECT_LE(place_of(2), 2 * kMostThreads + 2);
+  EXPECT_LE(place_of(3), 2 * kMostThreads + 3);
+  EXPECT_EQ(1u, order.back());
 }
 
 TEST_F(BatcherTest, WhatADeviceLosesIsHandedBack) {

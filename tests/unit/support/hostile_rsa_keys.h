@@ -1,0 +1,141 @@
+// RSA keys whose numbers belong together and whose "primes" are none.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "rsa_test_key.h"
+
+namespace lanecrypt::test {
+
+inline bool is_small_prime(unsigned number) {
+  for (unsigned divisor = 3; divisor * divisor <= number; divisor += 2)
+    if (number % divisor == 0) return false;
+  return true;
+}
+
+// p and q, of 513 bits each, are products of small odd numbers, and have no common factor. About
+// one number in six has an inverse mod n. Keys of different `variant` differ.
+inline TestKey key_of_small_factors(unsigned variant) {
+  constexpr int kPrimeBits = 513;
+  BN_CTX *context = BN_CTX_new();
+  Bn p = bn(), q = bn();
+  const Bn exponent = bn(), less = bn(), common = bn();
+  BN_one(p.get());
+  BN_one(q.get());
+  BN_set_word(exponent.get(), 65537);
+  bool is_ps_turn = true;
+  for (unsigned number = 3; BN_num_bits(p.get()) < 480 || BN_num_bits(q.get()) < 480; number += 2) {
+    if (!is_small_prime(number)) continue;
+    BIGNUM *const to = (is_ps_turn ? p : q).get();
+    if (BN_num_bits(to) < 480) BN_mul_word(to, number);
+    is_ps_turn = !is_ps_turn;
+  }
+  // The last factor makes the length right, and a key of its own.
+  const auto complete = [&](Bn &number, const Bn &other) {
+    const int missing = kPrimeBits - BN_num_bits(number.get());
+    uint64_t last = (uint64_t{3} << (missing - 1)) / 2 / 2 * 2 + 2 * variant + 1;
+    while (true) {
+      const Bn whole = bn(BN_dup(number.get()));
+      BN_mul_word(whole.get(), last);
+      last += 2;
+      BN_gcd(common.get(), whole.get(), other.get(), context);
+      if (!BN_is_one(common.get()) || BN_num_bits(whole.get()) != kPrimeBits) continue;
+      BN_sub(less.get(), whole.get(), BN_value_one());
+      BN_gcd(common.get(), less.get(), exponent.get(), context);
+      if (!BN_is_one(common.get())) continue;
+      BN_copy(number.get(), whole.get());
+      return;
+    }
+  };
+  complete(p, q);
+  complete(q, p);
+  BN_CTX_free(context);
+  return TestKey(p.get(), q.get(), exponent.get());
+}
+
+// p is the product of two primes as long as each other, and q a prime.
+inline TestKey key_with_composite(int bits) {
+  const Bn exponent = bn();
+  BN_set_word(exponent.get(), 65537);
+  BN_CTX *context = BN_CTX_new();
+  const Bn p = bn(), q = bn(), factor = bn(), less = bn(), common = bn();
+  do {
+    BN_generate_prime_ex(p.get(), bits / 4, 0, nullptr, nullptr, nullptr);
+    BN_generate_prime_ex(factor.get(), bits / 4, 0, nullptr, nullptr, nullptr);
+    BN_mul(p.get(), p.get(), factor.get(), context);
+    BN_sub(less.get(), p.get(), BN_value_one());
+    BN_gcd(common.get(), less.get(), exponent.get(), context);
+  } while (!BN_is_one(common.get()) || BN_num_bits(p.get()) != bits / 2 ||
+           !BN_is_bit_set(p.get(), bits / 2 - 2));
+  do {
+    BN_generate_prime_ex(q.get(), bits / 2, 0, nullptr, nullptr, nullptr);
+    BN_sub(less.get(), q.get(), BN_value_one());
+    BN_gcd(common.get(), less.get(), exponent.get(), context);
+  } while (!BN_is_one(common.get()) || !BN_is_bit_set(q.get(), bits / 2 - 2));
+  BN_CTX_free(context);
+  return TestKey(p.get(), q.get(), exponent.get());
+}
+
+// Of a composite p and a prime q such that q-1 is a multiple of the order of every number mod p: so
+// in^d mod n is right, and by dp and dq it is wrong.
+inline TestKey key_that_only_d_serves() {
+  const Bn exponent = bn();
+  BN_set_word(exponent.get(), 65537);
+  BN_CTX *context = BN_CTX_new();
+  const Bn a = bn(), p = bn(), less = bn(), common = bn(), factor = bn();
+  // b-1 is a multiple of a-1, so the order of each number mod a b divides b-1.
+  const auto prime_above = [&](Bn &to, const Bn &step, int bits) {
+    do {
+      BN_rand(factor.get(), bits - BN_num_bits(step.get()) + 1, BN_RAND_TOP_ONE,
+              BN_RAND_BOTTOM_ANY);
+      BN_mul(to.get(), factor.get(), step.get(), context);
+      BN_add_word(to.get(), 1);
+    } while (!BN_check_prime(to.get(), context, nullptr));
+  };
+  Bn b_number = bn(), q_number = bn();
+  while (true) {
+    BN_generate_prime_ex(a.get(), 128, 0, nullptr, nullptr, nullptr);
+    Bn step = bn(BN_dup(a.get()));
+    BN_sub_word(step.get(), 1);
+    prime_above(b_number, step, 383);
+    BN_mul(p.get(), a.get(), b_number.get(), context);
+    BN_copy(step.get(), b_number.get());
+    BN_sub_word(step.get(), 1);
+    prime_above(q_number, step, 513);
+    bool is_good = true;
+    for (const BIGNUM *number :
+         {static_cast<const BIGNUM *>(p.get()), static_cast<const BIGNUM *>(q_number.get())}) {
+      BN_sub(less.get(), number, BN_value_one());
+      BN_gcd(common.get(), less.get(), exponent.get(), context);
+      is_good = is_good && BN_is_one(common.get());
+    }
+    BN_mul(less.get(), p.get(), q_number.get(), context);
+    if (is_good && BN_num_bits(less.get()) >= 1024 && BN_num_bits(p.get()) <= 514 &&
+        BN_num_bits(q_number.get()) <= 514)
+      break;
+  }
+  BN_CTX_free(context);
+  return TestKey(p.get(), q_number.get(), exponent.get());
+}
+
+// A key of two primes of which one is much longer.
+inline TestKey key_of_unequal_primes(int longer_bits, int shorter_bits) {
+  const Bn exponent = bn();
+  BN_set_word(exponent.get(), 65537);
+  BN_CTX *context = BN_CTX_new();
+  const Bn less = bn(), common = bn();
+  const auto prime = [&](int bits) {
+    Bn number = bn();
+    do {
+      BN_generate_prime_ex(number.get(), bits, 0, nullptr, nullptr, nullptr);
+      BN_sub(less.get(), number.get(), BN_value_one());
+      BN_gcd(common.get(), less.get(), exponent.get(), context);
+    } while (!BN_is_one(common.get()));
+    return number;
+  };
+  TestKey key(prime(longer_bits).get(), prime(shorter_bits).get(), exponent.get());
+  BN_CTX_free(context);
+  return key;
+}
+
+}  // namespace lanecrypt::test
