@@ -4,11 +4,15 @@
 #include "provider/program_random.h"
 
 #include <openssl/core_names.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/provider.h>
+#include <openssl/randerr.h>
 
 #include <algorithm>
 #include <cstring>
+
+#include "provider/fallback.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -79,6 +83,26 @@ bool has_usual_generator(OSSL_LIB_CTX *program, const void *own) {
                          OSSL_PARAM_END};
   return EVP_RAND_is_a(method, "CTR-DRBG") && EVP_RAND_CTX_get_params(generator, params) &&
          std::strcmp(cipher, "AES-256-CTR") == 0;
+}
+
+bool draw_private(Provider &provider, uint8_t *to, size_t bytes) {
+  ERR_set_mark();
+  bool done = RAND_priv_bytes_ex(provider.program, to, bytes, 0) > 0;
+  const unsigned long error = done ? 0 : ERR_peek_last_error();
+  // A generator that is there and fails is never passed over.
+  const bool is_there =
+      ERR_GET_LIB(error) != ERR_LIB_RAND || ERR_GET_REASON(error) != RAND_R_UNABLE_TO_FETCH_DRBG;
+  if (!done && (is_there || library_of_fallback(provider) == provider.program)) {
+    ERR_clear_last_mark();
+    return false;
+  }
+  ERR_pop_to_mark();
+  if (done) return true;
+  if (provider.fallback_provider == nullptr && !load_fallback_provider(provider)) {
+    provider.errors.raise(Reason::kNoDefaultProvider, "a random generator");
+    return false;
+  }
+  return RAND_priv_bytes_ex(provider.fallback, to, bytes, 0) > 0;
 }
 
 PrivateGenerator::PrivateGenerator(OSSL_LIB_CTX *program)

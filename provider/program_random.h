@@ -12,6 +12,7 @@
 #include <openssl/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <thread>
 
@@ -20,6 +21,14 @@ namespace lanecrypt::provider {
 // The library context into which the provider is being loaded. For threads of the
 // program.
 OSSL_LIB_CTX *library_of_program(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core);
+
+struct Provider;
+
+// Draws from the program's private generator. If the program has none, since it has loaded no
+// provider that has generators, this draws from OpenSSL's own in our library context, as the
+// default provider's code that we call there does. For threads of the program. False with an
+// error raised.
+bool draw_private(Provider &provider, uint8_t *to, size_t bytes);
 
 // Whether the program's random generator is the one that it has if nobody configures any.
 // Only then may another process draw for it, whose generator is that one too. Where this

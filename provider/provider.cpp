@@ -119,7 +119,7 @@ class PublicKeyLists {
 
  private:
   // The end of each is empty.
-  std::array<OSSL_ALGORITHM, 24> all_[8] = {};
+  std::array<OSSL_ALGORITHM, 32> all_[8] = {};
 };
 
 const OSSL_ALGORITHM *key_operations(const Settings &settings) {
@@ -131,6 +131,13 @@ const OSSL_ALGORITHM *key_operations(const Settings &settings) {
 const OSSL_ALGORITHM *signature_operations(const Settings &settings) {
   static const PublicKeyLists kLists(kRsaSignatureOperations, kMlDsaSignatureOperations,
                                      kSlhDsaSignatureOperations);
+  return kLists.of(settings);
+}
+
+const OSSL_ALGORITHM kNothing[] = {{nullptr, nullptr, nullptr, nullptr}};
+
+const OSSL_ALGORITHM *encoder_operations(const Settings &settings) {
+  static const PublicKeyLists kLists(kRsaEncoderOperations, kMlDsaEncoderOperations, kNothing);
   return kLists.of(settings);
 }
 
@@ -150,13 +157,12 @@ const OSSL_ALGORITHM *query_operation(void *pointer, int operation, int *no_cach
       return key_operations(settings);
     case OSSL_OP_SIGNATURE:
       return signature_operations(settings);
-  }
-  if (!settings.offers_rsa()) return nullptr;
-  switch (operation) {
-    case OSSL_OP_ASYM_CIPHER:
-      return kRsaCipherOperations;
     case OSSL_OP_ENCODER:
-      return kRsaEncoderOperations;
+      return encoder_operations(settings);
+    case OSSL_OP_DECODER:
+      return offers_ml_dsa(settings) ? kMlDsaDecoderOperations : nullptr;
+    case OSSL_OP_ASYM_CIPHER:
+      return settings.offers_rsa() ? kRsaCipherOperations : nullptr;
     default:
       return nullptr;
   }

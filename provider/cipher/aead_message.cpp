@@ -14,6 +14,7 @@
 #include "job/cipher/counter.h"
 #include "provider/cipher/cipher.h"
 #include "provider/fallback.h"
+#include "provider/refusal.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -278,7 +279,7 @@ bool begin_openssl(CipherContext &context) {
 // A message of zeros. A child of fork goes on with it.
 AeadMessage *new_message() {
   secure::KeyMemory memory(sizeof(AeadMessage), secure::KeyMemory::Fork::kKept);
-  if (memory.data() == nullptr) return nullptr;
+  if (or_refuse(memory.data()) == nullptr) return nullptr;
   AeadMessage *message = new (memory.data()) AeadMessage{};
   message->memory = std::move(memory);
   return message;

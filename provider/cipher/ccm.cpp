@@ -14,6 +14,8 @@
 #include <climits>
 #include <cstring>
 
+#include "provider/refusal.h"
+
 namespace lanecrypt::provider {
 namespace {
 
@@ -212,7 +214,7 @@ bool copy_ccm(const CipherContext &context, CipherContext &copy) {
   copy.ccm.aad = nullptr;
   if (context.ccm.aad == nullptr) return true;
   copy.ccm.aad = static_cast<uint8_t *>(OPENSSL_zalloc(context.ccm.aad_bytes));
-  if (copy.ccm.aad == nullptr) return false;
+  if (copy.ccm.aad == nullptr) return refuse_without_memory();
   std::memcpy(copy.ccm.aad, context.ccm.aad, context.ccm.aad_bytes);
   return true;
 }

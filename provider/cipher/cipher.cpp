@@ -21,6 +21,7 @@
 #include "provider/cipher/random_generator.h"
 #include "provider/cipher/stream_position.h"
 #include "provider/find_param.h"
+#include "provider/refusal.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -55,12 +56,13 @@ bool begin_again(CipherContext &context, const uint8_t *key, const uint8_t *iv) 
 
 // A child of fork goes on with what its parent has begun.
 CipherContext *allocate_context() {
-  CipherContext *context = new (std::nothrow) CipherContext{};
+  CipherContext *context = or_refuse(new (std::nothrow) CipherContext{});
   if (context == nullptr) return nullptr;
   context->key_memory = secure::KeyMemory(kMostKeyBytes, secure::KeyMemory::Fork::kKept);
   context->key = context->key_memory.data();
   if (context->key != nullptr) return context;
   delete context;
+  (void)refuse_without_memory();
   return nullptr;
 }
 

@@ -12,11 +12,13 @@
 #include <array>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "provider/fallback.h"
 #include "provider/pq/pq_generation.h"
 #include "provider/pq/pq_key.h"
 #include "provider/pq/pq_operations.h"
+#include "provider/refusal.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -30,23 +32,9 @@ PqKey *key_of(const void *pointer) { return static_cast<PqKey *>(const_cast<void
 
 template <size_t kType>
 void *new_key(void *provider) {
-  return new (std::nothrow) PqKey(*static_cast<Provider *>(provider), kPqTypes[kType]);
+  return or_refuse(new (std::nothrow) PqKey(*static_cast<Provider *>(provider), kPqTypes[kType]));
 }
 void free_key(void *key) { PqKey::release(key_of(key)); }
-
-// A new key of ours around one of the default provider's, which it takes over. nullptr if that
-// is nullptr.
-PqKey *key_around(Provider &provider, const PqType &type, EVP_PKEY *made) {
-  if (made == nullptr) return nullptr;
-  PqKey *const key = new (std::nothrow) PqKey(provider, type);
-  if (key == nullptr) {
-    EVP_PKEY_free(made);
-  } else if (!key->set_fallback(made)) {
-    PqKey::release(key);
-    return nullptr;
-  }
-  return key;
-}
 
 int has(const void *pointer, int selection) {
   const PqKey *key = key_of(pointer);
@@ -65,7 +53,7 @@ int match(const void *a, const void *b, int selection) {
 
 int validate(const void *pointer, int selection, int) {
   PqKey *key = key_of(pointer);
-  if (!has(pointer, selection)) return 0;
+  if (!has(pointer, selection)) return refuse(PROV_R_MISSING_KEY);
   // As OpenSSL's own, it checks whether both parts belong together, and nothing of one alone.
   if ((selection & OSSL_KEYMGMT_SELECT_KEYPAIR) != OSSL_KEYMGMT_SELECT_KEYPAIR) return 1;
   EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(library_of_fallback(key->provider()),
@@ -77,24 +65,27 @@ int validate(const void *pointer, int selection, int) {
 
 int import_key(void *pointer, int selection, const OSSL_PARAM params[]) {
   PqKey *key = key_of(pointer);
-  if (key == nullptr || (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) return 0;
+  if (key == nullptr || (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0)
+    return refuse(ERR_R_PASSED_INVALID_ARGUMENT);
   EVP_PKEY *made = make_fallback_pq_key(key->provider(), key->type(), selection, params);
   return made != nullptr && key->set_fallback(made) ? 1 : 0;
 }
 
 int export_key(void *pointer, int selection, OSSL_CALLBACK *callback, void *argument) {
   PqKey *key = key_of(pointer);
-  if (key == nullptr || key->fallback() == nullptr ||
-      (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0)
-    return 0;
+  if (key == nullptr || key->fallback() == nullptr) return refuse(PROV_R_MISSING_KEY);
+  if ((selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) return refuse(ERR_R_PASSED_INVALID_ARGUMENT);
   return EVP_PKEY_export(key->fallback(), selection, callback, argument);
 }
 
 void *duplicate(const void *pointer, int selection) {
   PqKey *key = key_of(pointer);
-  if (key->fallback() == nullptr || (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) return nullptr;
+  if (key->fallback() == nullptr || (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) {
+    (void)refuse(PROV_R_MISSING_KEY);
+    return nullptr;
+  }
   if ((selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0)
-    return key_around(key->provider(), key->type(), EVP_PKEY_dup(key->fallback()));
+    return PqKey::around(key->provider(), key->type(), EVP_PKEY_dup(key->fallback()));
   // A part of a key is copied through its parameters.
   struct Part {
     PqKey &key;
@@ -107,12 +98,13 @@ void *duplicate(const void *pointer, int selection) {
     return of.made != nullptr ? 1 : 0;
   };
   EVP_PKEY_export(key->fallback(), selection, make, &part);
-  return key_around(key->provider(), key->type(), part.made);
+  return PqKey::around(key->provider(), key->type(), part.made);
 }
 
 int get_params(void *pointer, OSSL_PARAM params[]) {
   PqKey *key = key_of(pointer);
-  return key->fallback() != nullptr && EVP_PKEY_get_params(key->fallback(), params) == 1;
+  if (key->fallback() == nullptr) return refuse(PROV_R_MISSING_KEY);
+  return EVP_PKEY_get_params(key->fallback(), params) == 1;
 }
 template <size_t kType>
 const OSSL_PARAM *gettable_params(void *provider) {
@@ -171,7 +163,7 @@ void *begin_generation(void *pointer, int, const OSSL_PARAM params[]) {
                  EVP_PKEY_CTX_new_from_name(library_of_fallback(provider), kPqTypes[kType].name,
                                             kFallbackProperties),
                  {}};
-  if (generation != nullptr && generation->fallback != nullptr &&
+  if (or_refuse(generation) != nullptr && generation->fallback != nullptr &&
       EVP_PKEY_keygen_init(generation->fallback) == 1 && set_generation_params(generation, params))
     return generation;
   free_generation(generation);
@@ -187,7 +179,7 @@ const OSSL_PARAM *settable_generation_params(void *, void *provider) {
 void *generate(void *pointer, OSSL_CALLBACK *, void *) {
   Generation &generation = *static_cast<Generation *>(pointer);
   if (generation.type.family == PqFamily::kSlhDsa)
-    return key_around(
+    return PqKey::around(
         generation.provider, generation.type,
         generate_slh_dsa_key(generation.provider, generation.type,
                              {generation.seed.data(), generation.seed_bytes}, generation.fallback));
@@ -196,7 +188,15 @@ void *generate(void *pointer, OSSL_CALLBACK *, void *) {
     EVP_PKEY_free(made);
     return nullptr;
   }
-  return key_around(generation.provider, generation.type, made);
+  return PqKey::around(generation.provider, generation.type, made);
+}
+
+// Takes over the key that one of our decoders has made.
+void *load(const void *reference, size_t bytes) {
+  if (reference == nullptr || bytes != sizeof(PqKey *)) return nullptr;
+  // libcrypto says const, but OpenSSL's own providers also mark the key as taken.
+  auto *const place = static_cast<PqKey **>(const_cast<void *>(reference));
+  return std::exchange(*place, nullptr);
 }
 
 using Function = void (*)();
@@ -204,6 +204,7 @@ template <size_t kType>
 const OSSL_DISPATCH kFunctions[] = {
     {OSSL_FUNC_KEYMGMT_NEW, reinterpret_cast<Function>(new_key<kType>)},
     {OSSL_FUNC_KEYMGMT_FREE, reinterpret_cast<Function>(free_key)},
+    {OSSL_FUNC_KEYMGMT_LOAD, reinterpret_cast<Function>(load)},
     {OSSL_FUNC_KEYMGMT_HAS, reinterpret_cast<Function>(has)},
     {OSSL_FUNC_KEYMGMT_MATCH, reinterpret_cast<Function>(match)},
     {OSSL_FUNC_KEYMGMT_VALIDATE, reinterpret_cast<Function>(validate)},

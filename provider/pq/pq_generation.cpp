@@ -5,11 +5,11 @@
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/params.h>
-#include <openssl/rand.h>
 
 #include <cstring>
 
 #include "provider/pq/pq_operation.h"
+#include "provider/program_random.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -57,7 +57,7 @@ PqOperation::Taken generate_on_device(PqOperation &operation, Provider &provider
   if (has_seeds)
     std::memcpy(seeds, seed.data(), seed.size());
   else
-    has_seeds = RAND_priv_bytes_ex(provider.program, seeds, 3 * n, 0) > 0;
+    has_seeds = draw_private(provider, seeds, 3 * n);
   if (has_seeds)
     taken = operation.generate(Generating(provider.devices(), type), {seeds, 3 * n}, {key, 4 * n});
   if (taken == PqOperation::Taken::kDone) {

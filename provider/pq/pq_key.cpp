@@ -4,8 +4,12 @@
 #include <openssl/core_names.h>
 #include <openssl/params.h>
 
+#include <cstring>
+#include <new>
+
 #include "provider/fallback.h"
 #include "provider/pq/shake256.h"
+#include "provider/refusal.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -17,6 +21,18 @@ const OSSL_PARAM *bytes_of(const OSSL_PARAM params[], const char *name) {
 
 }  // namespace
 
+PqKey *PqKey::around(Provider &provider, const PqType &type, EVP_PKEY *made) {
+  if (made == nullptr) return nullptr;
+  PqKey *const key = or_refuse(new (std::nothrow) PqKey(provider, type));
+  if (key == nullptr) {
+    EVP_PKEY_free(made);
+  } else if (!key->set_fallback(made)) {
+    release(key);
+    return nullptr;
+  }
+  return key;
+}
+
 PqKey::~PqKey() {
   forget_service_key();
   lc_ml_dsa_key_free(ml_dsa_key_);
@@ -24,18 +40,18 @@ PqKey::~PqKey() {
   EVP_PKEY_free(fallback_);
 }
 
-bool PqKey::look_at(const OSSL_PARAM params[]) {
-  const OSSL_PARAM *const open = bytes_of(params, OSSL_PKEY_PARAM_PUB_KEY);
-  has_private_ = bytes_of(params, OSSL_PKEY_PARAM_PRIV_KEY) != nullptr;
-  if (type_.family == PqFamily::kSlhDsa) {
-    // A private key has the public one in it.
-    has_public_ = open != nullptr || has_private_;
-    return true;
-  }
-  has_public_ = open != nullptr;
-  if (!has_public_) return true;
-  Shake256 hash(provider_);
-  return hash.take(open->data, open->data_size) && hash.give(tr_);
+void PqKey::look_at(const OSSL_PARAM params[]) {
+  const OSSL_PARAM *const secret = bytes_of(params, OSSL_PKEY_PARAM_PRIV_KEY);
+  has_private_ = secret != nullptr;
+  has_public_ = bytes_of(params, OSSL_PKEY_PARAM_PUB_KEY) != nullptr;
+  // A private key has the public one in it.
+  if (type_.family == PqFamily::kSlhDsa) has_public_ |= has_private_;
+  // FIPS 204, algorithm 24, skEncode: rho and K, 32 bytes each, and then tr. OpenSSL has checked
+  // it against the public key.
+  if (type_.family != PqFamily::kMlDsa || !has_private_ || secret->data_size < 64 + tr_.size())
+    return;
+  std::memcpy(tr_.data(), static_cast<const uint8_t *>(secret->data) + 64, tr_.size());
+  tr_state_ = Tr::kThere;
 }
 
 bool PqKey::set_fallback(EVP_PKEY *key) {
@@ -43,10 +59,37 @@ bool PqKey::set_fallback(EVP_PKEY *key) {
   EVP_PKEY_free(fallback_);
   fallback_ = key;
   has_public_ = has_private_ = false;
+  tr_state_ = Tr::kNone;
   const auto look = [](const OSSL_PARAM params[], void *argument) {
-    return static_cast<PqKey *>(argument)->look_at(params) ? 1 : 0;
+    static_cast<PqKey *>(argument)->look_at(params);
+    return 1;
   };
-  return EVP_PKEY_export(key, OSSL_KEYMGMT_SELECT_KEYPAIR, look, this) == 1;
+  return EVP_PKEY_export(key, OSSL_KEYMGMT_SELECT_KEYPAIR, look, this) == 1 ||
+         refuse(PROV_R_MISSING_KEY);
+}
+
+bool PqKey::copy_tr(std::array<uint8_t, 64> &to) {
+  if (tr_state_.load(std::memory_order_acquire) == Tr::kThere) {
+    to = tr_;
+    return true;
+  }
+  struct Hashing {
+    Shake256 hash;
+    std::array<uint8_t, 64> &to;
+  } hashing{Shake256(provider_), to};
+  const auto hash = [](const OSSL_PARAM params[], void *argument) {
+    Hashing &of = *static_cast<Hashing *>(argument);
+    const OSSL_PARAM *const open = bytes_of(params, OSSL_PKEY_PARAM_PUB_KEY);
+    if (open == nullptr) return int(refuse(PROV_R_MISSING_KEY));
+    return of.hash.take(open->data, open->data_size) && of.hash.give(of.to) ? 1 : 0;
+  };
+  if (EVP_PKEY_export(fallback_, OSSL_KEYMGMT_SELECT_PUBLIC_KEY, hash, &hashing) != 1) return false;
+  Tr none = Tr::kNone;
+  if (tr_state_.compare_exchange_strong(none, Tr::kWriting)) {
+    tr_ = to;
+    tr_state_.store(Tr::kThere, std::memory_order_release);
+  }
+  return true;
 }
 
 bool PqKey::copy_to_library(const OSSL_PARAM params[]) {
@@ -90,6 +133,7 @@ bool PqKey::make_for_device() {
 EVP_PKEY *make_fallback_pq_key(Provider &provider, const PqType &type, int selection,
                                const OSSL_PARAM params[]) {
   if (fallback_pq_keymgmt(provider, size_t(&type - kPqTypes)) == nullptr) return nullptr;
+  const unsigned long before = ERR_peek_last_error();
   EVP_PKEY_CTX *const context =
       EVP_PKEY_CTX_new_from_name(library_of_fallback(provider), type.name, kFallbackProperties);
   EVP_PKEY *key = nullptr;
@@ -98,6 +142,7 @@ EVP_PKEY *make_fallback_pq_key(Provider &provider, const PqType &type, int selec
     EVP_PKEY_free(key);
     key = nullptr;
   }
+  if (key == nullptr) say_why(before, PROV_R_INVALID_KEY);
   EVP_PKEY_CTX_free(context);
   return key;
 }

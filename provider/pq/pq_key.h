@@ -25,6 +25,9 @@ class PqServiceKey;
 class PqKey {
  public:
   PqKey(Provider &provider, const PqType &type) : provider_(provider), type_(type) {}
+  // A new key around one of the default provider's, which it takes over. nullptr if that is
+  // nullptr or cannot be read.
+  static PqKey *around(Provider &provider, const PqType &type, EVP_PKEY *made);
 
   PqKey *take() {
     owners_.fetch_add(1, std::memory_order_relaxed);
@@ -43,8 +46,9 @@ class PqKey {
   bool set_fallback(EVP_PKEY *key);
   bool has_public() const { return has_public_; }
   bool has_private() const { return has_private_; }
-  // ML-DSA's hash of the public key, which precedes every message; with a public key alone.
-  const std::array<uint8_t, 64> &tr() const { return tr_; }
+  // ML-DSA's hash of the public key, which precedes every message. It is computed at the first
+  // call, unless the private key has it. Any thread. False with an error raised.
+  bool copy_tr(std::array<uint8_t, 64> &to);
 
   // What a device needs is made at the first call. False if no device takes this key: it is no
   // private key.
@@ -65,7 +69,7 @@ class PqKey {
  private:
   ~PqKey();
   void forget_service_key();
-  bool look_at(const OSSL_PARAM params[]);
+  void look_at(const OSSL_PARAM params[]);
   bool copy_to_library(const OSSL_PARAM params[]);
 
   Provider &provider_;
@@ -73,7 +77,10 @@ class PqKey {
   std::atomic<int> owners_{1};
   EVP_PKEY *fallback_ = nullptr;
   bool has_public_ = false, has_private_ = false;
+  // Threads that come first each compute it. One of them keeps it.
   std::array<uint8_t, 64> tr_ = {};
+  enum class Tr { kNone, kWriting, kThere };
+  std::atomic<Tr> tr_state_{Tr::kNone};
 
   std::once_flag once_;
   lc_ml_dsa_key *ml_dsa_key_ = nullptr;

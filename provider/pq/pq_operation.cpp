@@ -73,7 +73,7 @@ void PqOperation::begin_on_cpu() {
 }
 
 PqOperation::~PqOperation() {
-  if (may_go_on_ && !ran_on_device_) provider_.counters.count(counts().cpu);
+  if (is_done_ && !ran_on_device_) provider_.counters.count(counts().cpu);
   if (!is_counted_) return;
   const auto took = std::chrono::steady_clock::now() - began_;
   const auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
@@ -110,6 +110,7 @@ PqOperation::Taken PqOperation::run_on_device(const OneOperation &what, std::spa
       ran_on_device_ = true;
       provider_.counters.count(counts.device);
     }
+    is_done_ = true;
     return Taken::kDone;
   }
   provider_.counters.count(counts.failures);

@@ -8,6 +8,7 @@
 #include "provider/fallback.h"
 #include "provider/pq/pq_operation.h"
 #include "provider/pq/pq_service_key.h"
+#include "provider/refusal.h"
 #include "provider/service.h"
 #include "provider/wait/for_service.h"
 #include "provider/wait/jobs.h"
@@ -33,7 +34,7 @@ void PqOperation::choose_service() {
     raise_service_required(provider_, why);
   } catch (const std::bad_alloc &) {
     service_key_ = nullptr;
-    may_go_on_ = !is_required;
+    may_go_on_ = !is_required || refuse_without_memory();
   }
 }
 

@@ -6,24 +6,23 @@
 #include <openssl/err.h>
 #include <openssl/params.h>
 #include <openssl/proverr.h>
-#include <openssl/rand.h>
 
 #include <cstring>
 #include <utility>
 
 #include "provider/fallback.h"
+#include "provider/program_random.h"
+#include "provider/refusal.h"
 
 namespace lanecrypt::provider {
 namespace {
 
+// libcrypto raises why it refuses a parameter.
 bool set_bytes(const OSSL_PARAM *param, uint8_t *to, size_t most, size_t &bytes) {
+  void *at = to;
+  if (OSSL_PARAM_get_octet_string(param, &at, most, &bytes) == 1) return true;
   bytes = 0;
-  if (param->data_type != OSSL_PARAM_OCTET_STRING || param->data_size > most ||
-      (param->data == nullptr && param->data_size != 0))
-    return false;
-  if (param->data_size != 0) std::memcpy(to, param->data, param->data_size);
-  bytes = param->data_size;
-  return true;
+  return false;
 }
 
 }  // namespace
@@ -45,16 +44,14 @@ SignatureContext::~SignatureContext() {
 }
 
 bool SignatureContext::begin(PqKey *of) {
-  if (of == nullptr && key == nullptr) {
-    ERR_raise(ERR_LIB_PROV, PROV_R_NO_KEY_SET);
-    return false;
-  }
+  if (of == nullptr && key == nullptr) return refuse(PROV_R_NO_KEY_SET);
   if (of != nullptr) {
     PqKey *const taken = of->take();
     PqKey::release(key);
     key = taken;
   }
-  return &key->type() == &type && key->has_public();
+  if (&key->type() != &type) return refuse(PROV_R_INVALID_KEY);
+  return key->has_public() || refuse(PROV_R_MISSING_KEY);
 }
 
 bool SignatureContext::set_params(const OSSL_PARAM params[]) {
@@ -66,10 +63,7 @@ bool SignatureContext::set_params(const OSSL_PARAM params[]) {
     size_t bytes = 0;
     has_entropy_ = false;
     if (!set_bytes(param, entropy_.data(), type.random_bytes, bytes)) return false;
-    if (bytes != type.random_bytes) {
-      ERR_raise(ERR_LIB_PROV, PROV_R_INVALID_SEED_LENGTH);
-      return false;
-    }
+    if (bytes != type.random_bytes) return refuse(PROV_R_INVALID_SEED_LENGTH);
     has_entropy_ = true;
   }
   const std::pair<const char *, int *> numbers[] = {{kDeterministic, &deterministic},
@@ -86,8 +80,7 @@ bool SignatureContext::draw(uint8_t *to) const {
     std::memcpy(to, entropy_.data(), type.random_bytes);
     return true;
   }
-  if (!is_deterministic())
-    return RAND_priv_bytes_ex(provider.program, to, type.random_bytes, 0) > 0;
+  if (!is_deterministic()) return draw_private(provider, to, type.random_bytes);
   std::memset(to, 0, type.random_bytes);
   return true;
 }
@@ -117,7 +110,7 @@ bool has_no_digest(const char *digest, const char *family) {
 }
 
 int get_signature_params(SignatureContext &context, OSSL_PARAM params[]) {
-  if (context.key == nullptr) return 0;
+  if (context.key == nullptr) return refuse(PROV_R_NO_KEY_SET);
   EVP_PKEY_CTX *its = nullptr;
   const auto fallback = context.begin_fallback(false, nullptr, &its);
   return fallback != nullptr && EVP_PKEY_CTX_get_params(its, params) == 1;

@@ -1,13 +1,12 @@
-// Signatures of ML-DSA as OpenSSL's core sees them. Every message becomes mu here (FIPS 204,
-// algorithms 2, 3, 7 and 8). A device, the service or the default provider signs it, and the
-// default provider verifies.
+// Signatures of ML-DSA as OpenSSL's core sees them. Every message to sign becomes mu here (FIPS
+// 204, algorithms 2 and 7). A device, the service or the default provider signs it, and the default
+// provider verifies.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_dispatch.h>
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
-#include <openssl/proverr.h>
 
 #include <array>
 #include <cstring>
@@ -21,6 +20,7 @@
 #include "provider/pq/pq_operations.h"
 #include "provider/pq/shake256.h"
 #include "provider/pq/signature_context.h"
+#include "provider/refusal.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -56,7 +56,8 @@ MlDsaContext &context_of(void *pointer) { return *static_cast<MlDsaContext *>(po
 
 template <size_t kType>
 void *new_context(void *provider, const char *) {
-  return new (std::nothrow) MlDsaContext(*static_cast<Provider *>(provider), kPqTypes[kType]);
+  return or_refuse(new (std::nothrow)
+                       MlDsaContext(*static_cast<Provider *>(provider), kPqTypes[kType]));
 }
 void free_context(void *pointer) { delete static_cast<MlDsaContext *>(pointer); }
 
@@ -64,16 +65,17 @@ void *copy_context(void *pointer) {
   const MlDsaContext &from = context_of(pointer);
   try {
     auto copy = std::make_unique<MlDsaContext>(from);
-    return bool(copy->message) == bool(from.message) ? copy.release() : nullptr;
+    if (bool(copy->message) == bool(from.message)) return copy.release();
   } catch (const std::bad_alloc &) {
-    return nullptr;
   }
+  (void)refuse_without_memory();
+  return nullptr;
 }
 
 // ---- Parameters ------------------------------------------------------------
 
 int set_params(void *pointer, const OSSL_PARAM params[]) {
-  if (pointer == nullptr) return 0;
+  if (pointer == nullptr) return refuse(ERR_R_PASSED_NULL_PARAMETER);
   if (params == nullptr) return 1;
   MlDsaContext &context = context_of(pointer);
   if (!context.set_params(params)) return 0;
@@ -81,12 +83,14 @@ int set_params(void *pointer, const OSSL_PARAM params[]) {
       param != nullptr && !OSSL_PARAM_get_int(param, &context.is_mu))
     return 0;
   if (const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, kSignature); param != nullptr) {
-    if (param->data_type != OSSL_PARAM_OCTET_STRING || param->data == nullptr) return 0;
+    // libcrypto raises why it is no such string.
+    size_t bytes = 0;
+    if (OSSL_PARAM_get_octet_string(param, nullptr, 0, &bytes) != 1) return 0;
     const auto *from = static_cast<const uint8_t *>(param->data);
     try {
-      context.signature.assign(from, from + param->data_size);
+      context.signature.assign(from, from + bytes);
     } catch (const std::bad_alloc &) {
-      return 0;
+      return refuse_without_memory();
     }
   }
   return 1;
@@ -116,13 +120,17 @@ int sign_on_cpu(MlDsaContext &context, MlDsaInput &in, uint8_t *signature, size_
          EVP_DigestSign(fallback.get(), signature, bytes, in.mu(), kMuBytes) == 1;
 }
 
-int verify_mu(const MlDsaContext &context, const uint8_t *mu, const uint8_t *signature,
-              size_t bytes) {
+bool verify_on_cpu(const MlDsaContext &context, const OSSL_PARAM params[],
+                   std::span<const uint8_t> signature, std::span<const uint8_t> message) {
+  const auto fallback = context.begin_fallback(false, params);
+  return fallback != nullptr && EVP_DigestVerify(fallback.get(), signature.data(), signature.size(),
+                                                 message.data(), message.size()) == 1;
+}
+
+bool verify_mu(const MlDsaContext &context, const uint8_t *mu, std::span<const uint8_t> signature) {
   int is_mu = 1;
   const OSSL_PARAM params[] = {{kMu, OSSL_PARAM_INTEGER, &is_mu, sizeof is_mu, 0}, OSSL_PARAM_END};
-  const auto fallback = context.begin_fallback(false, params);
-  return fallback != nullptr &&
-         EVP_DigestVerify(fallback.get(), signature, bytes, mu, kMuBytes) == 1;
+  return verify_on_cpu(context, params, signature, {mu, kMuBytes});
 }
 
 int get_params(void *pointer, OSSL_PARAM params[]) {
@@ -149,8 +157,13 @@ int begin_digest(void *pointer, const char *digest, void *key, const OSSL_PARAM 
 
 // The hash of a message after what precedes the message. It has not begun if that failed.
 Shake256 begin_message(MlDsaContext &context) {
+  std::array<uint8_t, 64> tr;
+  if (context.encoding != 0 && context.encoding != 1) {
+    (void)refuse(PROV_R_NOT_SUPPORTED);
+    return {};
+  }
+  if (!context.key->copy_tr(tr)) return {};
   Shake256 message(context.provider);
-  const auto &tr = context.key->tr();
   const uint8_t head[] = {0, uint8_t(context.context_bytes)};
   const bool done = message.take(tr.data(), tr.size()) &&
                     (context.encoding == 0 ||
@@ -161,8 +174,9 @@ Shake256 begin_message(MlDsaContext &context) {
 
 int update(void *pointer, const unsigned char *data, size_t bytes) {
   MlDsaContext &context = context_of(pointer);
-  // mu is no message.
-  if (context.key == nullptr || context.is_mu != 0 || context.has_ended) return 0;
+  if (context.key == nullptr) return refuse(PROV_R_NO_KEY_SET);
+  // mu is no message, and nothing follows the last piece.
+  if (context.is_mu != 0 || context.has_ended) return refuse(PROV_R_NOT_SUPPORTED);
   if (!context.message) context.message = begin_message(context);
   return context.message.take(data, bytes);
 }
@@ -181,10 +195,7 @@ bool finish_pieces(MlDsaContext &context, uint8_t *mu) {
 
 bool make_mu(MlDsaContext &context, const unsigned char *in, size_t in_bytes, uint8_t *mu) {
   if (context.is_mu != 0) {
-    if (in_bytes != kMuBytes) {
-      ERR_raise(ERR_LIB_PROV, PROV_R_BAD_LENGTH);
-      return false;
-    }
+    if (in_bytes != kMuBytes) return refuse(PROV_R_BAD_LENGTH);
     std::memcpy(mu, in, in_bytes);
     return true;
   }
@@ -217,7 +228,7 @@ class Signing final : public PqSigning {
     return lc_ml_dsa_submit(devices_, &job, completion, ticket);
   }
   bool is_right(std::span<const uint8_t> signature) const override {
-    return verify_mu(context_, mu_, signature.data(), signature.size()) == 1;
+    return verify_mu(context_, mu_, signature);
   }
 
  private:
@@ -275,10 +286,10 @@ int sign_mu(MlDsaContext &context, MlDsaInput &in, uint8_t *signature, size_t *b
 template <typename MakeMu>
 int sign_with(MlDsaContext &context, unsigned char *signature, size_t *bytes, size_t room,
               const MakeMu &make) {
-  if (context.key == nullptr) return 0;
+  if (context.key == nullptr) return refuse(PROV_R_NO_KEY_SET);
+  // OpenSSL's own tells a public key no length either.
+  if (!context.key->has_private()) return refuse(PROV_R_NOT_A_PRIVATE_KEY);
   if (signature == nullptr) {
-    // OpenSSL's own tells a public key no length either.
-    if (!context.key->has_private()) return 0;
     *bytes = context.type.signature_bytes;
     return 1;
   }
@@ -298,24 +309,31 @@ int sign(void *pointer, unsigned char *signature, size_t *bytes, size_t room,
 
 int finish_sign(void *pointer, unsigned char *signature, size_t *bytes, size_t room) {
   MlDsaContext &context = context_of(pointer);
-  if (!context.message) return 0;
+  if (!context.message) return refuse(PROV_R_NOT_SUPPORTED);
   return sign_with(context, signature, bytes, room,
                    [&](uint8_t *mu) { return finish_pieces(context, mu); });
 }
 
+// A whole message goes to the default provider as it is: nothing is hashed twice.
 int verify(void *pointer, const unsigned char *signature, size_t bytes, const unsigned char *in,
            size_t in_bytes) {
   MlDsaContext &context = context_of(pointer);
-  uint8_t mu[kMuBytes];
-  return context.key != nullptr && make_mu(context, in, in_bytes, mu) &&
-         verify_mu(context, mu, signature, bytes);
+  if (context.key == nullptr) return refuse(PROV_R_NO_KEY_SET);
+  if (context.is_mu != 0 && in_bytes != kMuBytes) return refuse(PROV_R_BAD_LENGTH);
+  const OSSL_PARAM params[] = {
+      {kMu, OSSL_PARAM_INTEGER, &context.is_mu, sizeof context.is_mu, 0},
+      {kMessageEncoding, OSSL_PARAM_INTEGER, &context.encoding, sizeof context.encoding, 0},
+      {kContextString, OSSL_PARAM_OCTET_STRING, context.context_string.data(),
+       context.context_bytes, 0},
+      OSSL_PARAM_END};
+  return verify_on_cpu(context, params, {signature, bytes}, {in, in_bytes});
 }
 
 int finish_verify(void *pointer) {
   MlDsaContext &context = context_of(pointer);
   uint8_t mu[kMuBytes];
-  return context.message && finish_pieces(context, mu) &&
-         verify_mu(context, mu, context.signature.data(), context.signature.size());
+  if (!context.message) return refuse(PROV_R_NOT_SUPPORTED);
+  return finish_pieces(context, mu) && verify_mu(context, mu, context.signature);
 }
 
 using Function = void (*)();

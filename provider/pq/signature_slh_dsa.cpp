@@ -5,9 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_dispatch.h>
 #include <openssl/core_names.h>
-#include <openssl/err.h>
 #include <openssl/params.h>
-#include <openssl/proverr.h>
 
 #include <array>
 #include <new>
@@ -17,6 +15,7 @@
 #include "provider/pq/pq_operations.h"
 #include "provider/pq/signature_context.h"
 #include "provider/pq/slh_dsa_input.h"
+#include "provider/refusal.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -25,15 +24,17 @@ SignatureContext &context_of(void *pointer) { return *static_cast<SignatureConte
 
 template <size_t kType>
 void *new_context(void *provider, const char *) {
-  return new (std::nothrow) SignatureContext(*static_cast<Provider *>(provider), kPqTypes[kType]);
+  return or_refuse(new (std::nothrow)
+                       SignatureContext(*static_cast<Provider *>(provider), kPqTypes[kType]));
 }
 void free_context(void *pointer) { delete static_cast<SignatureContext *>(pointer); }
 void *copy_context(void *pointer) {
-  return new (std::nothrow) SignatureContext(context_of(pointer));
+  return or_refuse(new (std::nothrow) SignatureContext(context_of(pointer)));
 }
 
 int set_params(void *pointer, const OSSL_PARAM params[]) {
-  return pointer != nullptr && (params == nullptr || context_of(pointer).set_params(params));
+  if (pointer == nullptr) return refuse(ERR_R_PASSED_NULL_PARAMETER);
+  return params == nullptr || context_of(pointer).set_params(params);
 }
 int get_params(void *pointer, OSSL_PARAM params[]) {
   return get_signature_params(context_of(pointer), params);
@@ -185,11 +186,12 @@ bool sign_message(SignatureContext &context, uint8_t *random, std::span<const ui
 int sign(void *pointer, unsigned char *signature, size_t *bytes, size_t room,
          const unsigned char *in, size_t in_bytes) {
   SignatureContext &context = context_of(pointer);
-  if (context.key == nullptr) return 0;
+  if (context.key == nullptr) return refuse(PROV_R_NO_KEY_SET);
   if (signature == nullptr) {
     *bytes = context.type.signature_bytes;
     return 1;
   }
+  if (!context.key->has_private()) return refuse(PROV_R_MISSING_KEY);
   if (!context.has_room(room, bytes)) return 0;
   std::array<uint8_t, kMostPqRandomBytes> random;
   const bool done = context.draw(random.data()) &&
@@ -201,7 +203,7 @@ int sign(void *pointer, unsigned char *signature, size_t *bytes, size_t room,
 int verify(void *pointer, const unsigned char *signature, size_t bytes, const unsigned char *in,
            size_t in_bytes) {
   SignatureContext &context = context_of(pointer);
-  if (context.key == nullptr) return 0;
+  if (context.key == nullptr) return refuse(PROV_R_NO_KEY_SET);
   return is_signature(context, {signature, bytes}, {in, in_bytes});
 }
 

@@ -9,13 +9,14 @@
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
-#include <openssl/rand.h>
 #include <openssl/rsa.h>
 
 #include <cstring>
 #include <new>
 
 #include "provider/fallback.h"
+#include "provider/program_random.h"
+#include "provider/refusal.h"
 #include "provider/rsa/rsa_device.h"
 #include "provider/rsa/rsa_digests.h"
 #include "provider/rsa/rsa_key.h"
@@ -79,7 +80,7 @@ struct CipherContextRsa {
 CipherContextRsa &context_of(void *pointer) { return *static_cast<CipherContextRsa *>(pointer); }
 
 void *new_context(void *provider) {
-  CipherContextRsa *context = new (std::nothrow) CipherContextRsa{};
+  CipherContextRsa *context = or_refuse(new (std::nothrow) CipherContextRsa{});
   if (context != nullptr) context->provider = static_cast<Provider *>(provider);
   return context;
 }
@@ -102,6 +103,7 @@ void *copy_context(void *pointer) {
     copy->queries = from.queries;
   } catch (const std::bad_alloc &) {
     free_context(copy);
+    (void)refuse_without_memory();
     return nullptr;
   }
   if (from.fallback != nullptr && (copy->fallback = EVP_PKEY_CTX_dup(from.fallback)) == nullptr) {
@@ -117,12 +119,12 @@ bool note_queries(CipherContextRsa &context, const OSSL_PARAM params[]) {
     context.queries.note(params);
     return true;
   } catch (const std::bad_alloc &) {
-    return false;
+    return refuse_without_memory();
   }
 }
 
 int begin(CipherContextRsa &context, void *key, const OSSL_PARAM params[], RsaUse use) {
-  if (key == nullptr) return 0;
+  if (key == nullptr) return refuse(PROV_R_NO_KEY_SET);
   RsaKey *taken = static_cast<RsaKey *>(key)->take();
   RsaKey::release(context.key);
   context.key = taken;
@@ -130,8 +132,8 @@ int begin(CipherContextRsa &context, void *key, const OSSL_PARAM params[], RsaUs
   context.queries = {};
   EVP_PKEY_CTX_free(context.fallback);
   context.fallback = nullptr;
-  if (fallback_rsa_cipher(*context.provider) == nullptr || context.key->fallback() == nullptr)
-    return 0;
+  if (fallback_rsa_cipher(*context.provider) == nullptr) return 0;
+  if (context.key->fallback() == nullptr) return refuse(PROV_R_MISSING_KEY);
   if (params == nullptr || params->key == nullptr) {
     const RsaTemplate *from =
         context.key->templates().find(*context.provider, context.key->fallback(), use, nullptr, "");
@@ -154,7 +156,7 @@ int encrypt(void *pointer, unsigned char *out, size_t *out_bytes, size_t room,
   CipherContextRsa &context = context_of(pointer);
   *out_bytes = room;
   return context.fallback == nullptr
-             ? 0
+             ? refuse(PROV_R_NO_KEY_SET)
              : EVP_PKEY_encrypt(context.fallback, out, out_bytes, in, in_bytes);
 }
 
@@ -234,7 +236,7 @@ int decode(CipherContextRsa &context, uint8_t *out, size_t room, ByteSpan encode
                                                state.mgf1_digest);
     case RSA_PKCS1_WITH_TLS_PADDING: {
       uint8_t random[kPremasterBytes];
-      if (RAND_priv_bytes_ex(context.provider->program, random, sizeof random, 0) <= 0) {
+      if (!draw_private(*context.provider, random, sizeof random)) {
         ERR_raise(ERR_LIB_RSA, ERR_R_INTERNAL_ERROR);
         return -1;
       }
@@ -260,7 +262,7 @@ int decode(CipherContextRsa &context, uint8_t *out, size_t room, ByteSpan encode
 int decrypt(void *pointer, unsigned char *out, size_t *out_bytes, size_t room,
             const unsigned char *in, size_t in_bytes) {
   CipherContextRsa &context = context_of(pointer);
-  if (context.fallback == nullptr) return 0;
+  if (context.fallback == nullptr) return refuse(PROV_R_NO_KEY_SET);
   const size_t before = *out_bytes;
   *out_bytes = room;
   if (out == nullptr)
@@ -288,11 +290,12 @@ int decrypt(void *pointer, unsigned char *out, size_t *out_bytes, size_t room,
 
 int get_params(void *pointer, OSSL_PARAM params[]) {
   CipherContextRsa &context = context_of(pointer);
-  return context.fallback != nullptr && EVP_PKEY_CTX_get_params(context.fallback, params) == 1;
+  if (context.fallback == nullptr) return refuse(PROV_R_NO_KEY_SET);
+  return EVP_PKEY_CTX_get_params(context.fallback, params) == 1;
 }
 int set_params(void *pointer, const OSSL_PARAM params[]) {
   CipherContextRsa &context = context_of(pointer);
-  if (context.fallback == nullptr) return 0;
+  if (context.fallback == nullptr) return refuse(PROV_R_NO_KEY_SET);
   if (params == nullptr || params->key == nullptr) return 1;
   context.state.forget();
   return EVP_PKEY_CTX_set_params(context.fallback, params) == 1 && note_queries(context, params);

@@ -8,6 +8,7 @@
 #include <openssl/core_dispatch.h>
 #include <openssl/evp.h>
 
+#include "provider/refusal.h"
 #include "provider/rsa/rsa_key.h"
 #include "provider/rsa/rsa_operations.h"
 
@@ -26,7 +27,8 @@ int encode(void *pointer, OSSL_CORE_BIO *out, const void *key_pointer, const OSS
            int selection, OSSL_PASSPHRASE_CALLBACK *, void *) {
   const RsaKey *key = static_cast<const RsaKey *>(key_pointer);
   // OpenSSL's own encoder does not return without a modulus.
-  if (key == nullptr || key->bits() == 0 || !does_selection(pointer, selection)) return 0;
+  if (key == nullptr || key->bits() == 0) return refuse(PROV_R_MISSING_KEY);
+  if (!does_selection(pointer, selection)) return refuse(ERR_R_PASSED_INVALID_ARGUMENT);
   BIO *bio = BIO_new_from_core_bio(static_cast<Provider *>(pointer)->fallback, out);
   if (bio == nullptr) return 0;
   const int printed = EVP_PKEY_print_params(bio, key->fallback(), 0, nullptr);

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "provider/fallback.h"
+#include "provider/refusal.h"
 #include "provider/rsa/rsa_generation.h"
 #include "provider/rsa/rsa_key.h"
 #include "provider/rsa/rsa_operations.h"
@@ -25,7 +26,7 @@ RsaKey *key_of(const void *pointer) { return static_cast<RsaKey *>(const_cast<vo
 
 template <RsaType kType>
 void *new_key(void *provider) {
-  return new (std::nothrow) RsaKey(*static_cast<Provider *>(provider), kType);
+  return or_refuse(new (std::nothrow) RsaKey(*static_cast<Provider *>(provider), kType));
 }
 void free_key(void *key) { RsaKey::release(key_of(key)); }
 
@@ -42,20 +43,9 @@ int has(const void *pointer, int selection) {
   if ((selection & kSelections) == 0) return 1;
   if ((selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) return 1;
   if (key->bits() == 0) return 0;
-  struct Found {
-    bool public_part, private_part;
-  } found{};
-  const auto look = [](const OSSL_PARAM params[], void *argument) {
-    Found &what = *static_cast<Found *>(argument);
-    what.public_part = OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_RSA_E) != nullptr;
-    what.private_part = OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_RSA_D) != nullptr;
-    return 1;
-  };
-  const ErrorMark mark;
-  if (!EVP_PKEY_export(key->fallback(), selection & OSSL_KEYMGMT_SELECT_KEYPAIR, look, &found))
-    return 0;
-  if ((selection & OSSL_KEYMGMT_SELECT_PUBLIC_KEY) != 0 && !found.public_part) return 0;
-  return (selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) == 0 || found.private_part ? 1 : 0;
+  const RsaKey::Parts parts = key->parts(selection & OSSL_KEYMGMT_SELECT_KEYPAIR);
+  if ((selection & OSSL_KEYMGMT_SELECT_PUBLIC_KEY) != 0 && !parts.is_public) return 0;
+  return (selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) == 0 || parts.is_private ? 1 : 0;
 }
 
 int match(const void *a, const void *b, int selection) {
@@ -71,7 +61,7 @@ int validate(const void *pointer, int selection, int check_type) {
   const int pair = selection & OSSL_KEYMGMT_SELECT_KEYPAIR;
   // OpenSSL's own checks nothing of the parameters.
   if (pair == 0) return 1;
-  if (key->fallback() == nullptr) return 0;
+  if (key->fallback() == nullptr) return refuse(PROV_R_MISSING_KEY);
   EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(library_of_fallback(key->provider()),
                                                      key->fallback(), kFallbackProperties);
   if (context == nullptr) return 0;
@@ -90,25 +80,28 @@ int validate(const void *pointer, int selection, int check_type) {
 
 int import_key(void *pointer, int selection, const OSSL_PARAM params[]) {
   RsaKey *key = key_of(pointer);
-  if (key == nullptr || (selection & kSelections) == 0) return 0;
+  if (key == nullptr || (selection & kSelections) == 0)
+    return refuse(ERR_R_PASSED_INVALID_ARGUMENT);
   EVP_PKEY *made = make_fallback_rsa_key(key->provider(), key->type(), selection, params);
   if (made == nullptr) return 0;
   try {
     key->set_fallback(made);
     return 1;
   } catch (const std::bad_alloc &) {
-    return 0;
+    return refuse_without_memory();
   }
 }
 
 int export_key(void *pointer, int selection, OSSL_CALLBACK *callback, void *argument) {
   RsaKey *key = key_of(pointer);
-  if (key == nullptr || key->fallback() == nullptr || (selection & kSelections) == 0) return 0;
+  if (key == nullptr || key->fallback() == nullptr) return refuse(PROV_R_MISSING_KEY);
+  if ((selection & kSelections) == 0) return refuse(ERR_R_PASSED_INVALID_ARGUMENT);
   return EVP_PKEY_export(key->fallback(), selection, callback, argument);
 }
 
 void *duplicate(const void *pointer, int selection) {
   RsaKey *key = key_of(pointer);
+  // As OpenSSL's own, which raises nothing: EVP asks for copies that a key need not have.
   if (key->fallback() == nullptr || (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) return nullptr;
   // A part of a key is copied through its parameters.
   struct Part {
@@ -127,7 +120,7 @@ void *duplicate(const void *pointer, int selection) {
     EVP_PKEY_export(key->fallback(), selection, make, &part);
   }
   if (part.made == nullptr) return nullptr;
-  RsaKey *copy = new (std::nothrow) RsaKey(key->provider(), key->type());
+  RsaKey *copy = or_refuse(new (std::nothrow) RsaKey(key->provider(), key->type()));
   if (copy == nullptr) {
     EVP_PKEY_free(part.made);
     return nullptr;
@@ -137,13 +130,15 @@ void *duplicate(const void *pointer, int selection) {
     return copy;
   } catch (const std::bad_alloc &) {
     RsaKey::release(copy);
+    (void)refuse_without_memory();
     return nullptr;
   }
 }
 
 int get_params(void *pointer, OSSL_PARAM params[]) {
   RsaKey *key = key_of(pointer);
-  return key->fallback() != nullptr && EVP_PKEY_get_params(key->fallback(), params) == 1;
+  if (key->fallback() == nullptr) return refuse(PROV_R_MISSING_KEY);
+  return EVP_PKEY_get_params(key->fallback(), params) == 1;
 }
 template <RsaType kType>
 const OSSL_PARAM *gettable_params(void *provider) {
@@ -223,18 +218,22 @@ int set_generation_params(void *pointer, const OSSL_PARAM params[]) {
     generation.wish.read(params);
     return 1;
   } catch (const std::bad_alloc &) {
-    return 0;
+    return refuse_without_memory();
   }
 }
 
 template <RsaType kType>
 void *begin_generation(void *provider, int selection, const OSSL_PARAM params[]) {
-  if ((selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) return nullptr;
+  if ((selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) {
+    (void)refuse(ERR_R_PASSED_INVALID_ARGUMENT);
+    return nullptr;
+  }
   Generation *generation = nullptr;
   try {
     generation =
         new Generation{static_cast<Provider *>(provider), kType, nullptr, {}, nullptr, nullptr};
   } catch (const std::bad_alloc &) {
+    (void)refuse_without_memory();
     return nullptr;
   }
   generation->fallback = new_context(*generation->provider, kType);
@@ -291,7 +290,7 @@ void *generate(void *pointer, OSSL_CALLBACK *callback, void *argument) {
   generation.argument = argument;
   EVP_PKEY *made = generate_pkey(generation);
   if (made == nullptr) return nullptr;
-  RsaKey *key = new (std::nothrow) RsaKey(*generation.provider, generation.type);
+  RsaKey *key = or_refuse(new (std::nothrow) RsaKey(*generation.provider, generation.type));
   if (key == nullptr) {
     EVP_PKEY_free(made);
     return nullptr;
@@ -301,6 +300,7 @@ void *generate(void *pointer, OSSL_CALLBACK *callback, void *argument) {
     return key;
   } catch (const std::bad_alloc &) {
     RsaKey::release(key);
+    (void)refuse_without_memory();
     return nullptr;
   }
 }

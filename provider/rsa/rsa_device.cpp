@@ -83,7 +83,10 @@ void RsaOperation::choose_device() {
 
 RsaOperation::~RsaOperation() {
   Provider &provider = key_.provider();
-  if (may_go_on_ && !ran_on_device_) provider.counters.count(Count::kRsaCpuJobs);
+  // What fails since the key is not private, or there is none, is no private operation.
+  if (may_go_on_ && !ran_on_device_ &&
+      (is_done_ || key_.parts(OSSL_KEYMGMT_SELECT_PRIVATE_KEY).is_private))
+    provider.counters.count(Count::kRsaCpuJobs);
   if (!is_counted_) return;
   const auto took = std::chrono::steady_clock::now() - began_;
   const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();

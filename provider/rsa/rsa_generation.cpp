@@ -16,6 +16,7 @@
 #include "provider/fallback.h"
 #include "provider/fleet.h"
 #include "provider/program_random.h"
+#include "provider/refusal.h"
 #include "provider/rsa/rsa_generation_service.h"
 #include "secure/key_memory.h"
 
@@ -208,6 +209,7 @@ GeneratedKey generate_rsa_key(Provider &provider, RsaType type, const RsaWish &w
 EVP_PKEY *make_fallback_rsa_key(Provider &provider, RsaType type, int selection,
                                 const OSSL_PARAM params[]) {
   if (fallback_rsa_keymgmt(provider, type == RsaType::kRsaPss) == nullptr) return nullptr;
+  const unsigned long before = ERR_peek_last_error();
   EVP_PKEY *made = nullptr;
   EVP_PKEY_CTX *context =
       EVP_PKEY_CTX_new_from_name(library_of_fallback(provider), name_of(type), kFallbackProperties);
@@ -216,6 +218,7 @@ EVP_PKEY *make_fallback_rsa_key(Provider &provider, RsaType type, int selection,
       EVP_PKEY_fromdata(context, &made, selection, const_cast<OSSL_PARAM *>(params)) != 1) {
     EVP_PKEY_free(made);
     made = nullptr;
+    say_why(before, PROV_R_INVALID_KEY);
   }
   EVP_PKEY_CTX_free(context);
   return made;

@@ -121,6 +121,19 @@ void RsaKey::set_fallback(EVP_PKEY *key) {
   }
 }
 
+RsaKey::Parts RsaKey::parts(int selection) const {
+  Parts found;
+  const auto look = [](const OSSL_PARAM params[], void *argument) {
+    Parts &what = *static_cast<Parts *>(argument);
+    what.is_public = OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_RSA_E) != nullptr;
+    what.is_private = OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_RSA_D) != nullptr;
+    return 1;
+  };
+  const ErrorMark mark;
+  if (fallback_ != nullptr) EVP_PKEY_export(fallback_, selection, look, &found);
+  return found;
+}
+
 const RsaDeviceKey *RsaKey::for_device() {
   std::call_once(once_, [this] {
     if (fallback_ == nullptr || bits_ == 0 || bytes() > kMostRsaBytes) return;

@@ -64,6 +64,11 @@ class RsaKey {
 
   RsaTemplates &templates() { return templates_; }
 
+  // What of `selection`, OSSL_KEYMGMT_SELECT_..., the default provider's key has.
+  struct Parts {
+    bool is_public = false, is_private = false;
+  };
+  Parts parts(int selection) const;
   // 0 if the key has no modulus.
   size_t bits() const { return bits_; }
   size_t bytes() const { return modulus_.size(); }

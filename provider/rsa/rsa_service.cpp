@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <new>
 
+#include "provider/refusal.h"
 #include "provider/rsa/rsa_device.h"
 #include "provider/service.h"
 #include "provider/wait/for_service.h"
@@ -29,7 +30,7 @@ void RsaOperation::choose_service() {
     raise_service_required(provider, why);
   } catch (const std::bad_alloc &) {
     service_key_ = nullptr;
-    may_go_on_ = !is_required;
+    may_go_on_ = !is_required || refuse_without_memory();
   }
 }
 

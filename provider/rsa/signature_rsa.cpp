@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "provider/fallback.h"
+#include "provider/refusal.h"
 #include "provider/rsa/rsa_device.h"
 #include "provider/rsa/rsa_digests.h"
 #include "provider/rsa/rsa_key.h"
@@ -50,6 +51,7 @@ SignatureContext *make_context(Provider *provider, const DigestQueries &queries)
     context->queries = queries;
     return context.release();
   } catch (const std::bad_alloc &) {
+    (void)refuse_without_memory();
     return nullptr;
   }
 }
@@ -60,6 +62,7 @@ void *new_context(void *provider, const char *properties) {
     if (properties != nullptr) queries.general = properties;
     return make_context(static_cast<Provider *>(provider), queries);
   } catch (const std::bad_alloc &) {
+    (void)refuse_without_memory();
     return nullptr;
   }
 }
@@ -95,10 +98,7 @@ void *copy_context(void *pointer) {
 
 // Takes the key, or keeps the earlier one if `key` is nullptr.
 bool take_key(SignatureContext &context, void *key) {
-  if (key == nullptr && context.key == nullptr) {
-    ERR_raise(ERR_LIB_PROV, PROV_R_NO_KEY_SET);
-    return false;
-  }
+  if (key == nullptr && context.key == nullptr) return refuse(PROV_R_NO_KEY_SET);
   if (key != nullptr) {
     RsaKey *taken = static_cast<RsaKey *>(key)->take();
     RsaKey::release(context.key);
@@ -109,7 +109,8 @@ bool take_key(SignatureContext &context, void *key) {
   context.digest_is_fixed = false;
   EVP_PKEY_CTX_free(context.fallback);
   context.fallback = nullptr;
-  return fallback_rsa_signature(*context.provider) != nullptr && context.key->fallback() != nullptr;
+  return fallback_rsa_signature(*context.provider) != nullptr &&
+         (context.key->fallback() != nullptr || refuse(PROV_R_MISSING_KEY));
 }
 
 // Copies a context that was begun before. False if there is none.
@@ -149,7 +150,7 @@ int guarded(const Body &body) {
   try {
     return body();
   } catch (const std::bad_alloc &) {
-    return 0;
+    return refuse_without_memory();
   }
 }
 
@@ -186,6 +187,8 @@ int begin_use_message(void *context, const char *digest, void *key, const OSSL_P
   return guarded([&] { return begin_message(context_of(context), digest, key, params, kUse); });
 }
 
+// Without a hash, after a digest was set too late, this and the ends of a message refuse as
+// OpenSSL's own do, which raise nothing.
 int update_message(void *pointer, const unsigned char *data, size_t bytes) {
   SignatureContext &context = context_of(pointer);
   return context.hash != nullptr && EVP_DigestUpdate(context.hash, data, bytes);
@@ -229,7 +232,7 @@ bool encode(SignatureContext &context, std::span<uint8_t> out, ByteSpan in) {
 int sign(void *pointer, unsigned char *signature, size_t *signature_bytes, size_t room,
          const unsigned char *in, size_t in_bytes) {
   SignatureContext &context = context_of(pointer);
-  if (context.fallback == nullptr) return 0;
+  if (context.fallback == nullptr) return refuse(PROV_R_NO_KEY_SET);
   *signature_bytes = room;
   if (signature == nullptr)
     return EVP_PKEY_sign(context.fallback, nullptr, signature_bytes, in, in_bytes) == 1;
@@ -273,16 +276,16 @@ int finish_sign_message(void *pointer, unsigned char *signature, size_t *signatu
 int verify(void *pointer, const unsigned char *signature, size_t signature_bytes,
            const unsigned char *in, size_t in_bytes) {
   SignatureContext &context = context_of(pointer);
-  return context.fallback != nullptr &&
-         EVP_PKEY_verify(context.fallback, signature, signature_bytes, in, in_bytes) == 1;
+  if (context.fallback == nullptr) return refuse(PROV_R_NO_KEY_SET);
+  return EVP_PKEY_verify(context.fallback, signature, signature_bytes, in, in_bytes) == 1;
 }
 
 int finish_verify_message(void *pointer, const unsigned char *signature, size_t signature_bytes) {
   SignatureContext &context = context_of(pointer);
+  if (context.hash == nullptr) return 0;
   uint8_t digest[EVP_MAX_MD_SIZE];
   unsigned digest_bytes = 0;
-  const int done = context.hash != nullptr &&
-                   EVP_DigestFinal_ex(context.hash, digest, &digest_bytes) &&
+  const int done = EVP_DigestFinal_ex(context.hash, digest, &digest_bytes) &&
                    verify(pointer, signature, signature_bytes, digest, digest_bytes);
   context.digest_is_fixed = false;
   return done;
@@ -292,15 +295,16 @@ int recover(void *pointer, unsigned char *out, size_t *out_bytes, size_t room,
             const unsigned char *signature, size_t signature_bytes) {
   SignatureContext &context = context_of(pointer);
   *out_bytes = room;
-  return context.fallback != nullptr &&
-         EVP_PKEY_verify_recover(context.fallback, out, out_bytes, signature, signature_bytes) == 1;
+  if (context.fallback == nullptr) return refuse(PROV_R_NO_KEY_SET);
+  return EVP_PKEY_verify_recover(context.fallback, out, out_bytes, signature, signature_bytes) == 1;
 }
 
 // ---- Parameters -----------------------------------------------------------
 
 int get_params(void *pointer, OSSL_PARAM params[]) {
   SignatureContext &context = context_of(pointer);
-  return context.fallback != nullptr && EVP_PKEY_CTX_get_params(context.fallback, params) == 1;
+  if (context.fallback == nullptr) return refuse(PROV_R_NO_KEY_SET);
+  return EVP_PKEY_CTX_get_params(context.fallback, params) == 1;
 }
 
 bool is_of_digest(const char *key) {
@@ -350,7 +354,7 @@ int set_params_but_digest(SignatureContext &context, const OSSL_PARAM params[]) 
 
 int set_params(void *pointer, const OSSL_PARAM params[]) {
   SignatureContext &context = context_of(pointer);
-  if (context.fallback == nullptr) return 0;
+  if (context.fallback == nullptr) return refuse(PROV_R_NO_KEY_SET);
   if (params == nullptr || params->key == nullptr) return 1;
   context.state.forget();
   return guarded([&] {
@@ -386,11 +390,13 @@ const OSSL_PARAM *settable_params(void *pointer, void *provider) {
 
 int get_digest_params(void *pointer, OSSL_PARAM params[]) {
   SignatureContext &context = context_of(pointer);
-  return context.hash != nullptr && EVP_MD_CTX_get_params(context.hash, params);
+  if (context.hash == nullptr) return refuse(PROV_R_NO_KEY_SET);
+  return EVP_MD_CTX_get_params(context.hash, params);
 }
 int set_digest_params(void *pointer, const OSSL_PARAM params[]) {
   SignatureContext &context = context_of(pointer);
-  return context.hash != nullptr && EVP_MD_CTX_set_params(context.hash, params);
+  if (context.hash == nullptr) return refuse(PROV_R_NO_KEY_SET);
+  return EVP_MD_CTX_set_params(context.hash, params);
 }
 const OSSL_PARAM *gettable_digest_params(void *pointer) {
   SignatureContext &context = context_of(pointer);

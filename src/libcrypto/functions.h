@@ -170,14 +170,51 @@ F(int, 0, EVP_PKEY_print_params, (BIO * out, const EVP_PKEY *key, int indent, AS
 F(BIO *, nullptr, BIO_new_from_core_bio, (OSSL_LIB_CTX * context, OSSL_CORE_BIO *core),
   (context, core))
 F(int, 0, BIO_free, (BIO * bio), (bio))
+F(int, 0, BIO_read_ex, (BIO * bio, void *to, size_t most, size_t *bytes), (bio, to, most, bytes))
 F(EVP_KEYMGMT *, nullptr, EVP_KEYMGMT_fetch,
   (OSSL_LIB_CTX * context, const char *algorithm, const char *properties),
   (context, algorithm, properties))
 F(void, , EVP_KEYMGMT_free, (EVP_KEYMGMT * management), (management))
+F(const OSSL_PROVIDER *, nullptr, EVP_KEYMGMT_get0_provider, (const EVP_KEYMGMT *management),
+  (management))
 F(const OSSL_PARAM *, nullptr, EVP_KEYMGMT_gettable_params, (const EVP_KEYMGMT *management),
   (management))
 F(const OSSL_PARAM *, nullptr, EVP_KEYMGMT_gen_settable_params, (const EVP_KEYMGMT *management),
   (management))
+
+// Keys as files have them
+F(OSSL_ENCODER_CTX *, nullptr, OSSL_ENCODER_CTX_new_for_pkey,
+  (const EVP_PKEY *key, int selection, const char *output, const char *structure,
+   const char *properties),
+  (key, selection, output, structure, properties))
+F(void, , OSSL_ENCODER_CTX_free, (OSSL_ENCODER_CTX * context), (context))
+F(int, 0, OSSL_ENCODER_CTX_set_params, (OSSL_ENCODER_CTX * context, const OSSL_PARAM params[]),
+  (context, params))
+F(int, 0, OSSL_ENCODER_CTX_set_passphrase_cb,
+  (OSSL_ENCODER_CTX * context, OSSL_PASSPHRASE_CALLBACK *callback, void *argument),
+  (context, callback, argument))
+F(int, 0, OSSL_ENCODER_to_bio, (OSSL_ENCODER_CTX * context, BIO *out), (context, out))
+F(OSSL_DECODER *, nullptr, OSSL_DECODER_fetch,
+  (OSSL_LIB_CTX * context, const char *algorithm, const char *properties),
+  (context, algorithm, properties))
+F(void, , OSSL_DECODER_free, (OSSL_DECODER * decoder), (decoder))
+F(OSSL_DECODER_CTX *, nullptr, OSSL_DECODER_CTX_new, (void), ())
+F(void, , OSSL_DECODER_CTX_free, (OSSL_DECODER_CTX * context), (context))
+F(int, 0, OSSL_DECODER_CTX_set_selection, (OSSL_DECODER_CTX * context, int selection),
+  (context, selection))
+F(int, 0, OSSL_DECODER_CTX_set_input_type, (OSSL_DECODER_CTX * context, const char *type),
+  (context, type))
+F(int, 0, OSSL_DECODER_CTX_add_decoder, (OSSL_DECODER_CTX * context, OSSL_DECODER *decoder),
+  (context, decoder))
+F(int, 0, OSSL_DECODER_CTX_set_construct,
+  (OSSL_DECODER_CTX * context, OSSL_DECODER_CONSTRUCT *construct), (context, construct))
+F(int, 0, OSSL_DECODER_CTX_set_construct_data, (OSSL_DECODER_CTX * context, void *data),
+  (context, data))
+F(int, 0, OSSL_DECODER_export,
+  (OSSL_DECODER_INSTANCE * decoder, void *reference, size_t reference_bytes,
+   OSSL_CALLBACK *callback, void *argument),
+  (decoder, reference, reference_bytes, callback, argument))
+F(int, 0, OSSL_DECODER_from_bio, (OSSL_DECODER_CTX * context, BIO *in), (context, in))
 
 // Operations with keys
 F(EVP_PKEY_CTX *, nullptr, EVP_PKEY_CTX_dup, (const EVP_PKEY_CTX *context), (context))
@@ -326,6 +363,10 @@ F(int, 0, OSSL_PARAM_set_octet_ptr, (OSSL_PARAM * param, const void *value, size
 F(int, 0, OSSL_PARAM_set_octet_string, (OSSL_PARAM * param, const void *value, size_t bytes),
   (param, value, bytes))
 F(int, 0, OSSL_PARAM_set_utf8_ptr, (OSSL_PARAM * param, const char *value), (param, value))
+F(OSSL_PARAM *, nullptr, OSSL_PARAM_dup, (const OSSL_PARAM *params), (params))
+F(OSSL_PARAM *, nullptr, OSSL_PARAM_merge, (const OSSL_PARAM *first, const OSSL_PARAM *second),
+  (first, second))
+F(void, , OSSL_PARAM_free, (OSSL_PARAM * params), (params))
 
 // Memory
 F(void *, nullptr, CRYPTO_malloc, (size_t bytes, const char *file, int line), (bytes, file, line))

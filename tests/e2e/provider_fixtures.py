@@ -23,7 +23,7 @@ IV = "f0f1f2f3f4f5f6f7f8f9fafbfffffffe"
 class Configuration:
     """An openssl.cnf with which programs prefer the provider, and the counters of their runs."""
 
-    def __init__(self, folder, build, activate=True, **settings):
+    def __init__(self, folder, build, activate=True, default=(), **settings):
         self.stats = folder / "stats.json"
         self.path = folder / "openssl.cnf"
         settings.setdefault("stats_file", self.stats)
@@ -31,6 +31,8 @@ class Configuration:
         settings.setdefault("in_process", "yes")
         settings = {name: value for name, value in settings.items() if value is not None}
         lines = "".join(f"{name} = {value}\n" for name, value in settings.items())
+        # `default`: lines of settings for the default provider.
+        default = "".join(f"{line}\n" for line in default)
         self.path.write_text(f"""
 openssl_conf = start
 nodejs_conf = start
@@ -44,7 +46,7 @@ default = default_settings
 gpu = gpu_settings
 [default_settings]
 activate = 1
-[gpu_settings]
+{default}[gpu_settings]
 module = {build}/lib/gpu.so
 {"activate = 1" if activate else ""}
 {lines}""")

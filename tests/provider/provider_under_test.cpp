@@ -78,12 +78,14 @@ std::string take_error_texts() {
   return texts;
 }
 
-Library::Library(const Settings &settings, bool with_default) {
+Library::Library(const Settings &settings, bool with_default, const Settings &default_settings) {
   char path[] = "/tmp/provider_test.XXXXXX";
   const int file = mkstemp(path);
   std::string text = "openssl_conf = start\n[start]\nproviders = providers\n[providers]\n";
   if (with_default) text += "default = default_settings\n";
-  text += "gpu = gpu_settings\n[default_settings]\nactivate = 1\n[gpu_settings]\n";
+  text += "gpu = gpu_settings\n[default_settings]\nactivate = 1\n";
+  for (const auto &[name, value] : default_settings) text += name + " = " + value + "\n";
+  text += "[gpu_settings]\n";
   text += "module = " PROVIDER_MODULE "\n";
   // Most tests are about this setting. A later line of a test may say otherwise, and the
   // last one counts.

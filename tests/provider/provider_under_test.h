@@ -69,7 +69,9 @@ std::string take_error_texts();
 // A library context that a configuration file has set up.
 class Library {
  public:
-  explicit Library(const Settings &settings, bool with_default = true);
+  // default_settings: those of the default provider.
+  explicit Library(const Settings &settings, bool with_default = true,
+                   const Settings &default_settings = {});
   ~Library();
   Library(const Library &) = delete;
   bool is_ready() const { return ready_; }

@@ -1,0 +1,152 @@
+// Encoders of ML-DSA keys. Without them libcrypto would export a key of ours and import it into
+// the default provider before it writes it. That import leaves parts out where the default
+// provider's settings say so (ml-dsa.prefer_seed), which are right for a key that comes from a
+// file, and not for one that is only to be written. So these have the default provider write its
+// own key, which each of ours holds.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <openssl/bio.h>
+#include <openssl/core_dispatch.h>
+#include <openssl/core_names.h>
+#include <openssl/encoder.h>
+#include <openssl/evp.h>
+#include <openssl/params.h>
+
+#include <iterator>
+#include <memory>
+#include <new>
+
+#include "provider/fallback.h"
+#include "provider/pq/pq_key.h"
+#include "provider/pq/pq_operations.h"
+#include "provider/refusal.h"
+
+namespace lanecrypt::provider {
+namespace {
+
+// What a key is written as. Text has no structure.
+struct Form {
+  const char *output, *structure, *properties;
+  int part;  // of a key: OSSL_KEYMGMT_SELECT_PRIVATE_KEY or _PUBLIC_KEY; 0: any
+};
+#define FORM(output, structure, part)                                         \
+  {                                                                           \
+    output, structure, "provider=gpu,output=" output ",structure=" structure, \
+        OSSL_KEYMGMT_SELECT_##part                                            \
+  }
+constexpr Form kForms[] = {
+    FORM("der", "PrivateKeyInfo", PRIVATE_KEY),
+    FORM("pem", "PrivateKeyInfo", PRIVATE_KEY),
+    FORM("der", "EncryptedPrivateKeyInfo", PRIVATE_KEY),
+    FORM("pem", "EncryptedPrivateKeyInfo", PRIVATE_KEY),
+    FORM("der", "SubjectPublicKeyInfo", PUBLIC_KEY),
+    FORM("pem", "SubjectPublicKeyInfo", PUBLIC_KEY),
+    {"text", nullptr, "provider=gpu,output=text", 0},
+};
+#undef FORM
+
+struct FreeParams {
+  void operator()(OSSL_PARAM *params) const { OSSL_PARAM_free(params); }
+};
+
+struct Encoder {
+  Provider &provider;
+  const Form &form;
+  // For the default provider's encoder: the cipher of an encrypted key, for example.
+  std::unique_ptr<OSSL_PARAM, FreeParams> params;
+};
+
+template <size_t kForm>
+void *new_context(void *provider) {
+  return or_refuse(new (std::nothrow)
+                       Encoder{*static_cast<Provider *>(provider), kForms[kForm], nullptr});
+}
+void free_context(void *encoder) { delete static_cast<Encoder *>(encoder); }
+
+const OSSL_PARAM *settable_params(void *) {
+  static const OSSL_PARAM kAll[] = {
+      OSSL_PARAM_utf8_string(OSSL_ENCODER_PARAM_CIPHER, nullptr, 0),
+      OSSL_PARAM_utf8_string(OSSL_ENCODER_PARAM_PROPERTIES, nullptr, 0),
+      OSSL_PARAM_utf8_string("output-formats", nullptr, 0), OSSL_PARAM_END};
+  return kAll;
+}
+
+// libcrypto gives every encoder the parameters of all, so nothing is checked here.
+int set_params(void *pointer, const OSSL_PARAM params[]) {
+  if (params == nullptr || params->key == nullptr) return 1;
+  Encoder &encoder = *static_cast<Encoder *>(pointer);
+  // The merged list points into both of the others.
+  const std::unique_ptr<OSSL_PARAM, FreeParams> merged(
+      OSSL_PARAM_merge(encoder.params.get(), params));
+  if (merged == nullptr) return 0;
+  OSSL_PARAM *const copy = OSSL_PARAM_dup(merged.get());
+  if (copy == nullptr) return 0;
+  encoder.params.reset(copy);
+  return 1;
+}
+
+// As OpenSSL's own: a key pair is a private key.
+template <size_t kForm>
+int does_selection(void *, int selection) {
+  constexpr int kPart = kForms[kForm].part;
+  if (selection == 0 || kPart == 0) return 1;
+  if ((selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0)
+    return kPart == OSSL_KEYMGMT_SELECT_PRIVATE_KEY;
+  return (selection & OSSL_KEYMGMT_SELECT_PUBLIC_KEY) != 0 &&
+         kPart == OSSL_KEYMGMT_SELECT_PUBLIC_KEY;
+}
+
+int encode(void *pointer, OSSL_CORE_BIO *out, const void *key_pointer, const OSSL_PARAM abstract[],
+           int selection, OSSL_PASSPHRASE_CALLBACK *passphrase, void *argument) {
+  const Encoder &encoder = *static_cast<const Encoder *>(pointer);
+  const PqKey *const key = static_cast<const PqKey *>(key_pointer);
+  if (abstract != nullptr) return refuse(ERR_R_PASSED_INVALID_ARGUMENT);
+  if (key == nullptr || key->fallback() == nullptr) return refuse(PROV_R_MISSING_KEY);
+  // With a key of the default provider's, libcrypto prefers that provider's encoders, whatever
+  // properties are asked for.
+  const std::unique_ptr<OSSL_ENCODER_CTX, decltype(&OSSL_ENCODER_CTX_free)> context(
+      OSSL_ENCODER_CTX_new_for_pkey(key->fallback(), selection, encoder.form.output,
+                                    encoder.form.structure, kFallbackProperties),
+      OSSL_ENCODER_CTX_free);
+  const std::unique_ptr<BIO, decltype(&BIO_free)> bio(
+      BIO_new_from_core_bio(encoder.provider.fallback, out), BIO_free);
+  return context != nullptr && bio != nullptr &&
+         (encoder.params == nullptr ||
+          OSSL_ENCODER_CTX_set_params(context.get(), encoder.params.get()) == 1) &&
+         (passphrase == nullptr ||
+          OSSL_ENCODER_CTX_set_passphrase_cb(context.get(), passphrase, argument) == 1) &&
+         OSSL_ENCODER_to_bio(context.get(), bio.get()) == 1;
+}
+
+using Function = void (*)();
+template <size_t kForm>
+const OSSL_DISPATCH kFunctions[] = {
+    {OSSL_FUNC_ENCODER_NEWCTX, reinterpret_cast<Function>(new_context<kForm>)},
+    {OSSL_FUNC_ENCODER_FREECTX, reinterpret_cast<Function>(free_context)},
+    {OSSL_FUNC_ENCODER_SETTABLE_CTX_PARAMS, reinterpret_cast<Function>(settable_params)},
+    {OSSL_FUNC_ENCODER_SET_CTX_PARAMS, reinterpret_cast<Function>(set_params)},
+    {OSSL_FUNC_ENCODER_DOES_SELECTION, reinterpret_cast<Function>(does_selection<kForm>)},
+    {OSSL_FUNC_ENCODER_ENCODE, reinterpret_cast<Function>(encode)},
+    {0, nullptr},
+};
+
+template <size_t kType, size_t kForm>
+constexpr OSSL_ALGORITHM row() {
+  return {kPqTypes[kType].names, kForms[kForm].properties, kFunctions<kForm>, nullptr};
+}
+#define ROWS(type)                                                                                \
+  row<type, 0>(), row<type, 1>(), row<type, 2>(), row<type, 3>(), row<type, 4>(), row<type, 5>(), \
+      row<type, 6>()
+static_assert(std::size(kForms) == 7);
+
+}  // namespace
+
+const OSSL_ALGORITHM kMlDsaEncoderOperations[] = {
+    ROWS(kMlDsaTypes + 0),
+    ROWS(kMlDsaTypes + 1),
+    ROWS(kMlDsaTypes + 2),
+    {nullptr, nullptr, nullptr, nullptr},
+};
+#undef ROWS
+
+}  // namespace lanecrypt::provider
