@@ -48,7 +48,7 @@ std::string text_of(const CLI::ParseError &error) {
 }  // namespace
 
 int fail(ExitCode code, std::string_view text) {
-  complain(text);
+  if (!text.empty()) complain(text);
   return static_cast<int>(code);
 }
 
