@@ -13,7 +13,7 @@ enum class ExitCode {
   kOk = 0,
   kFailed = 1,     // input, output or the system failed, or a digest is wrong
   kUsage = 2,      // the command line is wrong; nothing was read or written
-  kBadData = 3,    // wrong passphrase, key or signature, or the input is damaged or foreign
+  kBadData = 3,    // wrong padding, key file or signature, or the input is cut or foreign
   kNoDevice = 4,   // no device could do it, and the CPU was not allowed
   kNoService = 5,  // no service listens
   // Of `lanecrypt run`, whose other codes are those of the program that it runs:

@@ -110,7 +110,8 @@ class Hash : public Subcommand {
         ->group(form);
     const std::string checking = "Check";
     CLI::Option *const check =
-        app.add_flag("-c,--check", is_check_, "check the files of lists that were printed so; 1 if one is wrong")
+        app.add_flag("-c,--check", is_check_,
+                     "check the files of lists that were printed so; 1 if one is wrong")
             ->group(checking);
     const std::pair<const char *, std::string> prints[] = {
         {"--quiet", "print nothing for files that are right"},

@@ -25,8 +25,8 @@ struct CheckCounts {
 };
 
 // Checks the files that one list names, and prints what came of each on standard output. Throws
-// Failure if the list cannot be read, has no line of the right form, or with ignores_missing none of
-// a file that is there.
+// Failure if the list cannot be read, has no line of the right form, or with ignores_missing none
+// of a file that is there.
 CheckCounts check_list(const std::string &path, ChecksumParser &parser, HashFiles &files,
                        const CheckOptions &options);
 

@@ -21,7 +21,7 @@ struct ChecksumLine {
 
 // How lines of digests are written.
 struct LineForm {
-  std::string_view tag;   // "SHA256" for "SHA256 (NAME) = DIGEST"; empty for "DIGEST  NAME"
+  std::string_view tag;       // "SHA256" for "SHA256 (NAME) = DIGEST"; empty for "DIGEST  NAME"
   bool ends_by_zero = false;  // and not by a newline; then nothing in the name is escaped
 };
 

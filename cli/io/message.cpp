@@ -11,7 +11,6 @@
 #include <new>
 #include <utility>
 
-
 namespace lanecrypt::cli {
 namespace {
 
@@ -75,12 +74,12 @@ bool Message::map(Input &input) {
 std::optional<Failure> Message::damage() const {
   if (!guard_ || !guard_->was_lost()) return std::nullopt;
   struct stat now {};
-  const bool is_there = (path_ == "-" ? fstat(STDIN_FILENO, &now) : stat(path_.c_str(), &now)) == 0 &&
-                        now.st_dev == status_.st_dev && now.st_ino == status_.st_ino;
+  const bool is_there =
+      (path_ == "-" ? fstat(STDIN_FILENO, &now) : stat(path_.c_str(), &now)) == 0 &&
+      now.st_dev == status_.st_dev && now.st_ino == status_.st_ino;
   const char *const why = !is_there ? "became shorter or unreadable while it was being read"
-                          : now.st_size < status_.st_size
-                              ? "became shorter while it was being read"
-                              : nullptr;
+                          : now.st_size < status_.st_size ? "became shorter while it was being read"
+                                                          : nullptr;
   if (why != nullptr) return Failure(ExitCode::kFailed, fmt::format("{} {}", name_, why));
   return errno_failure(fmt::format("cannot read {}", name_), EIO);
 }

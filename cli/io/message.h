@@ -27,8 +27,8 @@ class Message {
 
   const uint8_t *data() const { return data_; }
   uint64_t size() const { return bytes_; }
-  // Asked once the bytes have been used: why they were not the file's. A mapped file may have become
-  // shorter, or its disk may have failed. The bytes that were lost read as zeros.
+  // Asked once the bytes have been used: why they were not the file's. A mapped file may have
+  // become shorter, or its disk may have failed. The bytes that were lost read as zeros.
   std::optional<Failure> damage() const;
   // Of the file, as it was opened.
   const struct stat &status() const { return status_; }

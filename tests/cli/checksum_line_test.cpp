@@ -31,7 +31,8 @@ std::optional<ChecksumLine> parse(std::string_view line) {
 }
 
 TEST(ChecksumLine, EveryNameComesBack) {
-  for (const std::string name : {"a", " a", "*a", "a\\", "\\n", "\n", "\r\n", "\\", "#", ")", "(", ") = "})
+  for (const std::string name :
+       {"a", " a", "*a", "a\\", "\\n", "\n", "\r\n", "\\", "#", ")", "(", ") = "})
     for (const std::string_view tag : {"", "SHA256"}) {
       std::string line = to_line(kDigest, name, {tag});
       ASSERT_EQ(line.back(), '\n');
@@ -65,13 +66,32 @@ TEST(ChecksumLine, TheFirstFormHolds) {
 
 TEST(ChecksumLine, RefusesEveryOtherForm) {
   using namespace std::string_view_literals;
-  for (const std::string_view line :
-       {""sv, "\\"sv, " "sv, "01abff"sv, "01abff "sv, "01abffx x"sv, "01abff-x"sv, "01abf  x"sv,
-        "01abff00  x"sv, "0gabff  x"sv, "01abf\xff  x"sv, "\\01abff  x\\"sv, "\\01abff  x\\q"sv,
-        "SHA256"sv, "SHA256 ("sv, "SHA256 )"sv, "SHA256 (x)"sv, "SHA256 (x) = "sv,
-        "SHA256 (x) = 01abff "sv, "SHA256 (x) = 01abff00"sv, "SHA256 (x 01abff"sv,
-        "SHA256  (x) = 01abff"sv, "SHA512 (x) = 01abff"sv, "sha256 (x) = 01abff"sv,
-        "01abff  x\0y"sv, "SHA256 (x\0y) = 01abff"sv})
+  for (const std::string_view line : {""sv,
+                                      "\\"sv,
+                                      " "sv,
+                                      "01abff"sv,
+                                      "01abff "sv,
+                                      "01abffx x"sv,
+                                      "01abff-x"sv,
+                                      "01abf  x"sv,
+                                      "01abff00  x"sv,
+                                      "0gabff  x"sv,
+                                      "01abf\xff  x"sv,
+                                      "\\01abff  x\\"sv,
+                                      "\\01abff  x\\q"sv,
+                                      "SHA256"sv,
+                                      "SHA256 ("sv,
+                                      "SHA256 )"sv,
+                                      "SHA256 (x)"sv,
+                                      "SHA256 (x) = "sv,
+                                      "SHA256 (x) = 01abff "sv,
+                                      "SHA256 (x) = 01abff00"sv,
+                                      "SHA256 (x 01abff"sv,
+                                      "SHA256  (x) = 01abff"sv,
+                                      "SHA512 (x) = 01abff"sv,
+                                      "sha256 (x) = 01abff"sv,
+                                      "01abff  x\0y"sv,
+                                      "SHA256 (x\0y) = 01abff"sv})
     EXPECT_FALSE(parse(line)) << line;
 }
 
