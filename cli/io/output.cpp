@@ -339,6 +339,7 @@ void Output::unmap() {
 void Output::commit(bool sync) {
   unmap();
   const auto fail = [&](int error) { throw_errno(fmt::format("cannot write {}", name_), error); };
+  if (positioned_ && readers_ == Readers::kByUmask) take_over_access();
   if (sync && fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail(errno);
   if (!positioned_) {
     cut_rest();
@@ -346,7 +347,6 @@ void Output::commit(bool sync) {
     committed_ = true;
     return;
   }
-  if (readers_ == Readers::kByUmask) take_over_access();
   const std::lock_guard lock(naming_);
   if (temporary_.empty()) {
     const std::string unnamed = fmt::format("/proc/self/fd/{}", descriptor_);

@@ -137,6 +137,11 @@ def test_a_private_key_is_its_owners_alone(acl_folder):
             assert access(out) == (os.geteuid(), os.getegid(), 0o600, {})
             os.setxattr(out, ACCESS, ACLS["a user who reads"])
         out.unlink()
+    acl_folder.chmod(0o700)
+    for words, name in ((["genrsa", "1024"], "rsa"), (["slh-dsa", "keygen", "SHA2-128f"], "slh")):
+        os.mkdir(acl_folder / name, 0o700)
+        ok(*words, "--count", 1, "--out-dir", acl_folder / name)
+        assert access(acl_folder / name / "key-00000001.pem") == (os.geteuid(), os.getegid(), 0o600, {})
 
 
 def test_a_signature_passes_access_on(acl_folder):
