@@ -18,9 +18,17 @@ std::string_view without_dashes(std::string_view word) {
   return word;
 }
 
-// The parser takes [a,b] for a list of two words. Only files have such names.
+// Whether a word is the name of a file that begins with a bracket, with any number of "./" before
+// it.
+bool is_bracketed(std::string_view word) {
+  while (word.starts_with("./")) word.remove_prefix(2);
+  return word.starts_with('[');
+}
+
+// The parser takes [a,b] for a list of two words. Only files have such names, and a file has the
+// same name after "./". word_as_written() takes that away.
 std::string no_list(std::string_view word) {
-  return (word.starts_with('[') ? "./" : "") + std::string(word);
+  return (is_bracketed(word) ? "./" : "") + std::string(word);
 }
 
 // Moves the secret aside and hides it in argv, where `ps` would show it.
@@ -33,6 +41,10 @@ std::string take_secret(char *value, std::vector<SecretBytes> &secrets) {
 }
 
 }  // namespace
+
+std::string word_as_written(const std::string &word) {
+  return word.starts_with("./") && is_bracketed(word) ? word.substr(2) : word;
+}
 
 Arguments translate_arguments(int argc, char **argv, int first,
                               const std::vector<OptionName> &names) {

@@ -35,4 +35,8 @@ struct Arguments {
 Arguments translate_arguments(int argc, char **argv, int first,
                               const std::vector<OptionName> &names);
 
+// A word that is the name of a file, as the user wrote it. translate_arguments() puts "./" before a
+// name that the parser would take for a list.
+std::string word_as_written(const std::string &word);
+
 }  // namespace lanecrypt::cli

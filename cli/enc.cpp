@@ -31,13 +31,18 @@ Examples:
       asks for the password
   lanecrypt dec -aes-128-cbc -key-source file:key.hex \
       -iv 101112131415161718191a1b1c1d1e1f -in data.enc -out data
+
+CTR does not detect a wrong passphrase or key: the output is then random bytes, and
+the exit code is 0. CBC and ECB detect one by the padding at the end, which is right
+by chance once in 256 times, and not at all with -nopad. None of these modes detects
+that a file was changed. Keep a digest of the file, or compare what you get.
 )";
 
 constexpr char kFooter[] = R"(
 Long options may have one dash or two.
 Ciphers:{}
-Exit codes: 0 done; 1 failed; 2 wrong use; 3 wrong password or damaged input;
-4 no usable device. The man page lanecrypt(1) says more.
+Exit codes: 0 done; 1 failed; 2 wrong use; 3 the input is cut or of another kind, or
+its padding is wrong (not in CTR); 4 no usable device. The man page lanecrypt(1) says more.
 )";
 
 // Options of openssl enc that lanecrypt does not have, and why.

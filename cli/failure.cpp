@@ -7,9 +7,11 @@
 
 namespace lanecrypt::cli {
 
-void throw_errno(const std::string &what, int error) {
-  throw Failure(ExitCode::kFailed,
-                fmt::format("{}: {}", what, std::generic_category().message(error)));
+Failure errno_failure(const std::string &what, int error) {
+  return Failure(ExitCode::kFailed,
+                 fmt::format("{}: {}", what, std::generic_category().message(error)));
 }
+
+void throw_errno(const std::string &what, int error) { throw errno_failure(what, error); }
 
 }  // namespace lanecrypt::cli

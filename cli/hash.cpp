@@ -6,12 +6,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cli/arguments.h"
 #include "cli/console.h"
 #include "cli/failure.h"
 #include "cli/hash/check_list.h"
@@ -33,6 +35,7 @@ BLAKE3, Merkle trees and ParallelHash.
 Examples:
   lanecrypt hash -sha256 *.iso > SHA256SUMS
   lanecrypt hash -sha256 --check SHA256SUMS
+  find / -xdev -type f -print0 | xargs -0 lanecrypt hash -sha256 -z > digests
   lanecrypt hash -blake3 disk.img
   lanecrypt hash -blake3 -key-source file:key.hex message
   lanecrypt hash -merkle-sha256 -leaf-bytes 1048576 weights.safetensors
@@ -49,6 +52,12 @@ class Hash : public Subcommand {
                                      {"ignore-missing", "ignore-missing"},
                                      {"strict", "strict"},
                                      {"quiet", "quiet"},
+                                     {"status", "status"},
+                                     {"w", "warn"},
+                                     {"warn", "warn"},
+                                     {"tag", "tag"},
+                                     {"z", "zero"},
+                                     {"zero", "zero"},
                                      {"length", "length", true},
                                      {"key-source", "key-source", true, true},
                                      {"derive-key", "derive-key", true},
@@ -69,6 +78,7 @@ class Hash : public Subcommand {
   const char *also_options() const override { return "hash"; }
 
   void declare(CLI::App &app) override {
+    app_ = &app;
     app.description(kHashHelp);
     app.add_option("FILE", paths_, "what to hash, or with --check the lists; - is standard input")
         ->option_text(" ");
@@ -100,17 +110,30 @@ class Hash : public Subcommand {
         ->group(form);
     const std::string checking = "Check";
     CLI::Option *const check =
-        app.add_flag("-c,--check", is_check_, "check the files of lists that were printed so")
+        app.add_flag("-c,--check", is_check_,
+                     "check the files of lists that were printed so; 1 if one is wrong")
             ->group(checking);
-    app.add_flag("--quiet", check_.quiet, "print nothing for files that are right")
-        ->group(checking)
-        ->needs(check);
+    const std::pair<const char *, std::string> prints[] = {
+        {"--quiet", "print nothing for files that are right"},
+        {"--status", "print nothing: the exit status tells"},
+        {"-w,--warn",
+         "name the lines of a list that have another form, which is done anyway without --quiet "
+         "and --status; of these three the last counts"}};
+    for (const auto &[names, help] : prints)
+      app.add_flag(names, help)->group(checking)->needs(check);
     app.add_flag("--ignore-missing", check_.ignores_missing, "pass over files that are not there")
         ->group(checking)
         ->needs(check);
     app.add_flag("--strict", check_.is_strict, "fail if a line of a list has another form")
         ->group(checking)
         ->needs(check);
+    app.add_flag("--tag", has_tag_, "print lines as BSD does: SHA256 (FILE) = DIGEST")
+        ->group(form)
+        ->excludes(check);
+    app.add_flag("-z,--zero", ends_by_zero_,
+                 "end each line by a zero, not a newline, and escape nothing in names")
+        ->group(form)
+        ->excludes(check);
     const std::string running = "Running";
     app.add_option("--devices,--device", settings_.devices,
                    "on which devices, as for enc; otherwise as LANECRYPT_DEVICES says, or every "
@@ -126,6 +149,8 @@ class Hash : public Subcommand {
   void run(std::vector<SecretBytes> secrets) override {
     const auto begin = std::chrono::steady_clock::now();
     read_settings(secrets);
+    choose_prints();
+    for (std::string &path : paths_) path = word_as_written(path);
     if (paths_.empty()) paths_ = {"-"};
     HashFiles files(settings_);
     const std::optional<Failure> failure = is_check_ ? check(files) : print(files);
@@ -187,13 +212,28 @@ class Hash : public Subcommand {
               "key (-key-source)");
   }
 
+  // Of --quiet, --status and --warn the last one counts, as for sha256sum.
+  void choose_prints() {
+    using Prints = CheckOptions::Prints;
+    for (const CLI::Option *option : app_->parse_order()) {
+      if (option->check_lname("quiet"))
+        check_.prints = Prints::kWrong;
+      else if (option->check_lname("status"))
+        check_.prints = Prints::kNothing;
+      else if (option->check_lname("warn"))
+        check_.prints = Prints::kAll;
+    }
+    check_.warns = check_.prints == Prints::kAll;
+  }
+
   std::optional<Failure> print(HashFiles &files) const {
+    const std::string tag = has_tag_ ? tag_of(*algorithm_) : "";
     uint64_t unread = 0;
     std::optional<Failure> last;
     files.run(paths_, [&](const HashFiles::Outcome &outcome) {
       if (outcome.failure == nullptr) {
-        std::string line = to_line(outcome.digest, paths_[outcome.number]);
-        fmt::print("{}", line);
+        std::string line = to_line(outcome.digest, paths_[outcome.number], {tag, ends_by_zero_});
+        (void)std::fwrite(line.data(), 1, line.size(), stdout);
         OPENSSL_cleanse(line.data(), line.size());  // a derived key is a secret
         return;
       }
@@ -208,20 +248,32 @@ class Hash : public Subcommand {
   }
 
   std::optional<Failure> check(HashFiles &files) const {
+    const bool is_silent = check_.prints == CheckOptions::Prints::kNothing;
+    ChecksumParser parser(tag_of(*algorithm_), settings_.digest_bytes);
     CheckCounts sum;
+    std::optional<Failure> bad_list;
     for (const std::string &path : paths_) {
-      const CheckCounts counts = check_list(path, settings_, files, check_);
-      sum.right += counts.right;
-      sum.wrong += counts.wrong;
-      sum.unread += counts.unread;
-      sum.malformed += counts.malformed;
+      try {
+        const CheckCounts counts = check_list(path, parser, files, check_);
+        sum.right += counts.right;
+        sum.wrong += counts.wrong;
+        sum.unread += counts.unread;
+        sum.malformed += counts.malformed;
+      } catch (const Failure &failure) {
+        if (failure.code() != ExitCode::kFailed || paths_.size() == 1) throw;
+        complain(failure.what());
+        bad_list.emplace(failure);
+      }
     }
-    const bool is_bad = sum.wrong != 0 || (check_.is_strict && sum.malformed != 0);
-    if (!is_bad && sum.unread == 0) return std::nullopt;
+    const bool is_malformed = sum.malformed != 0;
+    const bool is_bad = sum.wrong != 0 || sum.unread != 0 || (check_.is_strict && is_malformed);
     std::string text = fmt::format("digests: {} right, {} wrong", sum.right, sum.wrong);
     if (sum.unread != 0) text += fmt::format("; files that could not be read: {}", sum.unread);
-    if (sum.malformed != 0) text += fmt::format("; lines of another form: {}", sum.malformed);
-    return Failure(is_bad ? ExitCode::kBadData : ExitCode::kFailed, text);
+    if (is_malformed) text += fmt::format("; lines of another form: {}", sum.malformed);
+    if (is_bad) return Failure(ExitCode::kFailed, is_silent ? "" : text);
+    if (is_malformed && !check_.warns && !is_silent) complain("warning: " + text);
+    if (bad_list) return Failure(ExitCode::kFailed, "");
+    return std::nullopt;
   }
 
   HashSettings settings_;
@@ -231,7 +283,8 @@ class Hash : public Subcommand {
   std::optional<uint64_t> length_, leaf_bytes_;
   std::optional<size_t> key_;  // the number of a secret
   std::optional<std::string> context_, customization_;
-  bool is_check_ = false, is_verbose_ = false;
+  bool is_check_ = false, is_verbose_ = false, has_tag_ = false, ends_by_zero_ = false;
+  const CLI::App *app_ = nullptr;
 };
 
 }  // namespace

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/bench.h"
 #include "cli/console.h"
@@ -48,33 +50,63 @@ struct Entry {
   const char *name;
   const char *summary;
   int (*start)(int argc, char **argv);  // gives the exit code
+  bool has_words = false;               // commands of its own, as `slh-dsa sign`
 };
 constexpr Entry kEntries[] = {
     {"enc", "encrypt a file, in the format of openssl enc", start<make_enc>},
     {"dec", "decrypt a file of lanecrypt enc or openssl enc", start<make_dec>},
     {"hash", "print or check the digests of files", start<make_hash>},
     {"genrsa", "make RSA keys, one or many", start<make_genrsa>},
-    {"slh-dsa", "make keys and signatures of SLH-DSA, and verify them", start_slh_dsa},
+    {"slh-dsa", "make keys and signatures of SLH-DSA, and verify them", start_slh_dsa, true},
     {"run", "run a program that uses OpenSSL, with a service of its own", start_run},
-    {"service", "what the service lanecryptd does", start_service},
+    {"service", "what the service lanecryptd does", start_service, true},
     {"devices", "list the devices", start<make_devices>},
     {"bench", "measure", start_bench},
     {"tune", "measure what runs where", start<make_tune>},
 };
 
+bool asks_for_help(std::string_view word) {
+  return word == "--help" || word == "-help" || word == "-h" || word == "help";
+}
+
+const Entry *find_entry(std::string_view name) {
+  for (const Entry &entry : kEntries)
+    if (name == entry.name) return &entry;
+  return nullptr;
+}
+
+// `help enc` is `enc --help`, and `help slh-dsa sign` and `slh-dsa help sign` are
+// `slh-dsa sign --help`. Nothing if the words are none of these.
+std::optional<std::vector<char *>> ask_for_help(int argc, char **argv) {
+  static char help[] = "--help";
+  const auto word = [&](int at) -> std::string_view { return at < argc ? argv[at] : ""; };
+  const bool is_first = asks_for_help(word(1));
+  const Entry *const entry = find_entry(word(is_first ? 2 : 1));
+  if (entry == nullptr || (!is_first && !(entry->has_words && word(2) == "help" && argc > 3)))
+    return std::nullopt;
+  std::vector<char *> words = {argv[0], argv[is_first ? 2 : 1]};
+  if (entry->has_words && argc > 3) words.push_back(argv[3]);
+  words.insert(words.end(), {help, nullptr});
+  return words;
+}
+
 int run(int argc, char **argv) {
+  if (std::optional<std::vector<char *>> words = ask_for_help(argc, argv))
+    return run(static_cast<int>(words->size()) - 1, words->data());
   const std::string_view word = argc > 1 ? argv[1] : "";
   if (word == "--version" || word == "-version" || word == "version") {
     fmt::print("lanecrypt {}\n", lc_version());
     return 0;
   }
-  for (const Entry &entry : kEntries)
-    if (word == entry.name) return entry.start(argc, argv);
-  const bool help = word == "--help" || word == "-help" || word == "-h" || word == "help";
-  if (!help && !word.empty())
-    return fail(ExitCode::kUsage, fmt::format("unknown command '{}' (see lanecrypt --help)", word));
+  if (const Entry *const entry = find_entry(word)) return entry->start(argc, argv);
+  const bool help = asks_for_help(word);
+  // What help is asked for, if that is no command.
+  const std::string_view unknown = !help ? word : argc > 2 && argv[2][0] != '-' ? argv[2] : "";
+  if (!unknown.empty() && !asks_for_help(unknown))
+    return fail(ExitCode::kUsage,
+                fmt::format("unknown command '{}' (see lanecrypt --help)", unknown));
   std::string usage = fmt::format(
-      "{}\nUsage: lanecrypt COMMAND [OPTIONS]; `lanecrypt COMMAND --help` says more.\n", kHelp);
+      "{}\nUsage: lanecrypt COMMAND [OPTIONS]; `lanecrypt help COMMAND` says more.\n", kHelp);
   for (const Entry &entry : kEntries)
     usage += fmt::format("  {:<10}{}\n", entry.name, entry.summary);
   usage += fmt::format("  {:<10}{}\n", "--version", "print the version");

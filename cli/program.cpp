@@ -37,8 +37,27 @@ std::string unexpected(const CLI::ExtrasError &error, const CLI::App &app, const
                      word.substr(2));
 }
 
-// Of an option at the end of the line, whose value the parser calls by the type that it has here.
-std::string text_of(const CLI::ParseError &error) {
+// What to say of an option or a positional argument that must be there and is not. The parser's
+// text has its name alone.
+std::string missing(const CLI::App &app) {
+  for (const CLI::Option *option : app.get_options()) {
+    if (!option->get_required() || option->count() > 0) continue;
+    std::string name = option->get_name();
+    const bool is_option = !option->get_lnames().empty();
+    if (is_option)
+      name = "--" + option->get_lnames()[0];
+    else
+      for (char &letter : name)
+        if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
+    return fmt::format("the {} {} is missing: give {}", is_option ? "option" : "argument", name,
+                       option->get_description());
+  }
+  return "an argument is missing";
+}
+
+// The parser calls the value of an option at the end of the line by the type that it has here.
+std::string text_of(const CLI::ParseError &error, const CLI::App &app) {
+  if (dynamic_cast<const CLI::RequiredError *>(&error) != nullptr) return missing(app);
   const std::string text = error.what();
   const bool is_missing = dynamic_cast<const CLI::ArgumentMismatch *>(&error) != nullptr &&
                           text.starts_with("--") && text.ends_with(" missing");
@@ -48,7 +67,7 @@ std::string text_of(const CLI::ParseError &error) {
 }  // namespace
 
 int fail(ExitCode code, std::string_view text) {
-  complain(text);
+  if (!text.empty()) complain(text);
   return static_cast<int>(code);
 }
 
@@ -68,8 +87,9 @@ int run_subcommand(std::string_view name, Subcommand &subcommand, int argc, char
     return 0;
   } catch (const CLI::ParseError &error) {
     const auto *extras = dynamic_cast<const CLI::ExtrasError *>(&error);
-    const std::string text =
-        extras == nullptr ? text_of(error) : unexpected(*extras, app, subcommand.also_options());
+    const std::string text = extras == nullptr
+                                 ? text_of(error, app)
+                                 : unexpected(*extras, app, subcommand.also_options());
     return fail(ExitCode::kUsage, fmt::format("{} (see lanecrypt {} --help)", text, name));
   }
   subcommand.run(std::move(arguments.secrets));

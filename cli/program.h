@@ -26,7 +26,7 @@ int run_subcommand(std::string_view name, Subcommand &subcommand, int argc, char
 // a folder of his own.
 std::string program_beside(const char *name);
 
-// Tells it on standard error, after "lanecrypt: ". Gives the exit code.
+// Prints a text that is not empty on standard error, after "lanecrypt: ". Gives the exit code.
 int fail(ExitCode code, std::string_view text);
 
 }  // namespace lanecrypt::cli

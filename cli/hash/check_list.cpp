@@ -23,7 +23,7 @@ struct List {
   uint64_t malformed = 0;
 };
 
-List read_list(const std::string &path, uint64_t digest_bytes) {
+List read_list(const std::string &path, ChecksumParser &parser, bool warns) {
   const Message text(path);
   std::string_view rest(reinterpret_cast<const char *>(text.data()), text.size());
   const std::string name = path == "-" ? "standard input" : path;
@@ -31,28 +31,33 @@ List read_list(const std::string &path, uint64_t digest_bytes) {
   for (uint64_t number = 1; !rest.empty(); ++number) {
     std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    if (line.starts_with('#')) continue;
     if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty() || line.starts_with('#')) continue;
-    std::optional<ChecksumLine> read = parse_line(line, digest_bytes);
-    if (!read) {
+    if (line.empty()) continue;
+    std::optional<ChecksumLine> read = parser.parse(line);
+    // Standard input cannot be the list and one of its files.
+    if (!read || (path == "-" && read->name == "-")) {
       ++list.malformed;
+      if (!warns) continue;
       complain(fmt::format("{}: line {} is no digest of this hash and a name", name, number));
       continue;
     }
     list.names.push_back(std::move(read->name));
     list.digests.push_back(std::move(read->digest));
   }
+  if (const std::optional<Failure> damage = text.damage()) throw *damage;
   return list;
 }
 
 }  // namespace
 
-CheckCounts check_list(const std::string &path, const HashSettings &settings, HashFiles &files,
+CheckCounts check_list(const std::string &path, ChecksumParser &parser, HashFiles &files,
                        const CheckOptions &options) {
-  const List list = read_list(path, settings.digest_bytes);
+  using Prints = CheckOptions::Prints;
+  const List list = read_list(path, parser, options.warns);
   const std::string name = path == "-" ? "standard input" : path;
   if (list.names.empty())
-    throw Failure(ExitCode::kBadData, fmt::format("{}: there is no line to check", name));
+    throw Failure(ExitCode::kFailed, fmt::format("{}: there is no line to check", name));
   CheckCounts counts;
   counts.malformed = list.malformed;
   files.run(list.names, [&](const HashFiles::Outcome &outcome) {
@@ -61,14 +66,15 @@ CheckCounts check_list(const std::string &path, const HashSettings &settings, Ha
       if (outcome.is_missing && options.ignores_missing) return;
       ++counts.unread;
       complain(outcome.failure->what());
-      fmt::print("{}", verdict_line(file, "FAILED open or read"));
+      if (options.prints != Prints::kNothing)
+        fmt::print("{}", verdict_line(file, "FAILED open or read"));
       return;
     }
     // What is compared may be the authentication code of a secret key.
     const bool is_right = CRYPTO_memcmp(outcome.digest.data(), list.digests[outcome.number].data(),
                                         outcome.digest.size()) == 0;
     ++(is_right ? counts.right : counts.wrong);
-    if (!is_right || !options.quiet)
+    if (options.prints == Prints::kAll || (options.prints == Prints::kWrong && !is_right))
       fmt::print("{}", verdict_line(file, is_right ? "OK" : "FAILED"));
   });
   if (options.ignores_missing && counts.right + counts.wrong + counts.unread == 0)

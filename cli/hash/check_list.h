@@ -6,12 +6,15 @@
 #include <cstdint>
 #include <string>
 
+#include "cli/hash/checksum_line.h"
 #include "cli/hash/hash_files.h"
 
 namespace lanecrypt::cli {
 
 struct CheckOptions {
-  bool quiet = false;  // does not print the names of files that are right
+  // What is printed: of each file, of those alone that are not right, or of none.
+  enum class Prints { kAll, kWrong, kNothing } prints = Prints::kAll;
+  bool warns = true;  // names the lines of another form on standard error
   bool ignores_missing = false;
   bool is_strict = false;  // a line of another form is a failure too
 };
@@ -21,10 +24,10 @@ struct CheckCounts {
   uint64_t right = 0, wrong = 0, unread = 0, malformed = 0;
 };
 
-// Checks the files that one list names, and prints what came of each on standard output. Warns
-// on standard error of lines of another form. Throws Failure if the list cannot be read, has no
-// line of the right form, or with ignores_missing none of a file that is there.
-CheckCounts check_list(const std::string &path, const HashSettings &settings, HashFiles &files,
+// Checks the files that one list names, and prints what came of each on standard output. Throws
+// Failure if the list cannot be read, has no line of the right form, or with ignores_missing none
+// of a file that is there.
+CheckCounts check_list(const std::string &path, ChecksumParser &parser, HashFiles &files,
                        const CheckOptions &options);
 
 }  // namespace lanecrypt::cli

@@ -60,16 +60,45 @@ std::string escaped_name(std::string_view name, std::string *begins) {
   return text;
 }
 
+bool is_white(char letter) { return letter == ' ' || letter == '\t'; }
+
+std::string_view without_white(std::string_view text) {
+  while (!text.empty() && is_white(text[0])) text.remove_prefix(1);
+  return text;
+}
+
+// A digest of so many bytes.
+std::optional<std::vector<uint8_t>> read_digits(std::string_view text, size_t bytes) {
+  if (text.size() != 2 * bytes) return std::nullopt;
+  std::vector<uint8_t> digest;
+  for (size_t n = 0; n < bytes; ++n) {
+    const unsigned high = value_of(text[2 * n]), low = value_of(text[2 * n + 1]);
+    if (high > 15 || low > 15) return std::nullopt;
+    digest.push_back(static_cast<uint8_t>(high << 4 | low));
+  }
+  return digest;
+}
+
+std::optional<ChecksumLine> line_of(std::optional<std::vector<uint8_t>> digest,
+                                    std::string_view text, bool is_escaped) {
+  std::optional<std::string> name = is_escaped ? unescaped(text) : std::string(text);
+  // No file has a name with a zero, and the system would read only its beginning.
+  if (!digest || !name || name->find('\0') != std::string::npos) return std::nullopt;
+  return ChecksumLine{std::move(*digest), std::move(*name)};
+}
+
 }  // namespace
 
-std::string to_line(std::span<const uint8_t> digest, std::string_view name) {
+std::string to_line(std::span<const uint8_t> digest, std::string_view name, LineForm form) {
   std::string line;
-  const std::string text = escaped_name(name, &line);
+  const std::string text = form.ends_by_zero ? std::string(name) : escaped_name(name, &line);
+  if (!form.tag.empty()) line += std::string(form.tag) + " (" + text + ") = ";
   for (const uint8_t byte : digest) {
     line += kDigits[byte >> 4];
     line += kDigits[byte & 15];
   }
-  return line + "  " + text + "\n";
+  if (form.tag.empty()) line += "  " + text;
+  return line + (form.ends_by_zero ? '\0' : '\n');
 }
 
 std::string verdict_line(std::string_view name, std::string_view verdict) {
@@ -78,24 +107,36 @@ std::string verdict_line(std::string_view name, std::string_view verdict) {
   return begins + shown + ": " + std::string(verdict) + "\n";
 }
 
-std::optional<ChecksumLine> parse_line(std::string_view line, size_t digest_bytes) {
+std::optional<ChecksumLine> ChecksumParser::parse(std::string_view line) {
+  line = without_white(line);
   const bool is_escaped = line.starts_with('\\');
   if (is_escaped) line.remove_prefix(1);
-  if (line.size() < 2 * digest_bytes + 3) return std::nullopt;
-  ChecksumLine result;
-  for (size_t n = 0; n < digest_bytes; ++n) {
-    const unsigned high = value_of(line[2 * n]), low = value_of(line[2 * n + 1]);
-    if (high > 15 || low > 15) return std::nullopt;
-    result.digest.push_back(static_cast<uint8_t>(high << 4 | low));
+  if (line.starts_with(tag_)) return parse_tagged(line.substr(tag_.size()), is_escaped);
+  const size_t digits = 2 * digest_bytes_;
+  // After the digits a blank, and a letter at least.
+  if (line.size() < digits + 2 || !is_white(line[digits])) return std::nullopt;
+  std::optional<std::vector<uint8_t>> digest = read_digits(line.substr(0, digits), digest_bytes_);
+  if (!digest) return std::nullopt;
+  std::string_view name = line.substr(digits + 1);
+  if (name.size() == 1 || (name[0] != ' ' && name[0] != '*')) {
+    if (form_ == Form::kTwoLetters) return std::nullopt;
+    form_ = Form::kOneLetter;
+  } else if (form_ != Form::kOneLetter) {
+    form_ = Form::kTwoLetters;
+    name.remove_prefix(1);
   }
-  line.remove_prefix(2 * digest_bytes);
-  if (line[0] != ' ' || (line[1] != ' ' && line[1] != '*')) return std::nullopt;
-  line.remove_prefix(2);
-  std::optional<std::string> name = is_escaped ? unescaped(line) : std::string(line);
-  // No file has such a name, and the system would read only its beginning.
-  if (!name || name->find('\0') != std::string::npos) return std::nullopt;
-  result.name = std::move(*name);
-  return result;
+  return line_of(std::move(digest), name, is_escaped);
+}
+
+std::optional<ChecksumLine> ChecksumParser::parse_tagged(std::string_view rest,
+                                                         bool is_escaped) const {
+  if (rest.starts_with(' ')) rest.remove_prefix(1);
+  const size_t end = rest.rfind(')');
+  if (!rest.starts_with('(') || end == std::string_view::npos) return std::nullopt;
+  const std::string_view name = rest.substr(1, end - 1);
+  rest = without_white(rest.substr(end + 1));
+  if (!rest.starts_with('=')) return std::nullopt;
+  return line_of(read_digits(without_white(rest.substr(1)), digest_bytes_), name, is_escaped);
 }
 
 }  // namespace lanecrypt::cli

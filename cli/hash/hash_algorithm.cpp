@@ -31,4 +31,11 @@ constexpr HashAlgorithm kAlgorithms[] = {
 
 std::span<const HashAlgorithm> hash_algorithms() { return kAlgorithms; }
 
+std::string tag_of(const HashAlgorithm &algorithm) {
+  std::string tag = algorithm.name;
+  for (char &letter : tag)
+    if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
+  return tag;
+}
+
 }  // namespace lanecrypt::cli

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "lanecrypt/lanecrypt.h"
 
@@ -19,5 +20,9 @@ struct HashAlgorithm {
 };
 
 std::span<const HashAlgorithm> hash_algorithms();
+
+// What a line such as "SHA256 (NAME) = DIGEST" calls it: its name in capitals, as sha256sum --tag
+// and b3sum --tag have it.
+std::string tag_of(const HashAlgorithm &algorithm);
 
 }  // namespace lanecrypt::cli

@@ -129,7 +129,8 @@ void HashFiles::finish(Batch &batch, const Tell &tell) {
     sum_.cpu_bytes += result.cpu_bytes;
   }
   for (size_t n = 0; n < batch.files.size(); ++n) {
-    const Batch::File &file = batch.files[n];
+    Batch::File &file = batch.files[n];
+    if (file.message) file.failure = file.message->damage();
     const std::span<const uint8_t> digest(batch.digests.data() + n * settings_.digest_bytes,
                                           settings_.digest_bytes);
     tell({file.number, digest, file.failure ? &*file.failure : nullptr, file.is_missing});

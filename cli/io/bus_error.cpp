@@ -3,34 +3,97 @@
 
 #include <setjmp.h>
 #include <signal.h>
-#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstdint>
 #include <mutex>
-
-#include "cli/failure.h"
+#include <utility>
+#include <vector>
 
 namespace lanecrypt::cli {
+
+struct PageGuard::Slot {
+  std::atomic<uintptr_t> begin = 0, end = 0;  // 0: not in use
+  std::atomic<bool> lost = false;
+};
+
+// All mappings that are guarded. The signal handler reads the slots while others change, without a
+// lock: a slot is never freed, and that of a mapping that a thread reads does not change.
+struct GuardedPages {
+  using Slot = PageGuard::Slot;
+  static constexpr size_t kBlockSlots = 1024;
+  struct Block {
+    Slot slots[kBlockSlots];
+    Block *next = nullptr;
+  };
+
+  Slot *take() {
+    const std::lock_guard lock(mutex);
+    if (free.empty()) {
+      auto *block = new Block;
+      block->next = blocks;
+      for (Slot &slot : block->slots) free.push_back(&slot);
+      blocks = block;
+    }
+    Slot *const slot = free.back();
+    free.pop_back();
+    return slot;
+  }
+  void give_back(Slot *slot) {
+    slot->begin = slot->end = 0;
+    const std::lock_guard lock(mutex);
+    free.push_back(slot);
+  }
+  // Async-signal-safe. Puts zeros in the place of the page and of all behind it.
+  bool replace_lost(uintptr_t address) {
+    for (Block *block = blocks; block != nullptr; block = block->next)
+      for (Slot &slot : block->slots) {
+        const uintptr_t begin = slot.begin, end = slot.end;
+        if (address < begin || address >= end) continue;
+        const uintptr_t page = address / page_bytes * page_bytes;
+        slot.lost = true;
+        return mmap(reinterpret_cast<void *>(page), end - page, PROT_READ,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+      }
+    return false;
+  }
+
+  const uintptr_t page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  std::atomic<Block *> blocks = nullptr;
+  std::mutex mutex;
+  std::vector<Slot *> free;
+};
+
 namespace {
 
 thread_local sigjmp_buf *landing = nullptr;
-std::atomic<const char *> last_words = nullptr;
 
-void land(int number) {
+// Never destroyed: a thread may still read when the process ends.
+GuardedPages &guarded() {
+  static auto *const pages = new GuardedPages;
+  return *pages;
+}
+
+void handle(int number, siginfo_t *info, void *) {
   if (landing != nullptr) siglongjmp(*landing, 1);
-  if (const char *const text = last_words; text != nullptr) {
-    (void)!write(STDERR_FILENO, text, strlen(text));
-    _exit(static_cast<int>(ExitCode::kFailed));
-  }
-  signal(number, SIG_DFL);  // the signal comes again
+  const int error = errno;
+  // Not one that a process has sent.
+  const bool is_replaced =
+      info->si_code > 0 && guarded().replace_lost(reinterpret_cast<uintptr_t>(info->si_addr));
+  errno = error;
+  if (!is_replaced) signal(number, SIG_DFL);  // the signal comes again
 }
 
 void catch_bus_errors() {
   static std::once_flag once;
   std::call_once(once, [] {
+    (void)guarded();
     struct sigaction action {};
-    action.sa_handler = land;
+    action.sa_sigaction = handle;
+    action.sa_flags = SA_SIGINFO;
     sigaction(SIGBUS, &action, nullptr);
   });
 }
@@ -50,9 +113,19 @@ bool run_unless_bus_error(void (*run)(void *argument), void *argument) {
   return is_whole;
 }
 
-void end_on_bus_error(const char *text) {
-  last_words = text;
+PageGuard::PageGuard(const void *mapping, size_t bytes) : slot_(guarded().take()) {
   catch_bus_errors();
+  slot_->lost = false;
+  slot_->begin = reinterpret_cast<uintptr_t>(mapping);
+  slot_->end = reinterpret_cast<uintptr_t>(mapping) + bytes;
 }
+
+PageGuard::~PageGuard() {
+  if (slot_ != nullptr) guarded().give_back(slot_);
+}
+
+PageGuard::PageGuard(PageGuard &&other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
+
+bool PageGuard::was_lost() const { return slot_ != nullptr && slot_->lost; }
 
 }  // namespace lanecrypt::cli

@@ -6,12 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <new>
 #include <utility>
-
-#include "cli/failure.h"
-#include "cli/io/bus_error.h"
 
 namespace lanecrypt::cli {
 namespace {
@@ -27,8 +25,9 @@ uint64_t most_of_a_stream() {
 
 }  // namespace
 
-Message::Message(const std::string &path) {
+Message::Message(const std::string &path) : path_(path) {
   Input input(path);
+  name_ = input.name();
   status_ = input.status();
   if (!input.positioned() || *input.size() < kLeastMapped || !map(input)) {
     try {
@@ -42,7 +41,10 @@ Message::Message(const std::string &path) {
 }
 
 Message::Message(Message &&other) noexcept
-    : memory_(std::exchange(other.memory_, nullptr)),
+    : path_(std::move(other.path_)),
+      name_(std::move(other.name_)),
+      guard_(std::move(other.guard_)),
+      memory_(std::exchange(other.memory_, nullptr)),
       mapped_bytes_(other.mapped_bytes_),
       data_(other.data_),
       bytes_(other.bytes_),
@@ -50,6 +52,7 @@ Message::Message(Message &&other) noexcept
 
 Message::~Message() {
   if (memory_ == nullptr) return;
+  guard_.reset();
   if (mapped_bytes_ != 0)
     munmap(memory_, mapped_bytes_);
   else
@@ -57,15 +60,28 @@ Message::~Message() {
 }
 
 bool Message::map(Input &input) {
-  end_on_bus_error("lanecrypt: a file became shorter while it was being read\n");
   const uint64_t bytes = input.place(*input.size());
   void *const pages = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, input.descriptor(), 0);
   if (pages == MAP_FAILED) return false;
   memory_ = pages;
   mapped_bytes_ = bytes;
+  guard_.emplace(pages, bytes);
   data_ = static_cast<const uint8_t *>(pages) + input.place(0);
   bytes_ = *input.size();
   return true;
+}
+
+std::optional<Failure> Message::damage() const {
+  if (!guard_ || !guard_->was_lost()) return std::nullopt;
+  struct stat now {};
+  const bool is_there =
+      (path_ == "-" ? fstat(STDIN_FILENO, &now) : stat(path_.c_str(), &now)) == 0 &&
+      now.st_dev == status_.st_dev && now.st_ino == status_.st_ino;
+  const char *const why = !is_there ? "became shorter or unreadable while it was being read"
+                          : now.st_size < status_.st_size ? "became shorter while it was being read"
+                                                          : nullptr;
+  if (why != nullptr) return Failure(ExitCode::kFailed, fmt::format("{} {}", name_, why));
+  return errno_failure(fmt::format("cannot read {}", name_), EIO);
 }
 
 // Into memory that grows without being copied.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <linux/magic.h>
 #include <openssl/rand.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -25,10 +26,6 @@
 namespace lanecrypt::cli {
 namespace {
 
-// The mode that open(2) gives to a new file, less the umask.
-mode_t new_file_mode(Output::Readers readers) {
-  return readers == Output::Readers::kOwner ? 0600 : 0666;
-}
 constexpr int kNameAttempts = 100;
 
 std::string folder_of(const std::string &path) {
@@ -69,67 +66,109 @@ std::string resolve(const std::string &path) {
 }  // namespace
 
 Output::Output(const std::string &path, const struct stat &input, Readers readers)
-    : readers_(readers) {
-  const auto is_input = [&](const struct stat &other) {
-    return other.st_dev == input.st_dev && other.st_ino == input.st_ino &&
-           (S_ISREG(other.st_mode) || S_ISBLK(other.st_mode));
-  };
-  const auto refuse_input = [&] {
-    throw Failure(ExitCode::kUsage,
-                  fmt::format("{} is the input too: it would be destroyed", name_));
-  };
+    : readers_(readers), name_(fmt::format("'{}'", path)), path_(path) {
   if (path.empty()) throw Failure(ExitCode::kUsage, "the output has an empty name");
   if (path == "-") {
     name_ = "standard output";
     is_stdout_ = reaches_stdout_ = true;
     descriptor_ = STDOUT_FILENO;
     if (fstat(descriptor_, &replaced_) != 0) throw_errno("cannot write standard output", errno);
-    if (is_input(replaced_)) refuse_input();
+    refuse_input(input);
     return;
   }
-  name_ = fmt::format("'{}'", path);
-  path_ = path;
-  if (stat(path.c_str(), &replaced_) == 0) {
-    if (is_input(replaced_)) refuse_input();
-    if (struct stat out{}; fstat(STDOUT_FILENO, &out) == 0)
-      reaches_stdout_ = out.st_dev == replaced_.st_dev && out.st_ino == replaced_.st_ino;
+  if (const std::optional<DescriptorPath> found = find_descriptor(path))
+    take_descriptor(*found, input);
+  else
+    take_file(input);
+}
+
+void Output::refuse_input(const struct stat &input) const {
+  if (replaced_.st_dev == input.st_dev && replaced_.st_ino == input.st_ino &&
+      (S_ISREG(replaced_.st_mode) || S_ISBLK(replaced_.st_mode)))
+    throw Failure(ExitCode::kUsage,
+                  fmt::format("{} is the input too: it would be destroyed", name_));
+}
+
+void Output::look_at_stdout() {
+  if (struct stat out{}; fstat(STDOUT_FILENO, &out) == 0)
+    reaches_stdout_ = out.st_dev == replaced_.st_dev && out.st_ino == replaced_.st_ino;
+}
+
+void Output::throw_unopened(int error) const {
+  throw_errno(fmt::format("cannot open {} for writing", name_), error);
+}
+
+void Output::throw_link() const {
+  throw Failure(ExitCode::kFailed,
+                fmt::format("{} is a symbolic link: name the file itself", name_));
+}
+
+// A path through /proc may lead to a file without a name, and to one that another process has
+// opened. So neither a name nor a rename says anything about it.
+void Output::take_descriptor(const DescriptorPath &found, const struct stat &input) {
+  if (found.own) {
+    const int flags = is_inherited(*found.own) ? fcntl(*found.own, F_GETFL) : -1;
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || fstat(*found.own, &replaced_) != 0)
+      throw_unopened(EBADF);
+    named_ = found.own;
+  } else if (stat(path_.c_str(), &replaced_) != 0) {
+    throw_unopened(errno);
+  }
+  refuse_input(input);
+  look_at_stdout();
+  if (S_ISDIR(replaced_.st_mode))
+    throw Failure(ExitCode::kFailed, fmt::format("{} is a directory, not a file", name_));
+  if (readers_ == Readers::kOwner && (!found.own || !found.is_safe)) throw_link();
+  if (!found.own && is_of_a_stranger(path_, replaced_)) throw_stranger();
+}
+
+void Output::take_file(const struct stat &input) {
+  if (stat(path_.c_str(), &replaced_) == 0) {
+    refuse_input(input);
+    look_at_stdout();
     if (S_ISDIR(replaced_.st_mode))
       throw Failure(ExitCode::kFailed, fmt::format("{} is a directory, not a file", name_));
     struct stat link {};
-    const bool is_link = lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode);
-    // /dev/stdout is a link that the system made.
-    if (readers == Readers::kOwner && is_link && link.st_uid != 0)
-      throw Failure(ExitCode::kFailed,
-                    fmt::format("{} is a symbolic link: name the file itself", name_));
+    const bool is_link = lstat(path_.c_str(), &link) == 0 && S_ISLNK(link.st_mode);
+    if (readers_ == Readers::kOwner && is_link && (link.st_uid != 0 || S_ISREG(replaced_.st_mode)))
+      throw_link();
     // A pipe from which another user reads.
-    if (readers == Readers::kOwner && S_ISFIFO(replaced_.st_mode) &&
+    if (readers_ == Readers::kOwner && S_ISFIFO(replaced_.st_mode) &&
         replaced_.st_uid != geteuid() && !reaches_stdout_)
       throw Failure(ExitCode::kFailed, fmt::format("{} is another user's pipe", name_));
-    if (readers == Readers::kByUmask && is_of_a_stranger(path, replaced_))
-      throw Failure(ExitCode::kFailed,
-                    fmt::format("{} belongs to another user, in a folder where everyone may make "
-                                "files",
-                                name_));
+    if (readers_ == Readers::kByUmask && is_of_a_stranger(path_, replaced_)) throw_stranger();
     if (!S_ISREG(replaced_.st_mode)) return;
     // A rename needs no permission to write the file itself. If its owner has forbidden
     // that, respect it.
-    if (faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0)
-      throw_errno(fmt::format("cannot open {} for writing", name_), errno);
-    if (readers == Readers::kOwner && is_link)
+    if (faccessat(AT_FDCWD, path_.c_str(), W_OK, AT_EACCESS) != 0) throw_unopened(errno);
+    if (readers_ == Readers::kOwner && replaced_.st_uid != geteuid())
       throw Failure(ExitCode::kFailed,
-                    fmt::format("{} is a symbolic link: name the file itself", name_));
+                    fmt::format("{} belongs to another user, who could not read the new file: "
+                                "choose a new name, or move the file away",
+                                name_));
     replaces_ = true;
-    path_ = resolve(path);  // a link stays, and what it points to is replaced
+    path_ = resolve(path_);  // a link stays, and what it points to is replaced
   } else if (errno != ENOENT) {
-    throw_errno(fmt::format("cannot open {} for writing", name_), errno);
-  } else if (struct stat link{}; lstat(path.c_str(), &link) == 0) {
+    throw_unopened(errno);
+  } else if (struct stat link{}; lstat(path_.c_str(), &link) == 0) {
     throw Failure(ExitCode::kFailed,
                   fmt::format("{} is a symbolic link that leads nowhere", name_));
-  } else if (path.back() == '/') {
+  } else if (path_.back() == '/') {
     throw Failure(ExitCode::kFailed, fmt::format("{} is the name of a directory", name_));
   }
   folder_ = folder_of(path_);
   positioned_ = true;
+  if (replaces_) FileAccess::require_replaceable(path_, folder_);
+}
+
+void Output::throw_another() const {
+  throw Failure(ExitCode::kFailed, fmt::format("{} has become another file", name_));
+}
+
+void Output::throw_stranger() const {
+  throw Failure(
+      ExitCode::kFailed,
+      fmt::format("{} belongs to another user, in a folder where everyone may make files", name_));
 }
 
 Output::~Output() {
@@ -140,14 +179,7 @@ Output::~Output() {
 void Output::create() {
   if (is_stdout_) return;
   if (!positioned_) {
-    file_ = FileDescriptor(open(path_.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!file_) throw_errno(fmt::format("cannot open {} for writing", name_), errno);
-    // There may be another file by now.
-    if (struct stat opened{}; fstat(file_.get(), &opened) != 0 ||
-                              opened.st_dev != replaced_.st_dev ||
-                              opened.st_ino != replaced_.st_ino)
-      throw Failure(ExitCode::kFailed, fmt::format("{} has become another file", name_));
-    descriptor_ = file_.get();
+    open_in_place();
     return;
   }
   {
@@ -155,10 +187,25 @@ void Output::create() {
     open_temporary();
   }
   descriptor_ = file_.get();
-  take_over_mode();
+  if (readers_ == Readers::kOwner)
+    FileAccess::remove_acl(descriptor_, name_);
+  else if (replaces_)
+    take_over_access();
   // The kernel does writes to one file of a RAM disk one after the other. Copies into its
   // mapped pages run side by side, each a little slower.
   mapped_ = is_on_ram_disk();
+}
+
+void Output::open_in_place() {
+  // A second open would have a position of its own, and pass by O_APPEND.
+  file_ = FileDescriptor(named_ ? fcntl(*named_, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+                                : open(path_.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file_) throw_unopened(errno);
+  descriptor_ = file_.get();
+  // There may be another file by now.
+  if (struct stat opened{}; fstat(descriptor_, &opened) != 0 || opened.st_dev != replaced_.st_dev ||
+                            opened.st_ino != replaced_.st_ino)
+    throw_another();
 }
 
 bool Output::is_on_ram_disk() const {
@@ -166,12 +213,17 @@ bool Output::is_on_ram_disk() const {
   return positioned_ && statfs(folder_.c_str(), &system) == 0 && system.f_type == TMPFS_MAGIC;
 }
 
+// The mode that open(2) gives to a new file, less the umask. One that gets the access of another
+// file is for its owner alone until it has that.
+mode_t Output::new_file_mode() const {
+  return readers_ == Readers::kOwner || replaces_ ? 0600 : 0666;
+}
+
 void Output::open_temporary() {
   // A file without a name leaves nothing behind, whatever happens to us. Not every file
   // system can do it, and to give it a name later needs /proc.
   if (access("/proc/self/fd", X_OK) == 0)
-    file_ = FileDescriptor(
-        open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, new_file_mode(readers_)));
+    file_ = FileDescriptor(open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, new_file_mode()));
   if (!file_) open_named_temporary();
 }
 
@@ -179,24 +231,31 @@ void Output::open_named_temporary() {
   for (int attempt = 0; attempt < kNameAttempts; attempt++) {
     const std::string candidate = temporary_name(folder_);
     file_ = FileDescriptor(
-        open(candidate.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, new_file_mode(readers_)));
+        open(candidate.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, new_file_mode()));
     if (file_) {
       temporary_ = candidate;
       return;
     }
     if (errno != EEXIST) break;
   }
-  throw_errno(fmt::format("cannot create {} in folder '{}'", name_, folder_), errno);
+  const int error = errno;
+  std::string what = fmt::format("cannot create {} in folder '{}'", name_, folder_);
+  if (replaces_) what += fmt::format(" to replace it (> {} would write into it)", path_);
+  throw_errno(what, error);
 }
 
-// A file that is replaced keeps its permissions, as if it had been rewritten.
-void Output::take_over_mode() {
-  if (!replaces_ || readers_ == Readers::kOwner) return;
-  // Change the owner first: that clears bits of the mode. Only root may do it.
-  if (fchown(descriptor_, replaced_.st_uid, replaced_.st_gid) != 0) { /* ours, then */
+// commit() calls this again: the old file's access may have changed, or there is one only now.
+void Output::take_over_access() {
+  struct stat now {};
+  if (lstat(path_.c_str(), &now) != 0) {
+    if (errno != ENOENT) throw_unopened(errno);
+    return;
   }
-  if (fchmod(descriptor_, replaced_.st_mode & 0777) != 0)
-    throw_errno(fmt::format("cannot set the permissions of {}", name_), errno);
+  if (!S_ISREG(now.st_mode)) throw_another();
+  FileAccess access(path_);
+  if (access_ == access) return;
+  access.give_to(descriptor_, path_);
+  access_ = std::move(access);
 }
 
 void Output::write(std::span<const uint8_t> data) {
@@ -209,7 +268,13 @@ void Output::write(std::span<const uint8_t> data) {
   while (done < data.size()) {
     const ssize_t put = ::write(descriptor_, data.data() + done, data.size() - done);
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) throw_errno(fmt::format("cannot write {}", name_), errno);
+    if (put < 0 && errno == EAGAIN) {
+      // Who gave us the descriptor may have made it non-blocking.
+      pollfd writable{descriptor_, POLLOUT, 0};
+      (void)poll(&writable, 1, -1);
+      continue;
+    }
+    if (put < 0) throw_error(errno);
     done += static_cast<size_t>(put);
   }
   written_ += done;
@@ -274,8 +339,10 @@ void Output::unmap() {
 void Output::commit(bool sync) {
   unmap();
   const auto fail = [&](int error) { throw_errno(fmt::format("cannot write {}", name_), error); };
+  if (positioned_ && readers_ == Readers::kByUmask) take_over_access();
   if (sync && fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail(errno);
   if (!positioned_) {
+    cut_rest();
     if (const int error = file_.close()) fail(error);
     committed_ = true;
     return;
@@ -303,6 +370,14 @@ void Output::commit(bool sync) {
     if (!folder || fsync(folder.get()) != 0)
       throw_errno(fmt::format("cannot sync folder '{}'", folder_), errno);
   }
+}
+
+// A file that is written through a descriptor ends where the output does, though it was longer.
+void Output::cut_rest() {
+  struct stat now {};
+  if (is_stdout_ || fstat(descriptor_, &now) != 0 || !S_ISREG(now.st_mode)) return;
+  const off_t end = lseek(descriptor_, 0, SEEK_CUR);
+  if (end >= 0 && end < now.st_size && ftruncate(descriptor_, end) != 0) throw_error(errno);
 }
 
 void Output::discard() {

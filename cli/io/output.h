@@ -8,23 +8,28 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "cli/io/descriptor_path.h"
+#include "cli/io/file_access.h"
 #include "cli/io/file_descriptor.h"
 
 namespace lanecrypt::cli {
 
 class Output {
  public:
-  // Who may read a new file: those whom the umask allows, or its owner alone. With the
-  // latter, a file that exists is replaced by one of the caller's own, and a symbolic
-  // link, which another user may have put there, is refused.
+  // Who may read a new file: those whom the umask allows, or its owner alone. With kByUmask, a
+  // file that is replaced passes its access on (FileAccess). With kOwner, for private keys, the
+  // new file is the caller's alone, whatever the old one was: another user's file is refused,
+  // and so is a symbolic link, which another user may have put there.
   enum class Readers { kByUmask, kOwner };
   // "-" is standard output. A regular file, new or to be replaced, is written in its
   // later folder, without a name or under a temporary one. A device or a pipe is written
-  // as it is. `input` must not be written over. This only looks. It throws Failure if the
-  // output could not be written.
+  // as it is, and so is what an open descriptor leads to, if `path` names one (/dev/fd/3,
+  // /dev/stdout): from its position on, as by any write to it. `input` must not be written
+  // over. This only looks. It throws Failure if the output could not be written.
   Output(const std::string &path, const struct stat &input)
       : Output(path, input, Readers::kByUmask) {}
   // An output without an input.
@@ -68,11 +73,22 @@ class Output {
 
  private:
   Output(const std::string &path, const struct stat &input, Readers readers);
+  void refuse_input(const struct stat &input) const;
+  void look_at_stdout();
+  [[noreturn]] void throw_unopened(int error) const;
+  [[noreturn]] void throw_link() const;
+  [[noreturn]] void throw_another() const;
+  [[noreturn]] void throw_stranger() const;
+  void take_descriptor(const DescriptorPath &found, const struct stat &input);
+  void take_file(const struct stat &input);
+  void open_in_place();
   void open_temporary();
   void open_named_temporary();
   void unmap();
   bool write_mapped(uint64_t offset, std::span<const uint8_t> data);
-  void take_over_mode();
+  mode_t new_file_mode() const;
+  void take_over_access();
+  void cut_rest();
 
   const Readers readers_;
   std::string name_;  // for messages
@@ -81,12 +97,14 @@ class Output {
   std::string temporary_;  // its name while it has one
   FileDescriptor file_;
   int descriptor_ = -1;
+  std::optional<int> named_;  // the descriptor of this process that the path names
   bool is_stdout_ = false, reaches_stdout_ = false;
   bool positioned_ = false;
   std::atomic<bool> mapped_ = false;  // on a RAM disk
   uint8_t *pages_ = nullptr;          // of it, since the first set_size()
   uint64_t mapped_bytes_ = 0;
-  bool replaces_ = false;  // a file of that name exists
+  bool replaces_ = false;             // a file of that name exists
+  std::optional<FileAccess> access_;  // what the new file has got of it
   struct stat replaced_ {};
   uint64_t written_ = 0;  // by write()
   std::mutex writing_;    // of a mapped file: who may write() it

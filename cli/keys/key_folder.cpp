@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "cli/failure.h"
+#include "cli/io/file_access.h"
 #include "cli/keys/file_owner.h"
 
 namespace lanecrypt::cli {
@@ -150,6 +151,7 @@ void KeyFolder::write(uint64_t number, const SecretBytes &text) {
     if (!file) throw_errno("cannot create a file in " + path_, errno);
     part_ = part;
   }
+  FileAccess::remove_acl(file.get(), path_of(number));
   for (size_t at = 0; at < text.size();) {
     const ssize_t written = ::write(file.get(), text.data() + at, text.size() - at);
     if (written < 0 && errno == EINTR) continue;

@@ -2,22 +2,82 @@
 #include "cli/keys/pem.h"
 
 #include <fmt/format.h>
-#include <openssl/bio.h>
-#include <openssl/crypto.h>
-#include <openssl/err.h>
 #include <openssl/evp.h>
-#include <openssl/pem.h>
 
 #include <algorithm>
+#include <climits>
+#include <cstdint>
 #include <cstring>
-#include <memory>
-#include <new>
+#include <optional>
+#include <utility>
 
 namespace lanecrypt::cli {
 namespace {
 
 // So many bytes make a line of Base64, of 64 characters.
 constexpr size_t kLineBytes = 48;
+
+// RFC 7468, section 3, figure 2: W of the lax form.
+constexpr std::string_view kWhiteSpace = " \t\r\n\v\f";
+constexpr std::string_view kBegin = "-----BEGIN ", kEnd = "-----END ", kDashes = "-----";
+
+struct Encapsulated {
+  std::string_view label;
+  std::string_view base64;  // and white space
+};
+
+// Whether only white space stands before a place in its line.
+bool begins_line(std::string_view text, size_t at) {
+  while (at > 0 && text[at - 1] != '\n' && text[at - 1] != '\r') {
+    if (kWhiteSpace.find(text[at - 1]) == std::string_view::npos) return false;
+    --at;
+  }
+  return true;
+}
+
+// The next block of `rest`, which then begins behind the first line of that block.
+std::optional<Encapsulated> next_block(std::string_view &rest) {
+  for (;;) {
+    const size_t begin = rest.find(kBegin);
+    if (begin == std::string_view::npos) return std::nullopt;
+    const bool is_first = begins_line(rest, begin);
+    rest.remove_prefix(begin + kBegin.size());
+    const size_t dashes = rest.find(kDashes);
+    if (!is_first || dashes == std::string_view::npos) continue;
+    const std::string_view label = rest.substr(0, dashes),
+                           body = rest.substr(dashes + kDashes.size());
+    const size_t end = body.find(kDashes);
+    if (label.find_first_of("\r\n") != std::string_view::npos || end == std::string_view::npos)
+      continue;
+    std::string_view last = body.substr(end);
+    if (!last.starts_with(kEnd)) continue;
+    last.remove_prefix(kEnd.size());
+    if (!last.starts_with(label) || !last.substr(label.size()).starts_with(kDashes)) continue;
+    return Encapsulated{label, body.substr(0, end)};
+  }
+}
+
+bool is_base64(char letter) {
+  return (letter >= 'A' && letter <= 'Z') || (letter >= 'a' && letter <= 'z') ||
+         (letter >= '0' && letter <= '9') || letter == '+' || letter == '/';
+}
+
+// Base64 with white space anywhere in it. Nothing if it holds anything else, such as the headers
+// of a key that is encrypted by the old form of PEM.
+std::optional<SecretBytes> decode(std::string_view text) {
+  SecretBytes letters(text.size());
+  size_t count = 0, padding = 0;
+  for (const char letter : text) {
+    if (kWhiteSpace.find(letter) != std::string_view::npos) continue;
+    if (letter == '=' ? ++padding > 2 : (padding > 0 || !is_base64(letter))) return std::nullopt;
+    letters.data()[count++] = static_cast<uint8_t>(letter);
+  }
+  if (count == 0 || count % 4 != 0 || count > INT_MAX) return std::nullopt;
+  SecretBytes der(count / 4 * 3);
+  if (EVP_DecodeBlock(der.data(), letters.data(), static_cast<int>(count)) < 0) return std::nullopt;
+  der.shorten(der.size() - padding);
+  return der;
+}
 
 }  // namespace
 
@@ -39,26 +99,13 @@ SecretBytes pem_of(std::string_view label, const SecretBytes &der) {
 }
 
 PemBlock find_pem(const SecretBytes &text, const std::vector<std::string_view> &labels) {
-  const std::unique_ptr<BIO, decltype(&BIO_free)> bio(
-      BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), BIO_free);
-  if (!bio) throw std::bad_alloc();
-  PemBlock block;
-  char *label = nullptr, *header = nullptr;
-  unsigned char *data = nullptr;
-  long bytes = 0;
-  // By this flag OpenSSL wipes what it used meanwhile.
-  while (block.label.empty() &&
-         PEM_read_bio_ex(bio.get(), &label, &header, &data, &bytes, PEM_FLAG_SECURE) == 1) {
-    if (std::find(labels.begin(), labels.end(), label) != labels.end()) {
-      block.label = label;
-      block.der = SecretBytes::copy_of({reinterpret_cast<char *>(data), size_t(bytes)});
-    }
-    OPENSSL_secure_free(label);
-    OPENSSL_secure_free(header);
-    OPENSSL_secure_clear_free(data, static_cast<size_t>(bytes));
+  std::string_view rest(text.text(), text.size());
+  while (const std::optional<Encapsulated> found = next_block(rest)) {
+    if (std::find(labels.begin(), labels.end(), found->label) == labels.end()) continue;
+    if (std::optional<SecretBytes> der = decode(found->base64))
+      return {std::string(found->label), std::move(*der)};
   }
-  ERR_clear_error();
-  return block;
+  return {};
 }
 
 }  // namespace lanecrypt::cli

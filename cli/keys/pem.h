@@ -18,7 +18,9 @@ struct PemBlock {
   std::string label;
   SecretBytes der;
 };
-// The first block of a text that has one of these labels. Without any, the label is empty.
+// The first block of a text that has one of these labels, in the lax form of RFC 7468, section 3:
+// there may be white space before and behind every line, and lines of any length, also empty ones.
+// Other text may stand before and behind it. Without such a block, the label is empty.
 PemBlock find_pem(const SecretBytes &text, const std::vector<std::string_view> &labels);
 
 }  // namespace lanecrypt::cli

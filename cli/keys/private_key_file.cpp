@@ -2,12 +2,10 @@
 #include "cli/keys/private_key_file.h"
 
 #include <fmt/format.h>
-#include <openssl/bio.h>
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
-#include <openssl/pem.h>
 
 #include <memory>
 #include <string_view>
@@ -43,7 +41,6 @@ void write_integer(DerWriter &writer, const lc_number &number) {
 }
 
 using Pkey = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
-using Bio = std::unique_ptr<BIO, decltype(&BIO_free)>;
 
 // A number of a key, wiped at the end; empty if the key has none.
 SecretBytes number_of(const EVP_PKEY *key, const char *name) {
@@ -76,11 +73,13 @@ SecretBytes private_key_pem(const lc_rsa_parts &key) {
 
 std::string look_at_private_key(const SecretBytes &pem, unsigned bits,
                                 const std::string &exponent) {
-  const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), BIO_free);
-  // Do not ask for the passphrase of an encrypted key.
-  const auto no_passphrase = [](char *, int, int, void *) { return -1; };
-  const Pkey pkey(PEM_read_bio_PrivateKey_ex(bio.get(), nullptr, no_passphrase, nullptr, nullptr,
-                                             "provider=default"),
+  // An encrypted key has another label, and its passphrase is not asked for.
+  const PemBlock block = find_pem(pem, {"PRIVATE KEY", "RSA PRIVATE KEY"});
+  const unsigned char *der = block.der.data();
+  const Pkey pkey(block.label.empty()
+                      ? nullptr
+                      : d2i_AutoPrivateKey_ex(nullptr, &der, static_cast<long>(block.der.size()),
+                                              nullptr, "provider=default"),
                   EVP_PKEY_free);
   ERR_clear_error();
   if (!pkey || !EVP_PKEY_is_a(pkey.get(), "RSA")) return "it holds no private RSA key";

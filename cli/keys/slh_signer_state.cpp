@@ -90,8 +90,8 @@ void write_file(const std::string &path, const Octets &bytes) {
 // Whoever can take files away from its folder can put an older state back, with its count. In one
 // with the sticky bit, such as /tmp, only the owners of a file and of the folder can.
 void check_folder(const std::string &path) {
-  std::string folder = std::filesystem::path(path).parent_path();
-  if (folder.empty()) folder = ".";
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const std::string folder = parent.empty() ? "." : parent.string();
   struct stat entry {};
   if (stat(folder.c_str(), &entry) != 0)
     throw_errno(fmt::format("cannot look at '{}'", folder), errno);

@@ -32,7 +32,7 @@ constexpr char kHelp[] =
 own. The service ends with the program. The exit status is the program's.
 
 Examples:
-  lanecrypt run openssl speed -seconds 3 -async_jobs 64 rsa2048
+  lanecrypt run openssl speed -elapsed -seconds 3 -async_jobs 64 rsa2048
   lanecrypt run -- nginx -g 'daemon off;'
 )";
 

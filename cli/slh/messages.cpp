@@ -60,6 +60,7 @@ void SlhMessages::look_at_options() {
   if (context_.size() > kMostContextBytes)
     throw Failure(ExitCode::kUsage, "the context string has more than 255 bytes");
   if (hash_name_) hash_ = find_pre_hash(*hash_name_);
+  for (std::string &name : names_) name = word_as_written(name);
   if (names_.empty()) names_.emplace_back("-");
   if (names_.size() > 1 && signature_)
     throw Failure(ExitCode::kUsage, fmt::format("--{} is for one file", signature_option_));
@@ -181,6 +182,8 @@ lc_result SlhMessages::run_all(const Context &context, lc_slh_dsa_job job,
     const lc_result some = run_some(context, job, files);
     all.service_operations += some.service_operations;
     all.cpu_operations += some.cpu_operations;
+    for (const SignedFile &file : files)
+      if (const std::optional<Failure> damage = file.message->damage()) throw *damage;
     for (const SignedFile &file : files) done(file);
   }
   return all;

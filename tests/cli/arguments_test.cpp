@@ -58,6 +58,8 @@ TEST(Arguments, NothingIsAnOptionAfterTwoDashes) {
 
 TEST(Arguments, NoFileIsAList) {
   EXPECT_EQ(Argv({"[a,b]", "--", "[c]"}).translate().words, (Words{"./[a,b]", "--", "./[c]"}));
+  for (const std::string word : {"[a,b]", "./[a,b]", "././[", ".[", "./x", "x", ""})
+    EXPECT_EQ(word_as_written(Argv({word}).translate().words[0]), word);
 }
 
 TEST(Arguments, OneDashIsTwoOfOthersToo) {
