@@ -4,6 +4,7 @@
 #include <openssl/core_names.h>
 #include <openssl/params.h>
 
+#include "provider/dispatch.h"
 #include "provider/fallback.h"
 #include "provider/pq/shake256.h"
 
@@ -43,10 +44,10 @@ bool PqKey::set_fallback(EVP_PKEY *key) {
   EVP_PKEY_free(fallback_);
   fallback_ = key;
   has_public_ = has_private_ = false;
-  const auto look = [](const OSSL_PARAM params[], void *argument) {
+  constexpr auto look = [](const OSSL_PARAM params[], void *argument) {
     return static_cast<PqKey *>(argument)->look_at(params) ? 1 : 0;
   };
-  return EVP_PKEY_export(key, OSSL_KEYMGMT_SELECT_KEYPAIR, look, this) == 1;
+  return EVP_PKEY_export(key, OSSL_KEYMGMT_SELECT_KEYPAIR, called_from_c<look>, this) == 1;
 }
 
 bool PqKey::copy_to_library(const OSSL_PARAM params[]) {
@@ -77,10 +78,10 @@ bool PqKey::make_for_device() {
   std::call_once(once_, [this] {
     if (!has_private_ || provider_.devices() == nullptr) return;
     const ErrorMark mark;
-    const auto copy = [](const OSSL_PARAM params[], void *argument) {
+    constexpr auto copy = [](const OSSL_PARAM params[], void *argument) {
       return static_cast<PqKey *>(argument)->copy_to_library(params) ? 1 : 0;
     };
-    EVP_PKEY_export(fallback_, OSSL_KEYMGMT_SELECT_KEYPAIR, copy, this);
+    EVP_PKEY_export(fallback_, OSSL_KEYMGMT_SELECT_KEYPAIR, called_from_c<copy>, this);
   });
   if (ml_dsa_key_ != nullptr || slh_dsa_key_ != nullptr) return true;
   is_unfit_.store(true, std::memory_order_relaxed);
