@@ -31,7 +31,7 @@ struct Modulus {
   bool had_memory = true;
 };
 
-int read_modulus(const OSSL_PARAM params[], void *argument) {
+int read_modulus(const OSSL_PARAM params[], void *argument) noexcept {
   const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_RSA_N);
   if (param == nullptr) return 1;
   Modulus &modulus = *static_cast<Modulus *>(argument);
