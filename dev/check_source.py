@@ -164,6 +164,10 @@ CALL_BACK = {"ASYNC_WAIT_CTX_set_wait_fd": 4, "EVP_PKEY_CTX_set_cb": 1, "EVP_PKE
              "dl_iterate_phdr": 0, "pthread_create": 2, "qsort": 3}
 GUARD = re.compile(r"\b(called_from_c|c_function)<")
 UNGUARDED_DISPATCH = re.compile(r"reinterpret_cast<Function>\((?!\s*called_from_c<)")
+# Whoever fetches checks what comes.
+OPTIONS = r"(?:\s+(?:-\S+|\"\$\S*\"))*"
+PIP = re.compile(r"(?:\bpip3?|\"\$\{pip\[@\]\}\")" + OPTIONS + r"\s+(?:install|download|wheel)\b[^|;&\n]*")
+CARGO = re.compile(r"\bcargo\"?" + OPTIONS + r"\s+(?:run|build|fetch|metadata)\b[^|;&\n]*")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # The files that may ask which compiler reads them.
 COMPILER_AWARE = ("kernels/platform.h", "kernels/number/teams.h", "kernels/host_lane.h")
@@ -178,7 +182,7 @@ CODE = {".c", ".h", ".cpp", ".hpp", ".cu"}
 # The other kinds of files that the project has. What a compiler or an editor leaves behind is
 # of none of these. Names without an ending are those of scripts, and of KNOWN_NAMES.
 OTHER_KINDS = {".1", ".7", ".8", ".clang-format", ".cmake", ".conf", ".gitignore", ".glsl", ".in",
-               ".json", ".map", ".md", ".mjs", ".php", ".pl", ".preset", ".rb", ".rs", ".socket",
+               ".json", ".lock", ".map", ".md", ".mjs", ".php", ".pl", ".preset", ".rb", ".rs", ".socket",
                ".svg", ".toml", ".txt", ".typed"}
 KNOWN_NAMES = {"LICENSE"}
 # A path that only one person's machine has.
@@ -270,6 +274,21 @@ def check_callbacks(path, code):
                "OpenSSL calls a function that could throw: use called_from_c<...>")
 
 
+def check_fetching(text):
+    """Commands of a script that fetch what they do not check."""
+    # A command with its further lines, which count as one.
+    whole = re.sub(r"\\\n", "  ", text)
+    for number, line in enumerate(whole.splitlines(), 1):
+        if line.lstrip().startswith("#"):
+            continue
+        for found in PIP.finditer(line):
+            if "--require-hashes" not in found.group(0) and "--no-index" not in found.group(0):
+                yield number, "pip fetches what it does not check: --require-hashes or --no-index"
+        for found in CARGO.finditer(line):
+            if "--locked" not in found.group(0):
+                yield number, "cargo fetches what it does not check: --locked"
+
+
 def check_file(path, text, files):
     suffix = pathlib.PurePosixPath(path).suffix
     lines = text.splitlines()
@@ -277,6 +296,8 @@ def check_file(path, text, files):
     if suffix in SOURCE or script:
         if not any("SPDX-License-Identifier: Apache-2.0" in line for line in lines[:40]):
             yield 1, "has no line SPDX-License-Identifier: Apache-2.0"
+    if re.match(r"#!.*sh\b", text):
+        yield from check_fetching(text)
     if suffix in CODE:
         yield from check_includes(path, lines, files)
         if not path.startswith("tests/"):

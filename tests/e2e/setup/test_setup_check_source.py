@@ -121,6 +121,25 @@ def test_a_function_that_cannot_throw_passes(check, path, line):
     assert check(path, LICENCE + line + "\n") == []
 
 
+@pytest.mark.parametrize("command, is_right", [
+    ("python3 -m pip install numpy==2.4.6", False),
+    ('"$tools/bin/python" -m pip --quiet install \\\n  --only-binary :all: numpy', False),
+    ('"${pip[@]}" install scikit-build-core', False),
+    ('"${pip[@]}" wheel --no-deps .', False),
+    ("pip3 download ray", False),
+    ("cargo build --release", False),
+    ('"$cargo" metadata --format-version 1', False),
+    ("pip install --require-hashes -r dev/requirements/nvcc.txt", True),
+    ('"${pip[@]}" install --quiet \\\n  --require-hashes -r dev/requirements/zig.txt', True),
+    ('"${pip[@]}" wheel --no-index .', True),
+    ("cargo metadata --locked --format-version 1", True),
+    ("# pip install lanecrypt", True),
+])
+def test_what_fetches_checks_what_comes(check, command, is_right):
+    text = f"#!/usr/bin/env bash\n# SPDX-License-Identifier: Apache-2.0\n{command}\n"
+    assert len(check("dev/a", text)) == (0 if is_right else 1)
+
+
 def test_form(check):
     assert check("src/job/a.cpp", "int a;\n") == ["has no line SPDX-License-Identifier: Apache-2.0"]
     # Length alone is no breach.
