@@ -12,6 +12,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 
@@ -87,7 +88,10 @@ class Run {
       return static_cast<Run *>(argument)->take(number, *key);
     };
     generation.on_progress = [](void *argument, const lc_rsa_progress *) {
-      static_cast<Run *>(argument)->draw(false);
+      try {
+        static_cast<Run *>(argument)->draw(false);
+      } catch (const std::bad_alloc &) {  // the next line may have memory again
+      }
       return 1;
     };
     generation.argument = this;

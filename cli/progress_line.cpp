@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <utility>
 
 #include "cli/console.h"
@@ -57,7 +58,12 @@ ProgressLine::ProgressLine(const Progress &progress, std::optional<uint64_t> tot
   if (!wanted || !isatty(STDERR_FILENO)) return;
   drawer_ = start_thread([this] {
     std::unique_lock lock(mutex_);
-    while (!ended_.wait_for(lock, kRedraw, [&] { return end_; })) draw();
+    while (!ended_.wait_for(lock, kRedraw, [&] { return end_; })) {
+      try {
+        draw();
+      } catch (const std::bad_alloc &) {  // the next line may have memory again
+      }
+    }
   });
 }
 

@@ -41,12 +41,19 @@ else()
   else()
     set(lanecrypt_cache "$ENV{HOME}/.cache")
   endif()
+  # As `dev/setup --folder nvcc` prints it. A source distribution of the Python package has no dev/.
+  set(lanecrypt_nvcc_wheels)
+  if(EXISTS ${PROJECT_SOURCE_DIR}/dev/requirements/nvcc.txt)
+    file(SHA256 ${PROJECT_SOURCE_DIR}/dev/requirements/nvcc.txt lanecrypt_digest)
+    string(SUBSTRING ${lanecrypt_digest} 0 12 lanecrypt_digest)
+    set(lanecrypt_nvcc_wheels ${lanecrypt_cache}/lanecrypt/nvcc-${lanecrypt_digest}/nvidia/cu13/bin/nvcc)
+  endif()
   # Not kept in CMake's cache, so that an nvcc that is installed later is found, and one that
   # was removed is not used.
   find_program(lanecrypt_nvcc_on_path nvcc NO_CACHE NO_CMAKE_PATH NO_CMAKE_ENVIRONMENT_PATH
                NO_CMAKE_SYSTEM_PATH)
   foreach(lanecrypt_candidate IN ITEMS ${lanecrypt_nvcc_on_path} /usr/local/cuda/bin/nvcc
-                                      ${lanecrypt_cache}/lanecrypt/nvcc-13.0/nvidia/cu13/bin/nvcc
+                                      ${lanecrypt_nvcc_wheels}
                                       ${LANECRYPT_NVCC_ELSEWHERE})
     if(NOT lanecrypt_candidate OR NOT EXISTS "${lanecrypt_candidate}")
       continue()

@@ -69,7 +69,7 @@ HEADERS = {
     "system_error": "errc error_code generic_category make_error_code system_error",
     "thread": "this_thread thread",
     "tuple": "tie tuple",
-    "type_traits": "decay_t extent_v is_integral_v is_pointer_v is_trivially_copyable_v "
+    "type_traits": "decay_t extent_v is_integral_v is_pointer_v is_trivially_copyable_v is_void_v "
                    "is_trivially_destructible_v",
     "unordered_map": "unordered_map",
     "unordered_set": "unordered_set",

@@ -87,7 +87,7 @@ MAY_INCLUDE = {
     "service": ["service/wire", "service/client", "service/daemon"],
     "python/src": ["src/secure"],
     "provider/keystream": ["src/job/cipher/counter.h"],
-    "provider/cipher": ["provider/keystream", "provider/fallback.h", "provider/find_param.h",
+    "provider/cipher": ["provider/keystream", "provider/dispatch.h", "provider/fallback.h", "provider/find_param.h",
                         "provider/fleet.h", "provider/provider.h", "provider/refusal.h",
                         "src/libcrypto/forward.h",
                         "src/process", "src/secure",
@@ -95,13 +95,13 @@ MAY_INCLUDE = {
                         "src/job/cipher/mode.h", "src/job/cipher/stealing.h", "src/job/placement.h",
                         "src/cpu/tag_arithmetic.h", "kernels/aead/gf128.h",
                         "kernels/aead/poly1305_field.h"],
-    "provider/wait": ["service/client", "src/process", "src/secure"],
-    "provider/rsa": ["provider/wait", "provider/fallback.h", "provider/fleet.h", "provider/program_random.h",
-                     "provider/provider.h", "provider/refusal.h", "provider/service.h", "service/client", "src/process",
-                     "src/secure"],
-    "provider/pq": ["provider/wait", "provider/fallback.h", "provider/fleet.h", "provider/program_random.h",
-                    "provider/provider.h", "provider/refusal.h", "provider/service.h", "service/client", "service/wire",
-                    "src/cpu/slh/slh_hash.h", "src/process", "src/secure"],
+    "provider/wait": ["provider/dispatch.h", "service/client", "src/process", "src/secure"],
+    "provider/rsa": ["provider/wait", "provider/dispatch.h", "provider/fallback.h", "provider/fleet.h",
+                     "provider/program_random.h", "provider/provider.h", "provider/refusal.h", "provider/service.h",
+                     "service/client", "src/process", "src/secure"],
+    "provider/pq": ["provider/wait", "provider/dispatch.h", "provider/fallback.h", "provider/fleet.h",
+                    "provider/program_random.h", "provider/provider.h", "provider/refusal.h", "provider/service.h",
+                    "service/client", "service/wire", "src/cpu/slh/slh_hash.h", "src/process", "src/secure"],
     # libcrypto/ reports errors as a Status.
     "provider": ["provider/cipher", "provider/wait", "provider/rsa", "provider/pq", "service/client", "src/libcrypto", "src/process", "src/secure",
                  "src/job/status.h", "src/job/device_list.h", "src/job/cipher/block_cipher.h", "src/job/cipher/mode.h"],
@@ -159,6 +159,17 @@ API_WORDS = re.compile(
 COMPILER_TESTS = re.compile(r"\b(__CUDACC__|__CUDA_ARCH__|__OPENCL_VERSION__|__OPENCL_C_VERSION__)\b")
 # A set-uid program's environment is its caller's; secure_getenv() reads none there.
 PLAIN_GETENV = re.compile(r"(?<!secure_)\bgetenv\s*\(")
+# Functions of C that call a function of ours, and which of their arguments that is. An exception that
+# passes through C ends the process.
+CALL_BACK = {"ASYNC_WAIT_CTX_set_wait_fd": 4, "EVP_PKEY_CTX_set_cb": 1, "EVP_PKEY_export": 2,
+             "OSSL_PROVIDER_do_all": 1, "OSSL_PROVIDER_get_capabilities": 2, "bsearch": 4,
+             "dl_iterate_phdr": 0, "pthread_create": 2, "qsort": 3}
+GUARD = re.compile(r"\b(called_from_c|c_function)<")
+UNGUARDED_DISPATCH = re.compile(r"reinterpret_cast<Function>\((?!\s*called_from_c<)")
+# Whoever fetches checks what comes.
+OPTIONS = r"(?:\s+(?:-\S+|\"\$\S*\"))*"
+PIP = re.compile(r"(?:\bpip3?|\"\$\{pip\[@\]\}\")" + OPTIONS + r"\s+(?:install|download|wheel)\b[^|;&\n]*")
+CARGO = re.compile(r"\bcargo\"?" + OPTIONS + r"\s+(?:run|build|fetch|metadata)\b[^|;&\n]*")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # The files that may ask which compiler reads them.
 COMPILER_AWARE = ("kernels/platform.h", "kernels/number/teams.h", "kernels/host_lane.h")
@@ -173,7 +184,7 @@ CODE = {".c", ".h", ".cpp", ".hpp", ".cu"}
 # The other kinds of files that the project has. What a compiler or an editor leaves behind is
 # of none of these. Names without an ending are those of scripts, and of KNOWN_NAMES.
 OTHER_KINDS = {".1", ".7", ".8", ".clang-format", ".cmake", ".conf", ".gitignore", ".glsl", ".in",
-               ".json", ".map", ".md", ".mjs", ".php", ".pl", ".preset", ".rb", ".rs", ".socket",
+               ".json", ".lock", ".map", ".md", ".mjs", ".php", ".pl", ".preset", ".rb", ".rs", ".socket",
                ".svg", ".toml", ".txt", ".typed"}
 KNOWN_NAMES = {"LICENSE"}
 # A path that only one person's machine has.
@@ -225,6 +236,61 @@ def without_comments(text):
     return re.sub(r"//[^\n]*|/\*.*?\*/", blank, text, flags=re.S)
 
 
+def arguments_at(code, begin):
+    """The arguments of a call whose parenthesis opens just before `begin`."""
+    arguments, depth, start = [], 0, begin
+    for at in range(begin, len(code)):
+        if code[at] in "([{":
+            depth += 1
+        elif depth and code[at] in ")]}":
+            depth -= 1
+        elif not depth and code[at] in ",)":
+            arguments.append(code[start:at].strip())
+            start = at + 1
+            if code[at] == ")":
+                break
+    return arguments
+
+
+def check_callbacks(path, code):
+    """Functions given to C code that could throw: neither guarded nor noexcept. `code` has no
+    comments."""
+    for found in re.finditer(r"\b(" + "|".join(CALL_BACK) + r")\(", code):
+        arguments = arguments_at(code, found.end())
+        place = CALL_BACK[found.group(1)]
+        if len(arguments) <= place:
+            continue
+        # `x == nullptr ? nullptr : function` is a function, too.
+        function = re.split(r"[?:]\s+", arguments[place])[-1].lstrip("&+")
+        name = re.escape(function)
+        is_safe = (function == "nullptr" or GUARD.match(function)
+                   or re.search(rf"OSSL_CALLBACK \*{name}\b", code)
+                   or re.search(rf"\b{name}\s*(=\s*\[\]\s*)?\([^()]*\)\s*noexcept\b", code))
+        if not is_safe:
+            yield (code.count("\n", 0, found.start()) + 1,
+                   f"{found.group(1)}() calls a function that could throw: {function}")
+    if not path.startswith("provider/"):
+        return
+    for found in UNGUARDED_DISPATCH.finditer(code):
+        yield (code.count("\n", 0, found.start()) + 1,
+               "OpenSSL calls a function that could throw: use called_from_c<...>")
+
+
+def check_fetching(text):
+    """Commands of a script that fetch what they do not check."""
+    # A command with its further lines, which count as one.
+    whole = re.sub(r"\\\n", "  ", text)
+    for number, line in enumerate(whole.splitlines(), 1):
+        if line.lstrip().startswith("#"):
+            continue
+        for found in PIP.finditer(line):
+            if "--require-hashes" not in found.group(0) and "--no-index" not in found.group(0):
+                yield number, "pip fetches what it does not check: --require-hashes or --no-index"
+        for found in CARGO.finditer(line):
+            if "--locked" not in found.group(0):
+                yield number, "cargo fetches what it does not check: --locked"
+
+
 def check_file(path, text, files):
     suffix = pathlib.PurePosixPath(path).suffix
     lines = text.splitlines()
@@ -232,8 +298,12 @@ def check_file(path, text, files):
     if suffix in SOURCE or script:
         if not any("SPDX-License-Identifier: Apache-2.0" in line for line in lines[:40]):
             yield 1, "has no line SPDX-License-Identifier: Apache-2.0"
+    if re.match(r"#!.*sh\b", text):
+        yield from check_fetching(text)
     if suffix in CODE:
         yield from check_includes(path, lines, files)
+        if not path.startswith("tests/"):
+            yield from check_callbacks(path, without_comments(text))
         for number, line in enumerate(without_comments(text).splitlines(), 1):
             if not path.startswith("tests/") and PLAIN_GETENV.search(line):
                 yield number, "reads the environment without secure_getenv()"

@@ -6,6 +6,9 @@
 #include <atomic>
 #include <cstdarg>
 #include <iterator>
+#include <new>
+
+#include "provider/dispatch.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -68,6 +71,12 @@ void ErrorSink::raise_packed(unsigned reason, const char *format, ...) const {
   va_start(arguments, format);
   set_error_(handle_, reason, format, arguments);
   va_end(arguments);
+}
+
+void raise_exception(const std::exception &error) noexcept {
+  const bool is_memory = dynamic_cast<const std::bad_alloc *>(&error) != nullptr;
+  ERR_raise_data(ERR_LIB_PROV, is_memory ? ERR_R_MALLOC_FAILURE : ERR_R_INTERNAL_ERROR, "%s",
+                 error.what());
 }
 
 }  // namespace lanecrypt::provider

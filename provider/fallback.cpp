@@ -15,7 +15,7 @@
 namespace lanecrypt::provider {
 const OSSL_PROVIDER *default_provider(OSSL_LIB_CTX *library) {
   const OSSL_PROVIDER *found = nullptr;
-  const auto look = [](OSSL_PROVIDER *provider, void *place) {
+  const auto look = [](OSSL_PROVIDER *provider, void *place) noexcept {
     const char *const name = OSSL_PROVIDER_get0_name(provider);
     if (name == nullptr || std::strcmp(name, "default") != 0) return 1;
     *static_cast<const OSSL_PROVIDER **>(place) = provider;

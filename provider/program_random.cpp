@@ -62,7 +62,7 @@ bool has_usual_generator(OSSL_LIB_CTX *program, const void *own) {
     const void *own;
     bool found_other = false;
   } look{own};
-  const auto note = [](OSSL_PROVIDER *provider, void *argument) {
+  const auto note = [](OSSL_PROVIDER *provider, void *argument) noexcept {
     auto &[ours, found_other] = *static_cast<Look *>(argument);
     const char *const name = OSSL_PROVIDER_get0_name(provider);
     const auto is = [name](const char *known) { return std::strcmp(name, known) == 0; };

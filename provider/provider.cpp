@@ -26,6 +26,7 @@
 #include "provider/cipher/algorithms.h"
 #include "provider/cipher/fallback_cipher.h"
 #include "provider/cipher/keystream_ahead.h"
+#include "provider/dispatch.h"
 #include "provider/fallback.h"
 #include "provider/pq/pq_operations.h"
 #include "provider/program_random.h"
@@ -79,11 +80,7 @@ int get_params(void *pointer, OSSL_PARAM params[]) {
         param != nullptr && !OSSL_PARAM_set_uint64(param, totals[size_t(row.count)]))
       return 0;
   if (OSSL_PARAM *param = OSSL_PARAM_locate(params, kDevicesParam); param != nullptr) {
-    try {
-      if (!OSSL_PARAM_set_utf8_string(param, devices_json(provider).c_str())) return 0;
-    } catch (const std::bad_alloc &) {
-      return 0;
-    }
+    if (!OSSL_PARAM_set_utf8_string(param, devices_json(provider).c_str())) return 0;
   }
   return 1;
 }
@@ -187,13 +184,15 @@ void teardown(void *pointer) {
   destroy(provider, strike_off(*provider));
 }
 
-using Function = void (*)();
 const OSSL_DISPATCH kFunctions[] = {
-    {OSSL_FUNC_PROVIDER_TEARDOWN, reinterpret_cast<Function>(teardown)},
-    {OSSL_FUNC_PROVIDER_GETTABLE_PARAMS, reinterpret_cast<Function>(gettable_params)},
-    {OSSL_FUNC_PROVIDER_GET_PARAMS, reinterpret_cast<Function>(get_params)},
-    {OSSL_FUNC_PROVIDER_GET_CAPABILITIES, reinterpret_cast<Function>(get_capabilities)},
-    {OSSL_FUNC_PROVIDER_QUERY_OPERATION, reinterpret_cast<Function>(query_operation)},
+    {OSSL_FUNC_PROVIDER_TEARDOWN, reinterpret_cast<Function>(called_from_c<teardown>)},
+    {OSSL_FUNC_PROVIDER_GETTABLE_PARAMS,
+     reinterpret_cast<Function>(called_from_c<gettable_params>)},
+    {OSSL_FUNC_PROVIDER_GET_PARAMS, reinterpret_cast<Function>(called_from_c<get_params>)},
+    {OSSL_FUNC_PROVIDER_GET_CAPABILITIES,
+     reinterpret_cast<Function>(called_from_c<get_capabilities>)},
+    {OSSL_FUNC_PROVIDER_QUERY_OPERATION,
+     reinterpret_cast<Function>(called_from_c<query_operation>)},
     {0, nullptr},
 };
 
@@ -226,10 +225,10 @@ extern "C" __attribute__((visibility("default"))) int OSSL_provider_init(
     const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in, const OSSL_DISPATCH **out,
     void **provider_context) {
   using namespace lanecrypt;
+  if (in == nullptr || in->function_id == 0) return 0;
+  const provider::ErrorSink errors(handle, in);
   try {
     // Which libcrypto this is must be known before its first function is called.
-    if (in == nullptr || in->function_id == 0) return 0;
-    const provider::ErrorSink errors(handle, in);
     const Status bound = bind_libcrypto_of(reinterpret_cast<const void *>(in->function));
     if (!bound.ok()) {
       errors.raise_while_loading(bound.text().c_str());
@@ -243,7 +242,8 @@ extern "C" __attribute__((visibility("default"))) int OSSL_provider_init(
     *provider_context = *provider;
     *out = provider::kFunctions;
     return 1;
-  } catch (...) {  // out of memory
+  } catch (const std::exception &error) {
+    errors.raise_while_loading(error.what());
     return 0;
   }
 }

@@ -20,6 +20,7 @@
 #include "libcrypto/forward.h"
 #include "provider/cipher/aead.h"
 #include "provider/cipher/cipher.h"
+#include "provider/dispatch.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -292,23 +293,26 @@ int set_ctx_params(void *context, const OSSL_PARAM params[]) {
   return (kIsAead<kIndex> ? set_aead_params : set_stream_params)(context_of(context), params);
 }
 
-using Function = void (*)();
 template <int kIndex>
 const OSSL_DISPATCH kFunctions[] = {
-    {OSSL_FUNC_CIPHER_NEWCTX, reinterpret_cast<Function>(newctx<kIndex>)},
-    {OSSL_FUNC_CIPHER_FREECTX, reinterpret_cast<Function>(freectx)},
-    {OSSL_FUNC_CIPHER_DUPCTX, reinterpret_cast<Function>(dupctx)},
-    {OSSL_FUNC_CIPHER_ENCRYPT_INIT, reinterpret_cast<Function>(init<kIndex, true>)},
-    {OSSL_FUNC_CIPHER_DECRYPT_INIT, reinterpret_cast<Function>(init<kIndex, false>)},
-    {OSSL_FUNC_CIPHER_UPDATE, reinterpret_cast<Function>(update<kIndex>)},
-    {OSSL_FUNC_CIPHER_FINAL, reinterpret_cast<Function>(final<kIndex>)},
-    {OSSL_FUNC_CIPHER_CIPHER, reinterpret_cast<Function>(cipher)},
-    {OSSL_FUNC_CIPHER_GETTABLE_PARAMS, reinterpret_cast<Function>(gettable_params)},
-    {OSSL_FUNC_CIPHER_GET_PARAMS, reinterpret_cast<Function>(get_params<kIndex>)},
-    {OSSL_FUNC_CIPHER_GETTABLE_CTX_PARAMS, reinterpret_cast<Function>(gettable_ctx_params<kIndex>)},
-    {OSSL_FUNC_CIPHER_GET_CTX_PARAMS, reinterpret_cast<Function>(get_ctx_params<kIndex>)},
-    {OSSL_FUNC_CIPHER_SETTABLE_CTX_PARAMS, reinterpret_cast<Function>(settable_ctx_params<kIndex>)},
-    {OSSL_FUNC_CIPHER_SET_CTX_PARAMS, reinterpret_cast<Function>(set_ctx_params<kIndex>)},
+    {OSSL_FUNC_CIPHER_NEWCTX, reinterpret_cast<Function>(called_from_c<newctx<kIndex>>)},
+    {OSSL_FUNC_CIPHER_FREECTX, reinterpret_cast<Function>(called_from_c<freectx>)},
+    {OSSL_FUNC_CIPHER_DUPCTX, reinterpret_cast<Function>(called_from_c<dupctx>)},
+    {OSSL_FUNC_CIPHER_ENCRYPT_INIT, reinterpret_cast<Function>(called_from_c<init<kIndex, true>>)},
+    {OSSL_FUNC_CIPHER_DECRYPT_INIT, reinterpret_cast<Function>(called_from_c<init<kIndex, false>>)},
+    {OSSL_FUNC_CIPHER_UPDATE, reinterpret_cast<Function>(called_from_c<update<kIndex>>)},
+    {OSSL_FUNC_CIPHER_FINAL, reinterpret_cast<Function>(called_from_c<final<kIndex>>)},
+    {OSSL_FUNC_CIPHER_CIPHER, reinterpret_cast<Function>(called_from_c<cipher>)},
+    {OSSL_FUNC_CIPHER_GETTABLE_PARAMS, reinterpret_cast<Function>(called_from_c<gettable_params>)},
+    {OSSL_FUNC_CIPHER_GET_PARAMS, reinterpret_cast<Function>(called_from_c<get_params<kIndex>>)},
+    {OSSL_FUNC_CIPHER_GETTABLE_CTX_PARAMS,
+     reinterpret_cast<Function>(called_from_c<gettable_ctx_params<kIndex>>)},
+    {OSSL_FUNC_CIPHER_GET_CTX_PARAMS,
+     reinterpret_cast<Function>(called_from_c<get_ctx_params<kIndex>>)},
+    {OSSL_FUNC_CIPHER_SETTABLE_CTX_PARAMS,
+     reinterpret_cast<Function>(called_from_c<settable_ctx_params<kIndex>>)},
+    {OSSL_FUNC_CIPHER_SET_CTX_PARAMS,
+     reinterpret_cast<Function>(called_from_c<set_ctx_params<kIndex>>)},
     {0, nullptr},
 };
 

@@ -56,8 +56,7 @@ bool begin_again(CipherContext &context, const uint8_t *key, const uint8_t *iv) 
 
 // A child of fork goes on with what its parent has begun.
 CipherContext *allocate_context() {
-  CipherContext *context = or_refuse(new (std::nothrow) CipherContext{});
-  if (context == nullptr) return nullptr;
+  CipherContext *context = new CipherContext{};
   context->key_memory = secure::KeyMemory(kMostKeyBytes, secure::KeyMemory::Fork::kKept);
   context->key = context->key_memory.data();
   if (context->key != nullptr) return context;

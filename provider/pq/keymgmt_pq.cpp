@@ -14,6 +14,7 @@
 #include <new>
 #include <utility>
 
+#include "provider/dispatch.h"
 #include "provider/fallback.h"
 #include "provider/pq/pq_generation.h"
 #include "provider/pq/pq_key.h"
@@ -32,7 +33,7 @@ PqKey *key_of(const void *pointer) { return static_cast<PqKey *>(const_cast<void
 
 template <size_t kType>
 void *new_key(void *provider) {
-  return or_refuse(new (std::nothrow) PqKey(*static_cast<Provider *>(provider), kPqTypes[kType]));
+  return new PqKey(*static_cast<Provider *>(provider), kPqTypes[kType]);
 }
 void free_key(void *key) { PqKey::release(key_of(key)); }
 
@@ -92,12 +93,12 @@ void *duplicate(const void *pointer, int selection) {
     int selection;
     EVP_PKEY *made;
   } part{*key, selection, nullptr};
-  const auto make = [](const OSSL_PARAM params[], void *argument) {
+  constexpr auto make = [](const OSSL_PARAM params[], void *argument) {
     Part &of = *static_cast<Part *>(argument);
     of.made = make_fallback_pq_key(of.key.provider(), of.key.type(), of.selection, params);
     return of.made != nullptr ? 1 : 0;
   };
-  EVP_PKEY_export(key->fallback(), selection, make, &part);
+  EVP_PKEY_export(key->fallback(), selection, called_from_c<make>, &part);
   return PqKey::around(key->provider(), key->type(), part.made);
 }
 
@@ -157,17 +158,14 @@ template <size_t kType>
 void *begin_generation(void *pointer, int, const OSSL_PARAM params[]) {
   Provider &provider = *static_cast<Provider *>(pointer);
   if (fallback_pq_keymgmt(provider, kType) == nullptr) return nullptr;
-  Generation *generation = new (std::nothrow)
-      Generation{provider,
-                 kPqTypes[kType],
-                 EVP_PKEY_CTX_new_from_name(library_of_fallback(provider), kPqTypes[kType].name,
-                                            kFallbackProperties),
-                 {}};
-  if (or_refuse(generation) != nullptr && generation->fallback != nullptr &&
-      EVP_PKEY_keygen_init(generation->fallback) == 1 && set_generation_params(generation, params))
-    return generation;
-  free_generation(generation);
-  return nullptr;
+  std::unique_ptr<Generation, decltype(&free_generation)> generation(
+      new Generation{provider, kPqTypes[kType], nullptr, {}}, free_generation);
+  generation->fallback = EVP_PKEY_CTX_new_from_name(library_of_fallback(provider),
+                                                    kPqTypes[kType].name, kFallbackProperties);
+  const bool is_begun = generation->fallback != nullptr &&
+                        EVP_PKEY_keygen_init(generation->fallback) == 1 &&
+                        set_generation_params(generation.get(), params);
+  return is_begun ? generation.release() : nullptr;
 }
 
 template <size_t kType>
@@ -199,28 +197,32 @@ void *load(const void *reference, size_t bytes) {
   return std::exchange(*place, nullptr);
 }
 
-using Function = void (*)();
 template <size_t kType>
 const OSSL_DISPATCH kFunctions[] = {
-    {OSSL_FUNC_KEYMGMT_NEW, reinterpret_cast<Function>(new_key<kType>)},
-    {OSSL_FUNC_KEYMGMT_FREE, reinterpret_cast<Function>(free_key)},
-    {OSSL_FUNC_KEYMGMT_LOAD, reinterpret_cast<Function>(load)},
-    {OSSL_FUNC_KEYMGMT_HAS, reinterpret_cast<Function>(has)},
-    {OSSL_FUNC_KEYMGMT_MATCH, reinterpret_cast<Function>(match)},
-    {OSSL_FUNC_KEYMGMT_VALIDATE, reinterpret_cast<Function>(validate)},
-    {OSSL_FUNC_KEYMGMT_IMPORT, reinterpret_cast<Function>(import_key)},
-    {OSSL_FUNC_KEYMGMT_IMPORT_TYPES, reinterpret_cast<Function>(key_types<kPqTypes[kType].family>)},
-    {OSSL_FUNC_KEYMGMT_EXPORT, reinterpret_cast<Function>(export_key)},
-    {OSSL_FUNC_KEYMGMT_EXPORT_TYPES, reinterpret_cast<Function>(key_types<kPqTypes[kType].family>)},
-    {OSSL_FUNC_KEYMGMT_DUP, reinterpret_cast<Function>(duplicate)},
-    {OSSL_FUNC_KEYMGMT_GET_PARAMS, reinterpret_cast<Function>(get_params)},
-    {OSSL_FUNC_KEYMGMT_GETTABLE_PARAMS, reinterpret_cast<Function>(gettable_params<kType>)},
-    {OSSL_FUNC_KEYMGMT_GEN_INIT, reinterpret_cast<Function>(begin_generation<kType>)},
-    {OSSL_FUNC_KEYMGMT_GEN_SET_PARAMS, reinterpret_cast<Function>(set_generation_params)},
+    {OSSL_FUNC_KEYMGMT_NEW, reinterpret_cast<Function>(called_from_c<new_key<kType>>)},
+    {OSSL_FUNC_KEYMGMT_FREE, reinterpret_cast<Function>(called_from_c<free_key>)},
+    {OSSL_FUNC_KEYMGMT_LOAD, reinterpret_cast<Function>(called_from_c<load>)},
+    {OSSL_FUNC_KEYMGMT_HAS, reinterpret_cast<Function>(called_from_c<has>)},
+    {OSSL_FUNC_KEYMGMT_MATCH, reinterpret_cast<Function>(called_from_c<match>)},
+    {OSSL_FUNC_KEYMGMT_VALIDATE, reinterpret_cast<Function>(called_from_c<validate>)},
+    {OSSL_FUNC_KEYMGMT_IMPORT, reinterpret_cast<Function>(called_from_c<import_key>)},
+    {OSSL_FUNC_KEYMGMT_IMPORT_TYPES,
+     reinterpret_cast<Function>(called_from_c<key_types<kPqTypes[kType].family>>)},
+    {OSSL_FUNC_KEYMGMT_EXPORT, reinterpret_cast<Function>(called_from_c<export_key>)},
+    {OSSL_FUNC_KEYMGMT_EXPORT_TYPES,
+     reinterpret_cast<Function>(called_from_c<key_types<kPqTypes[kType].family>>)},
+    {OSSL_FUNC_KEYMGMT_DUP, reinterpret_cast<Function>(called_from_c<duplicate>)},
+    {OSSL_FUNC_KEYMGMT_GET_PARAMS, reinterpret_cast<Function>(called_from_c<get_params>)},
+    {OSSL_FUNC_KEYMGMT_GETTABLE_PARAMS,
+     reinterpret_cast<Function>(called_from_c<gettable_params<kType>>)},
+    {OSSL_FUNC_KEYMGMT_GEN_INIT,
+     reinterpret_cast<Function>(called_from_c<begin_generation<kType>>)},
+    {OSSL_FUNC_KEYMGMT_GEN_SET_PARAMS,
+     reinterpret_cast<Function>(called_from_c<set_generation_params>)},
     {OSSL_FUNC_KEYMGMT_GEN_SETTABLE_PARAMS,
-     reinterpret_cast<Function>(settable_generation_params<kType>)},
-    {OSSL_FUNC_KEYMGMT_GEN, reinterpret_cast<Function>(generate)},
-    {OSSL_FUNC_KEYMGMT_GEN_CLEANUP, reinterpret_cast<Function>(free_generation)},
+     reinterpret_cast<Function>(called_from_c<settable_generation_params<kType>>)},
+    {OSSL_FUNC_KEYMGMT_GEN, reinterpret_cast<Function>(called_from_c<generate>)},
+    {OSSL_FUNC_KEYMGMT_GEN_CLEANUP, reinterpret_cast<Function>(called_from_c<free_generation>)},
     {0, nullptr},
 };
 

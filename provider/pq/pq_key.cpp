@@ -5,8 +5,8 @@
 #include <openssl/params.h>
 
 #include <cstring>
-#include <new>
 
+#include "provider/dispatch.h"
 #include "provider/fallback.h"
 #include "provider/pq/shake256.h"
 #include "provider/refusal.h"
@@ -60,11 +60,11 @@ bool PqKey::set_fallback(EVP_PKEY *key) {
   fallback_ = key;
   has_public_ = has_private_ = false;
   tr_state_ = Tr::kNone;
-  const auto look = [](const OSSL_PARAM params[], void *argument) {
+  constexpr auto look = [](const OSSL_PARAM params[], void *argument) {
     static_cast<PqKey *>(argument)->look_at(params);
     return 1;
   };
-  return EVP_PKEY_export(key, OSSL_KEYMGMT_SELECT_KEYPAIR, look, this) == 1 ||
+  return EVP_PKEY_export(key, OSSL_KEYMGMT_SELECT_KEYPAIR, called_from_c<look>, this) == 1 ||
          refuse(PROV_R_MISSING_KEY);
 }
 
@@ -77,13 +77,14 @@ bool PqKey::copy_tr(std::array<uint8_t, 64> &to) {
     Shake256 hash;
     std::array<uint8_t, 64> &to;
   } hashing{Shake256(provider_), to};
-  const auto hash = [](const OSSL_PARAM params[], void *argument) {
+  constexpr auto hash = [](const OSSL_PARAM params[], void *argument) {
     Hashing &of = *static_cast<Hashing *>(argument);
     const OSSL_PARAM *const open = bytes_of(params, OSSL_PKEY_PARAM_PUB_KEY);
     if (open == nullptr) return int(refuse(PROV_R_MISSING_KEY));
     return of.hash.take(open->data, open->data_size) && of.hash.give(of.to) ? 1 : 0;
   };
-  if (EVP_PKEY_export(fallback_, OSSL_KEYMGMT_SELECT_PUBLIC_KEY, hash, &hashing) != 1) return false;
+  if (EVP_PKEY_export(fallback_, OSSL_KEYMGMT_SELECT_PUBLIC_KEY, called_from_c<hash>, &hashing) != 1)
+    return false;
   Tr none = Tr::kNone;
   if (tr_state_.compare_exchange_strong(none, Tr::kWriting)) {
     tr_ = to;
@@ -120,10 +121,10 @@ bool PqKey::make_for_device() {
   std::call_once(once_, [this] {
     if (!has_private_ || provider_.devices() == nullptr) return;
     const ErrorMark mark;
-    const auto copy = [](const OSSL_PARAM params[], void *argument) {
+    constexpr auto copy = [](const OSSL_PARAM params[], void *argument) {
       return static_cast<PqKey *>(argument)->copy_to_library(params) ? 1 : 0;
     };
-    EVP_PKEY_export(fallback_, OSSL_KEYMGMT_SELECT_KEYPAIR, copy, this);
+    EVP_PKEY_export(fallback_, OSSL_KEYMGMT_SELECT_KEYPAIR, called_from_c<copy>, this);
   });
   if (ml_dsa_key_ != nullptr || slh_dsa_key_ != nullptr) return true;
   is_unfit_.store(true, std::memory_order_relaxed);

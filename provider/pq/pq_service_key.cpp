@@ -7,8 +7,10 @@
 
 #include <cstring>
 #include <memory>
+#include <new>
 
 #include "process/cancellation.h"
+#include "provider/dispatch.h"
 #include "provider/fallback.h"
 
 namespace lanecrypt::provider {
@@ -35,8 +37,9 @@ int copy(const OSSL_PARAM params[], void *argument) {
 size_t PqKey::copy_private(secure::KeyMemory &to) const {
   const ErrorMark mark;
   Copied copied{to};
-  return EVP_PKEY_export(fallback_, OSSL_KEYMGMT_SELECT_KEYPAIR, copy, &copied) == 1 ? copied.bytes
-                                                                                     : 0;
+  return EVP_PKEY_export(fallback_, OSSL_KEYMGMT_SELECT_KEYPAIR, called_from_c<copy>, &copied) == 1
+             ? copied.bytes
+             : 0;
 }
 
 bool PqServiceKey::copy_numbers(client::KeyNumbers &to) const {
@@ -67,8 +70,11 @@ void PqKey::forget_service_key() {
   const std::unique_ptr<PqServiceKey> key(service_key_.exchange(nullptr));
   if (key == nullptr || !provider_.may_use_service()) return;
   const process::CancellationOff not_cancelled;
-  const auto session = provider_.service().here().session();
-  if (session != nullptr) key->forget_in(*session);
+  try {
+    const auto session = provider_.service().here().session();
+    if (session != nullptr) key->forget_in(*session);
+  } catch (const std::bad_alloc &) {  // a child of fork that has no connection, and so no session
+  }
 }
 
 }  // namespace lanecrypt::provider

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "provider/dispatch.h"
 #include "provider/pq/pq_operation.h"
 #include "provider/pq/pq_operations.h"
 #include "provider/pq/shake256.h"
@@ -56,20 +57,14 @@ MlDsaContext &context_of(void *pointer) { return *static_cast<MlDsaContext *>(po
 
 template <size_t kType>
 void *new_context(void *provider, const char *) {
-  return or_refuse(new (std::nothrow)
-                       MlDsaContext(*static_cast<Provider *>(provider), kPqTypes[kType]));
+  return new MlDsaContext(*static_cast<Provider *>(provider), kPqTypes[kType]);
 }
 void free_context(void *pointer) { delete static_cast<MlDsaContext *>(pointer); }
 
 void *copy_context(void *pointer) {
   const MlDsaContext &from = context_of(pointer);
-  try {
-    auto copy = std::make_unique<MlDsaContext>(from);
-    if (bool(copy->message) == bool(from.message)) return copy.release();
-  } catch (const std::bad_alloc &) {
-  }
-  (void)refuse_without_memory();
-  return nullptr;
+  auto copy = std::make_unique<MlDsaContext>(from);
+  return or_refuse(bool(copy->message) == bool(from.message) ? copy.release() : nullptr);
 }
 
 // ---- Parameters ------------------------------------------------------------
@@ -87,11 +82,7 @@ int set_params(void *pointer, const OSSL_PARAM params[]) {
     size_t bytes = 0;
     if (OSSL_PARAM_get_octet_string(param, nullptr, 0, &bytes) != 1) return 0;
     const auto *from = static_cast<const uint8_t *>(param->data);
-    try {
-      context.signature.assign(from, from + bytes);
-    } catch (const std::bad_alloc &) {
-      return refuse_without_memory();
-    }
+    context.signature.assign(from, from + bytes);
   }
   return 1;
 }
@@ -336,29 +327,30 @@ int finish_verify(void *pointer) {
   return finish_pieces(context, mu) && verify_mu(context, mu, context.signature);
 }
 
-using Function = void (*)();
 template <size_t kType>
 const OSSL_DISPATCH kFunctions[] = {
-    {OSSL_FUNC_SIGNATURE_NEWCTX, reinterpret_cast<Function>(new_context<kType>)},
-    {OSSL_FUNC_SIGNATURE_FREECTX, reinterpret_cast<Function>(free_context)},
-    {OSSL_FUNC_SIGNATURE_DUPCTX, reinterpret_cast<Function>(copy_context)},
-    {kSignMessageInit, reinterpret_cast<Function>(begin)},
-    {kSignMessageUpdate, reinterpret_cast<Function>(update)},
-    {kSignMessageFinal, reinterpret_cast<Function>(finish_sign)},
-    {OSSL_FUNC_SIGNATURE_SIGN, reinterpret_cast<Function>(sign)},
-    {kVerifyMessageInit, reinterpret_cast<Function>(begin)},
-    {kVerifyMessageUpdate, reinterpret_cast<Function>(update)},
-    {kVerifyMessageFinal, reinterpret_cast<Function>(finish_verify)},
-    {OSSL_FUNC_SIGNATURE_VERIFY, reinterpret_cast<Function>(verify)},
-    {OSSL_FUNC_SIGNATURE_DIGEST_SIGN_INIT, reinterpret_cast<Function>(begin_digest)},
-    {OSSL_FUNC_SIGNATURE_DIGEST_SIGN, reinterpret_cast<Function>(sign)},
-    {OSSL_FUNC_SIGNATURE_DIGEST_VERIFY_INIT, reinterpret_cast<Function>(begin_digest)},
-    {OSSL_FUNC_SIGNATURE_DIGEST_VERIFY, reinterpret_cast<Function>(verify)},
-    {OSSL_FUNC_SIGNATURE_GET_CTX_PARAMS, reinterpret_cast<Function>(get_params)},
+    {OSSL_FUNC_SIGNATURE_NEWCTX, reinterpret_cast<Function>(called_from_c<new_context<kType>>)},
+    {OSSL_FUNC_SIGNATURE_FREECTX, reinterpret_cast<Function>(called_from_c<free_context>)},
+    {OSSL_FUNC_SIGNATURE_DUPCTX, reinterpret_cast<Function>(called_from_c<copy_context>)},
+    {kSignMessageInit, reinterpret_cast<Function>(called_from_c<begin>)},
+    {kSignMessageUpdate, reinterpret_cast<Function>(called_from_c<update>)},
+    {kSignMessageFinal, reinterpret_cast<Function>(called_from_c<finish_sign>)},
+    {OSSL_FUNC_SIGNATURE_SIGN, reinterpret_cast<Function>(called_from_c<sign>)},
+    {kVerifyMessageInit, reinterpret_cast<Function>(called_from_c<begin>)},
+    {kVerifyMessageUpdate, reinterpret_cast<Function>(called_from_c<update>)},
+    {kVerifyMessageFinal, reinterpret_cast<Function>(called_from_c<finish_verify>)},
+    {OSSL_FUNC_SIGNATURE_VERIFY, reinterpret_cast<Function>(called_from_c<verify>)},
+    {OSSL_FUNC_SIGNATURE_DIGEST_SIGN_INIT, reinterpret_cast<Function>(called_from_c<begin_digest>)},
+    {OSSL_FUNC_SIGNATURE_DIGEST_SIGN, reinterpret_cast<Function>(called_from_c<sign>)},
+    {OSSL_FUNC_SIGNATURE_DIGEST_VERIFY_INIT,
+     reinterpret_cast<Function>(called_from_c<begin_digest>)},
+    {OSSL_FUNC_SIGNATURE_DIGEST_VERIFY, reinterpret_cast<Function>(called_from_c<verify>)},
+    {OSSL_FUNC_SIGNATURE_GET_CTX_PARAMS, reinterpret_cast<Function>(called_from_c<get_params>)},
     {OSSL_FUNC_SIGNATURE_GETTABLE_CTX_PARAMS,
-     reinterpret_cast<Function>(gettable_signature_params)},
-    {OSSL_FUNC_SIGNATURE_SET_CTX_PARAMS, reinterpret_cast<Function>(set_params)},
-    {OSSL_FUNC_SIGNATURE_SETTABLE_CTX_PARAMS, reinterpret_cast<Function>(settable_params)},
+     reinterpret_cast<Function>(called_from_c<gettable_signature_params>)},
+    {OSSL_FUNC_SIGNATURE_SET_CTX_PARAMS, reinterpret_cast<Function>(called_from_c<set_params>)},
+    {OSSL_FUNC_SIGNATURE_SETTABLE_CTX_PARAMS,
+     reinterpret_cast<Function>(called_from_c<settable_params>)},
     {0, nullptr},
 };
 

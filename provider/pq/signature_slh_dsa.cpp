@@ -11,6 +11,7 @@
 #include <new>
 #include <span>
 
+#include "provider/dispatch.h"
 #include "provider/pq/pq_operation.h"
 #include "provider/pq/pq_operations.h"
 #include "provider/pq/signature_context.h"
@@ -24,13 +25,10 @@ SignatureContext &context_of(void *pointer) { return *static_cast<SignatureConte
 
 template <size_t kType>
 void *new_context(void *provider, const char *) {
-  return or_refuse(new (std::nothrow)
-                       SignatureContext(*static_cast<Provider *>(provider), kPqTypes[kType]));
+  return new SignatureContext(*static_cast<Provider *>(provider), kPqTypes[kType]);
 }
 void free_context(void *pointer) { delete static_cast<SignatureContext *>(pointer); }
-void *copy_context(void *pointer) {
-  return or_refuse(new (std::nothrow) SignatureContext(context_of(pointer)));
-}
+void *copy_context(void *pointer) { return new SignatureContext(context_of(pointer)); }
 
 int set_params(void *pointer, const OSSL_PARAM params[]) {
   if (pointer == nullptr) return refuse(ERR_R_PASSED_NULL_PARAMETER);
@@ -207,25 +205,26 @@ int verify(void *pointer, const unsigned char *signature, size_t bytes, const un
   return is_signature(context, {signature, bytes}, {in, in_bytes});
 }
 
-using Function = void (*)();
 template <size_t kType>
 const OSSL_DISPATCH kFunctions[] = {
-    {OSSL_FUNC_SIGNATURE_NEWCTX, reinterpret_cast<Function>(new_context<kType>)},
-    {OSSL_FUNC_SIGNATURE_FREECTX, reinterpret_cast<Function>(free_context)},
-    {OSSL_FUNC_SIGNATURE_DUPCTX, reinterpret_cast<Function>(copy_context)},
-    {kSignMessageInit, reinterpret_cast<Function>(begin)},
-    {OSSL_FUNC_SIGNATURE_SIGN, reinterpret_cast<Function>(sign)},
-    {kVerifyMessageInit, reinterpret_cast<Function>(begin)},
-    {OSSL_FUNC_SIGNATURE_VERIFY, reinterpret_cast<Function>(verify)},
-    {OSSL_FUNC_SIGNATURE_DIGEST_SIGN_INIT, reinterpret_cast<Function>(begin_digest)},
-    {OSSL_FUNC_SIGNATURE_DIGEST_SIGN, reinterpret_cast<Function>(sign)},
-    {OSSL_FUNC_SIGNATURE_DIGEST_VERIFY_INIT, reinterpret_cast<Function>(begin_digest)},
-    {OSSL_FUNC_SIGNATURE_DIGEST_VERIFY, reinterpret_cast<Function>(verify)},
-    {OSSL_FUNC_SIGNATURE_GET_CTX_PARAMS, reinterpret_cast<Function>(get_params)},
+    {OSSL_FUNC_SIGNATURE_NEWCTX, reinterpret_cast<Function>(called_from_c<new_context<kType>>)},
+    {OSSL_FUNC_SIGNATURE_FREECTX, reinterpret_cast<Function>(called_from_c<free_context>)},
+    {OSSL_FUNC_SIGNATURE_DUPCTX, reinterpret_cast<Function>(called_from_c<copy_context>)},
+    {kSignMessageInit, reinterpret_cast<Function>(called_from_c<begin>)},
+    {OSSL_FUNC_SIGNATURE_SIGN, reinterpret_cast<Function>(called_from_c<sign>)},
+    {kVerifyMessageInit, reinterpret_cast<Function>(called_from_c<begin>)},
+    {OSSL_FUNC_SIGNATURE_VERIFY, reinterpret_cast<Function>(called_from_c<verify>)},
+    {OSSL_FUNC_SIGNATURE_DIGEST_SIGN_INIT, reinterpret_cast<Function>(called_from_c<begin_digest>)},
+    {OSSL_FUNC_SIGNATURE_DIGEST_SIGN, reinterpret_cast<Function>(called_from_c<sign>)},
+    {OSSL_FUNC_SIGNATURE_DIGEST_VERIFY_INIT,
+     reinterpret_cast<Function>(called_from_c<begin_digest>)},
+    {OSSL_FUNC_SIGNATURE_DIGEST_VERIFY, reinterpret_cast<Function>(called_from_c<verify>)},
+    {OSSL_FUNC_SIGNATURE_GET_CTX_PARAMS, reinterpret_cast<Function>(called_from_c<get_params>)},
     {OSSL_FUNC_SIGNATURE_GETTABLE_CTX_PARAMS,
-     reinterpret_cast<Function>(gettable_signature_params)},
-    {OSSL_FUNC_SIGNATURE_SET_CTX_PARAMS, reinterpret_cast<Function>(set_params)},
-    {OSSL_FUNC_SIGNATURE_SETTABLE_CTX_PARAMS, reinterpret_cast<Function>(settable_params)},
+     reinterpret_cast<Function>(called_from_c<gettable_signature_params>)},
+    {OSSL_FUNC_SIGNATURE_SET_CTX_PARAMS, reinterpret_cast<Function>(called_from_c<set_params>)},
+    {OSSL_FUNC_SIGNATURE_SETTABLE_CTX_PARAMS,
+     reinterpret_cast<Function>(called_from_c<settable_params>)},
     {0, nullptr},
 };
 

@@ -20,7 +20,7 @@ struct Telling {
   void *argument;
 };
 
-int pass_on(const OSSL_PARAM params[], void *pointer) {
+int pass_on(const OSSL_PARAM params[], void *pointer) noexcept {
   const Telling &telling = *static_cast<Telling *>(pointer);
   const OSSL_PARAM *const name = OSSL_PARAM_locate_const(params, kSigalgName);
   if (name == nullptr || name->data == nullptr) return 1;

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <new>
 
+#include "provider/dispatch.h"
 #include "provider/fallback.h"
 #include "provider/program_random.h"
 #include "provider/refusal.h"
@@ -80,9 +81,7 @@ struct CipherContextRsa {
 CipherContextRsa &context_of(void *pointer) { return *static_cast<CipherContextRsa *>(pointer); }
 
 void *new_context(void *provider) {
-  CipherContextRsa *context = or_refuse(new (std::nothrow) CipherContextRsa{});
-  if (context != nullptr) context->provider = static_cast<Provider *>(provider);
-  return context;
+  return new CipherContextRsa{static_cast<Provider *>(provider), nullptr, nullptr, {}, {}};
 }
 
 void free_context(void *pointer) {
@@ -96,31 +95,18 @@ void free_context(void *pointer) {
 
 void *copy_context(void *pointer) {
   const CipherContextRsa &from = context_of(pointer);
-  CipherContextRsa *copy = static_cast<CipherContextRsa *>(new_context(from.provider));
-  if (copy == nullptr) return nullptr;
+  std::unique_ptr<CipherContextRsa, decltype(&free_context)> copy(
+      new CipherContextRsa{from.provider, nullptr, nullptr, {}, {}}, free_context);
   if (from.key != nullptr) copy->key = from.key->take();
-  try {
-    copy->queries = from.queries;
-  } catch (const std::bad_alloc &) {
-    free_context(copy);
-    (void)refuse_without_memory();
+  copy->queries = from.queries;
+  if (from.fallback != nullptr && (copy->fallback = EVP_PKEY_CTX_dup(from.fallback)) == nullptr)
     return nullptr;
-  }
-  if (from.fallback != nullptr && (copy->fallback = EVP_PKEY_CTX_dup(from.fallback)) == nullptr) {
-    free_context(copy);
-    return nullptr;
-  }
-  return copy;
+  return copy.release();
 }
 
 bool note_queries(CipherContextRsa &context, const OSSL_PARAM params[]) {
-  if (params == nullptr) return true;
-  try {
-    context.queries.note(params);
-    return true;
-  } catch (const std::bad_alloc &) {
-    return refuse_without_memory();
-  }
+  if (params != nullptr) context.queries.note(params);
+  return true;
 }
 
 int begin(CipherContextRsa &context, void *key, const OSSL_PARAM params[], RsaUse use) {
@@ -309,19 +295,20 @@ const OSSL_PARAM *settable_params(void *, void *provider) {
   return cipher == nullptr ? nullptr : EVP_ASYM_CIPHER_settable_ctx_params(cipher);
 }
 
-using Function = void (*)();
 const OSSL_DISPATCH kFunctions[] = {
-    {OSSL_FUNC_ASYM_CIPHER_NEWCTX, reinterpret_cast<Function>(new_context)},
-    {OSSL_FUNC_ASYM_CIPHER_FREECTX, reinterpret_cast<Function>(free_context)},
-    {OSSL_FUNC_ASYM_CIPHER_DUPCTX, reinterpret_cast<Function>(copy_context)},
-    {OSSL_FUNC_ASYM_CIPHER_ENCRYPT_INIT, reinterpret_cast<Function>(begin_encrypt)},
-    {OSSL_FUNC_ASYM_CIPHER_ENCRYPT, reinterpret_cast<Function>(encrypt)},
-    {OSSL_FUNC_ASYM_CIPHER_DECRYPT_INIT, reinterpret_cast<Function>(begin_decrypt)},
-    {OSSL_FUNC_ASYM_CIPHER_DECRYPT, reinterpret_cast<Function>(decrypt)},
-    {OSSL_FUNC_ASYM_CIPHER_GET_CTX_PARAMS, reinterpret_cast<Function>(get_params)},
-    {OSSL_FUNC_ASYM_CIPHER_GETTABLE_CTX_PARAMS, reinterpret_cast<Function>(gettable_params)},
-    {OSSL_FUNC_ASYM_CIPHER_SET_CTX_PARAMS, reinterpret_cast<Function>(set_params)},
-    {OSSL_FUNC_ASYM_CIPHER_SETTABLE_CTX_PARAMS, reinterpret_cast<Function>(settable_params)},
+    {OSSL_FUNC_ASYM_CIPHER_NEWCTX, reinterpret_cast<Function>(called_from_c<new_context>)},
+    {OSSL_FUNC_ASYM_CIPHER_FREECTX, reinterpret_cast<Function>(called_from_c<free_context>)},
+    {OSSL_FUNC_ASYM_CIPHER_DUPCTX, reinterpret_cast<Function>(called_from_c<copy_context>)},
+    {OSSL_FUNC_ASYM_CIPHER_ENCRYPT_INIT, reinterpret_cast<Function>(called_from_c<begin_encrypt>)},
+    {OSSL_FUNC_ASYM_CIPHER_ENCRYPT, reinterpret_cast<Function>(called_from_c<encrypt>)},
+    {OSSL_FUNC_ASYM_CIPHER_DECRYPT_INIT, reinterpret_cast<Function>(called_from_c<begin_decrypt>)},
+    {OSSL_FUNC_ASYM_CIPHER_DECRYPT, reinterpret_cast<Function>(called_from_c<decrypt>)},
+    {OSSL_FUNC_ASYM_CIPHER_GET_CTX_PARAMS, reinterpret_cast<Function>(called_from_c<get_params>)},
+    {OSSL_FUNC_ASYM_CIPHER_GETTABLE_CTX_PARAMS,
+     reinterpret_cast<Function>(called_from_c<gettable_params>)},
+    {OSSL_FUNC_ASYM_CIPHER_SET_CTX_PARAMS, reinterpret_cast<Function>(called_from_c<set_params>)},
+    {OSSL_FUNC_ASYM_CIPHER_SETTABLE_CTX_PARAMS,
+     reinterpret_cast<Function>(called_from_c<settable_params>)},
     {0, nullptr},
 };
 

@@ -9,6 +9,7 @@
 #include <openssl/evp.h>
 
 #include "provider/refusal.h"
+#include "provider/dispatch.h"
 #include "provider/rsa/rsa_key.h"
 #include "provider/rsa/rsa_operations.h"
 
@@ -36,12 +37,11 @@ int encode(void *pointer, OSSL_CORE_BIO *out, const void *key_pointer, const OSS
   return printed == 1 ? 1 : 0;
 }
 
-using Function = void (*)();
 const OSSL_DISPATCH kFunctions[] = {
-    {OSSL_FUNC_ENCODER_NEWCTX, reinterpret_cast<Function>(new_context)},
-    {OSSL_FUNC_ENCODER_FREECTX, reinterpret_cast<Function>(free_context)},
-    {OSSL_FUNC_ENCODER_DOES_SELECTION, reinterpret_cast<Function>(does_selection)},
-    {OSSL_FUNC_ENCODER_ENCODE, reinterpret_cast<Function>(encode)},
+    {OSSL_FUNC_ENCODER_NEWCTX, reinterpret_cast<Function>(called_from_c<new_context>)},
+    {OSSL_FUNC_ENCODER_FREECTX, reinterpret_cast<Function>(called_from_c<free_context>)},
+    {OSSL_FUNC_ENCODER_DOES_SELECTION, reinterpret_cast<Function>(called_from_c<does_selection>)},
+    {OSSL_FUNC_ENCODER_ENCODE, reinterpret_cast<Function>(called_from_c<encode>)},
     {0, nullptr},
 };
 

@@ -7,8 +7,9 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 
-#include <new>
+#include <memory>
 
+#include "provider/dispatch.h"
 #include "provider/fallback.h"
 #include "provider/refusal.h"
 #include "provider/rsa/rsa_generation.h"
@@ -26,9 +27,20 @@ RsaKey *key_of(const void *pointer) { return static_cast<RsaKey *>(const_cast<vo
 
 template <RsaType kType>
 void *new_key(void *provider) {
-  return or_refuse(new (std::nothrow) RsaKey(*static_cast<Provider *>(provider), kType));
+  return new RsaKey(*static_cast<Provider *>(provider), kType);
 }
 void free_key(void *key) { RsaKey::release(key_of(key)); }
+
+// A new key of ours around one of the default provider's, which it takes over. nullptr if that is
+// nullptr.
+RsaKey *key_around(Provider &provider, RsaType type, EVP_PKEY *made) {
+  if (made == nullptr) return nullptr;
+  std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> its(made, EVP_PKEY_free);
+  std::unique_ptr<RsaKey, decltype(&RsaKey::release)> key(new RsaKey(provider, type),
+                                                          RsaKey::release);
+  key->set_fallback(its.release());
+  return key.release();
+}
 
 // A context of the default provider's. nullptr with an error raised.
 EVP_PKEY_CTX *new_context(Provider &provider, RsaType type) {
@@ -84,12 +96,8 @@ int import_key(void *pointer, int selection, const OSSL_PARAM params[]) {
     return refuse(ERR_R_PASSED_INVALID_ARGUMENT);
   EVP_PKEY *made = make_fallback_rsa_key(key->provider(), key->type(), selection, params);
   if (made == nullptr) return 0;
-  try {
-    key->set_fallback(made);
-    return 1;
-  } catch (const std::bad_alloc &) {
-    return refuse_without_memory();
-  }
+  key->set_fallback(made);
+  return 1;
 }
 
 int export_key(void *pointer, int selection, OSSL_CALLBACK *callback, void *argument) {
@@ -112,27 +120,14 @@ void *duplicate(const void *pointer, int selection) {
   if ((selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0) {
     part.made = EVP_PKEY_dup(key->fallback());
   } else {
-    const auto make = [](const OSSL_PARAM params[], void *argument) {
+    constexpr auto make = [](const OSSL_PARAM params[], void *argument) {
       Part &of = *static_cast<Part *>(argument);
       of.made = make_fallback_rsa_key(of.key.provider(), of.key.type(), of.selection, params);
       return of.made != nullptr ? 1 : 0;
     };
-    EVP_PKEY_export(key->fallback(), selection, make, &part);
+    EVP_PKEY_export(key->fallback(), selection, called_from_c<make>, &part);
   }
-  if (part.made == nullptr) return nullptr;
-  RsaKey *copy = or_refuse(new (std::nothrow) RsaKey(key->provider(), key->type()));
-  if (copy == nullptr) {
-    EVP_PKEY_free(part.made);
-    return nullptr;
-  }
-  try {
-    copy->set_fallback(part.made);
-    return copy;
-  } catch (const std::bad_alloc &) {
-    RsaKey::release(copy);
-    (void)refuse_without_memory();
-    return nullptr;
-  }
+  return key_around(key->provider(), key->type(), part.made);
 }
 
 int get_params(void *pointer, OSSL_PARAM params[]) {
@@ -214,12 +209,8 @@ int set_generation_params(void *pointer, const OSSL_PARAM params[]) {
     generation.wish.leave_to_fallback();
     return 0;
   }
-  try {
-    generation.wish.read(params);
-    return 1;
-  } catch (const std::bad_alloc &) {
-    return refuse_without_memory();
-  }
+  generation.wish.read(params);
+  return 1;
 }
 
 template <RsaType kType>
@@ -228,21 +219,14 @@ void *begin_generation(void *provider, int selection, const OSSL_PARAM params[])
     (void)refuse(ERR_R_PASSED_INVALID_ARGUMENT);
     return nullptr;
   }
-  Generation *generation = nullptr;
-  try {
-    generation =
-        new Generation{static_cast<Provider *>(provider), kType, nullptr, {}, nullptr, nullptr};
-  } catch (const std::bad_alloc &) {
-    (void)refuse_without_memory();
-    return nullptr;
-  }
+  std::unique_ptr<Generation, decltype(&free_generation)> generation(
+      new Generation{static_cast<Provider *>(provider), kType, nullptr, {}, nullptr, nullptr},
+      free_generation);
   generation->fallback = new_context(*generation->provider, kType);
   if (generation->fallback == nullptr || EVP_PKEY_keygen_init(generation->fallback) != 1 ||
-      !set_generation_params(generation, params)) {
-    free_generation(generation);
+      !set_generation_params(generation.get(), params))
     return nullptr;
-  }
-  return generation;
+  return generation.release();
 }
 
 template <RsaType kType>
@@ -262,7 +246,8 @@ int tell_progress(void *of, int potential, int iteration) {
   return generation.callback(params, generation.argument);
 }
 
-int pass_on_progress(EVP_PKEY_CTX *context) {
+// The core's callback is C code.
+int pass_on_progress(EVP_PKEY_CTX *context) noexcept {
   return tell_progress(EVP_PKEY_CTX_get_app_data(context), EVP_PKEY_CTX_get_keygen_info(context, 0),
                        EVP_PKEY_CTX_get_keygen_info(context, 1));
 }
@@ -288,48 +273,37 @@ void *generate(void *pointer, OSSL_CALLBACK *callback, void *argument) {
   Generation &generation = *static_cast<Generation *>(pointer);
   generation.callback = callback;
   generation.argument = argument;
-  EVP_PKEY *made = generate_pkey(generation);
-  if (made == nullptr) return nullptr;
-  RsaKey *key = or_refuse(new (std::nothrow) RsaKey(*generation.provider, generation.type));
-  if (key == nullptr) {
-    EVP_PKEY_free(made);
-    return nullptr;
-  }
-  try {
-    key->set_fallback(made);
-    return key;
-  } catch (const std::bad_alloc &) {
-    RsaKey::release(key);
-    (void)refuse_without_memory();
-    return nullptr;
-  }
+  return key_around(*generation.provider, generation.type, generate_pkey(generation));
 }
 
 // The operations named RSA serve both types.
 const char *operation_name(int) { return "RSA"; }
 
-using Function = void (*)();
 template <RsaType kType>
 const OSSL_DISPATCH kFunctions[] = {
-    {OSSL_FUNC_KEYMGMT_NEW, reinterpret_cast<Function>(new_key<kType>)},
-    {OSSL_FUNC_KEYMGMT_FREE, reinterpret_cast<Function>(free_key)},
-    {OSSL_FUNC_KEYMGMT_HAS, reinterpret_cast<Function>(has)},
-    {OSSL_FUNC_KEYMGMT_MATCH, reinterpret_cast<Function>(match)},
-    {OSSL_FUNC_KEYMGMT_VALIDATE, reinterpret_cast<Function>(validate)},
-    {OSSL_FUNC_KEYMGMT_IMPORT, reinterpret_cast<Function>(import_key)},
-    {OSSL_FUNC_KEYMGMT_IMPORT_TYPES, reinterpret_cast<Function>(key_types)},
-    {OSSL_FUNC_KEYMGMT_EXPORT, reinterpret_cast<Function>(export_key)},
-    {OSSL_FUNC_KEYMGMT_EXPORT_TYPES, reinterpret_cast<Function>(key_types)},
-    {OSSL_FUNC_KEYMGMT_DUP, reinterpret_cast<Function>(duplicate)},
-    {OSSL_FUNC_KEYMGMT_GET_PARAMS, reinterpret_cast<Function>(get_params)},
-    {OSSL_FUNC_KEYMGMT_GETTABLE_PARAMS, reinterpret_cast<Function>(gettable_params<kType>)},
-    {OSSL_FUNC_KEYMGMT_GEN_INIT, reinterpret_cast<Function>(begin_generation<kType>)},
-    {OSSL_FUNC_KEYMGMT_GEN_SET_PARAMS, reinterpret_cast<Function>(set_generation_params)},
+    {OSSL_FUNC_KEYMGMT_NEW, reinterpret_cast<Function>(called_from_c<new_key<kType>>)},
+    {OSSL_FUNC_KEYMGMT_FREE, reinterpret_cast<Function>(called_from_c<free_key>)},
+    {OSSL_FUNC_KEYMGMT_HAS, reinterpret_cast<Function>(called_from_c<has>)},
+    {OSSL_FUNC_KEYMGMT_MATCH, reinterpret_cast<Function>(called_from_c<match>)},
+    {OSSL_FUNC_KEYMGMT_VALIDATE, reinterpret_cast<Function>(called_from_c<validate>)},
+    {OSSL_FUNC_KEYMGMT_IMPORT, reinterpret_cast<Function>(called_from_c<import_key>)},
+    {OSSL_FUNC_KEYMGMT_IMPORT_TYPES, reinterpret_cast<Function>(called_from_c<key_types>)},
+    {OSSL_FUNC_KEYMGMT_EXPORT, reinterpret_cast<Function>(called_from_c<export_key>)},
+    {OSSL_FUNC_KEYMGMT_EXPORT_TYPES, reinterpret_cast<Function>(called_from_c<key_types>)},
+    {OSSL_FUNC_KEYMGMT_DUP, reinterpret_cast<Function>(called_from_c<duplicate>)},
+    {OSSL_FUNC_KEYMGMT_GET_PARAMS, reinterpret_cast<Function>(called_from_c<get_params>)},
+    {OSSL_FUNC_KEYMGMT_GETTABLE_PARAMS,
+     reinterpret_cast<Function>(called_from_c<gettable_params<kType>>)},
+    {OSSL_FUNC_KEYMGMT_GEN_INIT,
+     reinterpret_cast<Function>(called_from_c<begin_generation<kType>>)},
+    {OSSL_FUNC_KEYMGMT_GEN_SET_PARAMS,
+     reinterpret_cast<Function>(called_from_c<set_generation_params>)},
     {OSSL_FUNC_KEYMGMT_GEN_SETTABLE_PARAMS,
-     reinterpret_cast<Function>(settable_generation_params<kType>)},
-    {OSSL_FUNC_KEYMGMT_GEN, reinterpret_cast<Function>(generate)},
-    {OSSL_FUNC_KEYMGMT_GEN_CLEANUP, reinterpret_cast<Function>(free_generation)},
-    {OSSL_FUNC_KEYMGMT_QUERY_OPERATION_NAME, reinterpret_cast<Function>(operation_name)},
+     reinterpret_cast<Function>(called_from_c<settable_generation_params<kType>>)},
+    {OSSL_FUNC_KEYMGMT_GEN, reinterpret_cast<Function>(called_from_c<generate>)},
+    {OSSL_FUNC_KEYMGMT_GEN_CLEANUP, reinterpret_cast<Function>(called_from_c<free_generation>)},
+    {OSSL_FUNC_KEYMGMT_QUERY_OPERATION_NAME,
+     reinterpret_cast<Function>(called_from_c<operation_name>)},
     {0, nullptr},
 };
 

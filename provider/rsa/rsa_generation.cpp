@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 
+#include "provider/dispatch.h"
 #include "provider/fallback.h"
 #include "provider/fleet.h"
 #include "provider/program_random.h"
@@ -153,17 +154,20 @@ GeneratedKey generate_on_device(Provider &provider, RsaType type, const RsaWish 
   generation.device = is_forced ? 0 : LC_ANY_DEVICE;
   // The library calls both of these on this thread. What they call may need the thread's
   // generator.
-  generation.on_key = [](void *of, uint64_t, const lc_rsa_parts *parts) {
+  constexpr auto on_key = [](void *of, uint64_t, const lc_rsa_parts *parts) {
     const auto pause = static_cast<Call *>(of)->random.pause();
     return static_cast<Call *>(of)->run.take(*parts);
   };
-  generation.on_progress = [](void *of, const lc_rsa_progress *progress) {
+  constexpr auto on_progress = [](void *of, const lc_rsa_progress *progress) {
     const auto pause = static_cast<Call *>(of)->random.pause();
     return static_cast<Call *>(of)->run.hear(*progress);
   };
-  generation.random = [](void *of, void *to, size_t bytes) {
+  constexpr auto random = [](void *of, void *to, size_t bytes) {
     return static_cast<Call *>(of)->random.fill(to, bytes) ? 1 : 0;
   };
+  generation.on_key = called_from_c<on_key>;
+  generation.on_progress = called_from_c<on_progress>;
+  generation.random = called_from_c<random>;
   generation.argument = &call;
   lc_result told{};
   told.struct_size = sizeof told;

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 
+#include "provider/dispatch.h"
 #include "provider/fallback.h"
 #include "provider/program_random.h"
 #include "provider/rsa/rsa_numbers.h"
@@ -24,17 +26,24 @@ constexpr const char *kStoredParts[] = {
 };
 constexpr size_t kPartCount = std::size(kStoredParts);
 
-int read_modulus(const OSSL_PARAM params[], void *modulus) {
+struct Modulus {
+  std::vector<uint8_t> &bytes;
+  bool had_memory = true;
+};
+
+int read_modulus(const OSSL_PARAM params[], void *argument) noexcept {
   const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_RSA_N);
   if (param == nullptr) return 1;
+  Modulus &modulus = *static_cast<Modulus *>(argument);
+  std::vector<uint8_t> &bytes = modulus.bytes;
   try {
-    std::vector<uint8_t> &bytes = *static_cast<std::vector<uint8_t> *>(modulus);
     bytes.resize(param->data_size);
     if (!write_number(*param, bytes.data(), bytes.size())) return 0;
     bytes.erase(bytes.begin(),
                 std::find_if(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte != 0; }));
     return 1;
-  } catch (...) {  // out of memory
+  } catch (const std::bad_alloc &) {
+    modulus.had_memory = false;
     return 0;
   }
 }
@@ -79,7 +88,7 @@ int make_device_key(const OSSL_PARAM params[], void *argument) {
   parts.dp = numbers[5];
   parts.dq = numbers[6];
   parts.qinv = numbers[7];
-  parts.random = [](void *provider, void *to, size_t wanted) {
+  parts.random = [](void *provider, void *to, size_t wanted) noexcept {
     return fill_by_primary(static_cast<Provider *>(provider)->program, to, wanted) ? 1 : 0;
   };
   parts.argument = &making.provider;
@@ -109,7 +118,10 @@ void RsaKey::set_fallback(EVP_PKEY *key) {
   least_salt_bytes_ = -1;
   // A key that has only parameters has none of these. That is no error.
   const ErrorMark mark;
-  EVP_PKEY_export(key, OSSL_KEYMGMT_SELECT_PUBLIC_KEY, read_modulus, &modulus_);
+  Modulus modulus{modulus_};
+  EVP_PKEY_export(key, OSSL_KEYMGMT_SELECT_PUBLIC_KEY, read_modulus, &modulus);
+  // Without its modulus it would pass for a key that has only parameters.
+  if (!modulus.had_memory) throw std::bad_alloc();
   if (!modulus_.empty()) bits_ = 8 * modulus_.size() - size_t(std::countl_zero(modulus_[0]));
   if (type_ == RsaType::kRsaPss) {
     int salt_bytes = -1;
@@ -140,7 +152,8 @@ const RsaDeviceKey *RsaKey::for_device() {
     if (provider_.devices() == nullptr) return;
     const ErrorMark mark;
     Making making{provider_, bytes(), device_key_};
-    EVP_PKEY_export(fallback_, OSSL_KEYMGMT_SELECT_KEYPAIR, make_device_key, &making);
+    EVP_PKEY_export(fallback_, OSSL_KEYMGMT_SELECT_KEYPAIR, called_from_c<make_device_key>,
+                    &making);
   });
   if (device_key_.key != nullptr) return &device_key_;
   is_unfit_.store(true, std::memory_order_relaxed);

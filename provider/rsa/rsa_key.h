@@ -59,7 +59,7 @@ class RsaKey {
   RsaType type() const { return type_; }
   // nullptr until something is imported.
   EVP_PKEY *fallback() const { return fallback_; }
-  // Takes over the caller's reference.
+  // Takes over the caller's reference, also if it throws std::bad_alloc.
   void set_fallback(EVP_PKEY *key);
 
   RsaTemplates &templates() { return templates_; }

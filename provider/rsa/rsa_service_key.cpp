@@ -11,6 +11,7 @@
 #include <new>
 
 #include "process/cancellation.h"
+#include "provider/dispatch.h"
 #include "provider/fallback.h"
 #include "provider/rsa/rsa_numbers.h"
 
@@ -92,11 +93,7 @@ int RsaServiceKey::read(const OSSL_PARAM params[]) {
   const OSSL_PARAM *const e = number_of(params, OSSL_PKEY_PARAM_RSA_E);
   const OSSL_PARAM *const d = number_of(params, OSSL_PKEY_PARAM_RSA_D);
   if (d == nullptr) return 0;
-  try {
-    public_exponent_.resize(e->data_size);
-  } catch (const std::bad_alloc &) {
-    return 0;
-  }
+  public_exponent_.resize(e->data_size);
   const size_t bytes = key_.bytes();
   secure::KeyMemory exponent(bytes);
   return write_number(*e, public_exponent_.data(), public_exponent_.size()) && exponent.ok(bytes) &&
@@ -105,17 +102,19 @@ int RsaServiceKey::read(const OSSL_PARAM params[]) {
 }
 
 bool RsaServiceKey::read() {
-  const auto take = [](const OSSL_PARAM params[], void *key) {
+  constexpr auto take = [](const OSSL_PARAM params[], void *key) {
     return static_cast<RsaServiceKey *>(key)->read(params);
   };
   const ErrorMark mark;
-  return EVP_PKEY_export(key_.fallback(), OSSL_KEYMGMT_SELECT_KEYPAIR, take, this) == 1;
+  return EVP_PKEY_export(key_.fallback(), OSSL_KEYMGMT_SELECT_KEYPAIR, called_from_c<take>, this) ==
+         1;
 }
 
 bool RsaServiceKey::copy_numbers(client::KeyNumbers &to) const {
   Copy what{to, key_.bytes()};
   const ErrorMark mark;
-  return EVP_PKEY_export(key_.fallback(), OSSL_KEYMGMT_SELECT_KEYPAIR, copy, &what) == 1;
+  return EVP_PKEY_export(key_.fallback(), OSSL_KEYMGMT_SELECT_KEYPAIR, called_from_c<copy>,
+                         &what) == 1;
 }
 
 bool RsaServiceKey::is_result(std::span<const uint8_t> in, std::span<const uint8_t> out) const {
@@ -150,8 +149,11 @@ void RsaKey::forget_service_key() {
   const std::unique_ptr<RsaServiceKey> key(service_key_.exchange(nullptr));
   if (key == nullptr || !provider_.may_use_service()) return;
   const process::CancellationOff not_cancelled;
-  const auto session = provider_.service().here().session();
-  if (session != nullptr) key->forget_in(*session);
+  try {
+    const auto session = provider_.service().here().session();
+    if (session != nullptr) key->forget_in(*session);
+  } catch (const std::bad_alloc &) {  // a child of fork that has no connection, and so no session
+  }
 }
 
 }  // namespace lanecrypt::provider

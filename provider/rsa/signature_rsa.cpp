@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "provider/dispatch.h"
 #include "provider/fallback.h"
 #include "provider/refusal.h"
 #include "provider/rsa/rsa_device.h"
@@ -45,26 +46,16 @@ struct SignatureContext {
 SignatureContext &context_of(void *pointer) { return *static_cast<SignatureContext *>(pointer); }
 
 SignatureContext *make_context(Provider *provider, const DigestQueries &queries) {
-  try {
-    std::unique_ptr<SignatureContext> context(new SignatureContext{});
-    context->provider = provider;
-    context->queries = queries;
-    return context.release();
-  } catch (const std::bad_alloc &) {
-    (void)refuse_without_memory();
-    return nullptr;
-  }
+  std::unique_ptr<SignatureContext> context(new SignatureContext{});
+  context->provider = provider;
+  context->queries = queries;
+  return context.release();
 }
 
 void *new_context(void *provider, const char *properties) {
-  try {
-    DigestQueries queries;
-    if (properties != nullptr) queries.general = properties;
-    return make_context(static_cast<Provider *>(provider), queries);
-  } catch (const std::bad_alloc &) {
-    (void)refuse_without_memory();
-    return nullptr;
-  }
+  DigestQueries queries;
+  if (properties != nullptr) queries.general = properties;
+  return make_context(static_cast<Provider *>(provider), queries);
 }
 
 void free_context(void *pointer) {
@@ -79,7 +70,6 @@ void free_context(void *pointer) {
 void *copy_context(void *pointer) {
   const SignatureContext &from = context_of(pointer);
   SignatureContext *copy = make_context(from.provider, from.queries);
-  if (copy == nullptr) return nullptr;
   copy->digest_is_fixed = from.digest_is_fixed;
   copy->state = from.state;
   if (from.key != nullptr) copy->key = from.key->take();
@@ -144,19 +134,9 @@ int begin(SignatureContext &context, void *key, const OSSL_PARAM params[], RsaUs
   return begin_anew(context, use, params);
 }
 
-// Functions that the core calls must not throw.
-template <typename Body>
-int guarded(const Body &body) {
-  try {
-    return body();
-  } catch (const std::bad_alloc &) {
-    return refuse_without_memory();
-  }
-}
-
 template <RsaUse kUse>
 int begin_use(void *context, void *key, const OSSL_PARAM params[]) {
-  return guarded([&] { return begin(context_of(context), key, params, kUse); });
+  return begin(context_of(context), key, params, kUse);
 }
 
 // Asks the default provider's context for all that padding needs.
@@ -184,7 +164,7 @@ int begin_message(SignatureContext &context, const char *name, void *key, const 
 
 template <RsaUse kUse>
 int begin_use_message(void *context, const char *digest, void *key, const OSSL_PARAM params[]) {
-  return guarded([&] { return begin_message(context_of(context), digest, key, params, kUse); });
+  return begin_message(context_of(context), digest, key, params, kUse);
 }
 
 // Without a hash, after a digest was set too late, this and the ends of a message refuse as
@@ -357,16 +337,14 @@ int set_params(void *pointer, const OSSL_PARAM params[]) {
   if (context.fallback == nullptr) return refuse(PROV_R_NO_KEY_SET);
   if (params == nullptr || params->key == nullptr) return 1;
   context.state.forget();
-  return guarded([&] {
-    if (context.digest_is_fixed) return set_params_but_digest(context, params);
-    if (!set_fallback_params(context, params)) return 0;
-    // The message so far was hashed with the old digest, so it cannot go on.
-    if (OSSL_PARAM_locate_const(params, OSSL_SIGNATURE_PARAM_DIGEST) != nullptr) {
-      EVP_MD_CTX_free(context.hash);
-      context.hash = nullptr;
-    }
-    return 1;
-  });
+  if (context.digest_is_fixed) return set_params_but_digest(context, params);
+  if (!set_fallback_params(context, params)) return 0;
+  // The message so far was hashed with the old digest, so it cannot go on.
+  if (OSSL_PARAM_locate_const(params, OSSL_SIGNATURE_PARAM_DIGEST) != nullptr) {
+    EVP_MD_CTX_free(context.hash);
+    context.hash = nullptr;
+  }
+  return 1;
 }
 
 const OSSL_PARAM *gettable_params(void *, void *provider) {
@@ -411,36 +389,45 @@ const OSSL_PARAM *settable_digest_params(void *pointer) {
              : nullptr;
 }
 
-using Function = void (*)();
 const OSSL_DISPATCH kFunctions[] = {
-    {OSSL_FUNC_SIGNATURE_NEWCTX, reinterpret_cast<Function>(new_context)},
-    {OSSL_FUNC_SIGNATURE_FREECTX, reinterpret_cast<Function>(free_context)},
-    {OSSL_FUNC_SIGNATURE_DUPCTX, reinterpret_cast<Function>(copy_context)},
-    {OSSL_FUNC_SIGNATURE_SIGN_INIT, reinterpret_cast<Function>(begin_use<RsaUse::kSign>)},
-    {OSSL_FUNC_SIGNATURE_SIGN, reinterpret_cast<Function>(sign)},
-    {OSSL_FUNC_SIGNATURE_VERIFY_INIT, reinterpret_cast<Function>(begin_use<RsaUse::kVerify>)},
-    {OSSL_FUNC_SIGNATURE_VERIFY, reinterpret_cast<Function>(verify)},
+    {OSSL_FUNC_SIGNATURE_NEWCTX, reinterpret_cast<Function>(called_from_c<new_context>)},
+    {OSSL_FUNC_SIGNATURE_FREECTX, reinterpret_cast<Function>(called_from_c<free_context>)},
+    {OSSL_FUNC_SIGNATURE_DUPCTX, reinterpret_cast<Function>(called_from_c<copy_context>)},
+    {OSSL_FUNC_SIGNATURE_SIGN_INIT,
+     reinterpret_cast<Function>(called_from_c<begin_use<RsaUse::kSign>>)},
+    {OSSL_FUNC_SIGNATURE_SIGN, reinterpret_cast<Function>(called_from_c<sign>)},
+    {OSSL_FUNC_SIGNATURE_VERIFY_INIT,
+     reinterpret_cast<Function>(called_from_c<begin_use<RsaUse::kVerify>>)},
+    {OSSL_FUNC_SIGNATURE_VERIFY, reinterpret_cast<Function>(called_from_c<verify>)},
     {OSSL_FUNC_SIGNATURE_VERIFY_RECOVER_INIT,
-     reinterpret_cast<Function>(begin_use<RsaUse::kRecover>)},
-    {OSSL_FUNC_SIGNATURE_VERIFY_RECOVER, reinterpret_cast<Function>(recover)},
+     reinterpret_cast<Function>(called_from_c<begin_use<RsaUse::kRecover>>)},
+    {OSSL_FUNC_SIGNATURE_VERIFY_RECOVER, reinterpret_cast<Function>(called_from_c<recover>)},
     {OSSL_FUNC_SIGNATURE_DIGEST_SIGN_INIT,
-     reinterpret_cast<Function>(begin_use_message<RsaUse::kSign>)},
-    {OSSL_FUNC_SIGNATURE_DIGEST_SIGN_UPDATE, reinterpret_cast<Function>(update_message)},
-    {OSSL_FUNC_SIGNATURE_DIGEST_SIGN_FINAL, reinterpret_cast<Function>(finish_sign_message)},
+     reinterpret_cast<Function>(called_from_c<begin_use_message<RsaUse::kSign>>)},
+    {OSSL_FUNC_SIGNATURE_DIGEST_SIGN_UPDATE,
+     reinterpret_cast<Function>(called_from_c<update_message>)},
+    {OSSL_FUNC_SIGNATURE_DIGEST_SIGN_FINAL,
+     reinterpret_cast<Function>(called_from_c<finish_sign_message>)},
     {OSSL_FUNC_SIGNATURE_DIGEST_VERIFY_INIT,
-     reinterpret_cast<Function>(begin_use_message<RsaUse::kVerify>)},
-    {OSSL_FUNC_SIGNATURE_DIGEST_VERIFY_UPDATE, reinterpret_cast<Function>(update_message)},
-    {OSSL_FUNC_SIGNATURE_DIGEST_VERIFY_FINAL, reinterpret_cast<Function>(finish_verify_message)},
-    {OSSL_FUNC_SIGNATURE_GET_CTX_PARAMS, reinterpret_cast<Function>(get_params)},
-    {OSSL_FUNC_SIGNATURE_GETTABLE_CTX_PARAMS, reinterpret_cast<Function>(gettable_params)},
-    {OSSL_FUNC_SIGNATURE_SET_CTX_PARAMS, reinterpret_cast<Function>(set_params)},
-    {OSSL_FUNC_SIGNATURE_SETTABLE_CTX_PARAMS, reinterpret_cast<Function>(settable_params)},
-    {OSSL_FUNC_SIGNATURE_GET_CTX_MD_PARAMS, reinterpret_cast<Function>(get_digest_params)},
+     reinterpret_cast<Function>(called_from_c<begin_use_message<RsaUse::kVerify>>)},
+    {OSSL_FUNC_SIGNATURE_DIGEST_VERIFY_UPDATE,
+     reinterpret_cast<Function>(called_from_c<update_message>)},
+    {OSSL_FUNC_SIGNATURE_DIGEST_VERIFY_FINAL,
+     reinterpret_cast<Function>(called_from_c<finish_verify_message>)},
+    {OSSL_FUNC_SIGNATURE_GET_CTX_PARAMS, reinterpret_cast<Function>(called_from_c<get_params>)},
+    {OSSL_FUNC_SIGNATURE_GETTABLE_CTX_PARAMS,
+     reinterpret_cast<Function>(called_from_c<gettable_params>)},
+    {OSSL_FUNC_SIGNATURE_SET_CTX_PARAMS, reinterpret_cast<Function>(called_from_c<set_params>)},
+    {OSSL_FUNC_SIGNATURE_SETTABLE_CTX_PARAMS,
+     reinterpret_cast<Function>(called_from_c<settable_params>)},
+    {OSSL_FUNC_SIGNATURE_GET_CTX_MD_PARAMS,
+     reinterpret_cast<Function>(called_from_c<get_digest_params>)},
     {OSSL_FUNC_SIGNATURE_GETTABLE_CTX_MD_PARAMS,
-     reinterpret_cast<Function>(gettable_digest_params)},
-    {OSSL_FUNC_SIGNATURE_SET_CTX_MD_PARAMS, reinterpret_cast<Function>(set_digest_params)},
+     reinterpret_cast<Function>(called_from_c<gettable_digest_params>)},
+    {OSSL_FUNC_SIGNATURE_SET_CTX_MD_PARAMS,
+     reinterpret_cast<Function>(called_from_c<set_digest_params>)},
     {OSSL_FUNC_SIGNATURE_SETTABLE_CTX_MD_PARAMS,
-     reinterpret_cast<Function>(settable_digest_params)},
+     reinterpret_cast<Function>(called_from_c<settable_digest_params>)},
     {0, nullptr},
 };
 

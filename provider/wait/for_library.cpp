@@ -12,6 +12,7 @@
 #include <new>
 
 #include "process/forks.h"
+#include "provider/dispatch.h"
 #include "provider/wait/jobs.h"
 #include "secure/key_memory.h"
 #include "service/client/descriptor.h"
@@ -156,7 +157,8 @@ std::shared_ptr<Waiter> Waiter::of(ASYNC_WAIT_CTX *context) {
     waiter = std::make_shared<Waiter>();
     if (!waiter->descriptor_.is_there()) return nullptr;
     auto own = std::make_unique<std::shared_ptr<Waiter>>(waiter);
-    if (!ASYNC_WAIT_CTX_set_wait_fd(context, &kKey, waiter->descriptor_.get(), own.get(), let_go))
+    if (!ASYNC_WAIT_CTX_set_wait_fd(context, &kKey, waiter->descriptor_.get(), own.get(),
+                                    called_from_c<let_go>))
       return nullptr;
     (void)own.release();
   }
@@ -166,7 +168,7 @@ std::shared_ptr<Waiter> Waiter::of(ASYNC_WAIT_CTX *context) {
   return waiter;
 }
 
-void on_end(void *argument, lc_status) {
+void on_end(void *argument, lc_status) noexcept {
   const std::unique_ptr<PausedPointer> share(static_cast<PausedPointer *>(argument));
   (*share)->waiter->finish(**share);
 }

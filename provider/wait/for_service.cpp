@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "process/cancellation.h"
+#include "provider/dispatch.h"
 #include "provider/wait/jobs.h"
 #include "service/client/job_watch.h"
 
@@ -45,8 +46,8 @@ JobWatch *watch_of(ASYNC_WAIT_CTX *context) {
     delete watch;
   }
   auto made = std::make_unique<JobWatch>();
-  if (made->descriptor() < 0 ||
-      !ASYNC_WAIT_CTX_set_wait_fd(context, &kKey, made->descriptor(), made.get(), let_go))
+  if (made->descriptor() < 0 || !ASYNC_WAIT_CTX_set_wait_fd(context, &kKey, made->descriptor(),
+                                                            made.get(), called_from_c<let_go>))
     return nullptr;
   return made.release();
 }

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cmath>
 #include <mutex>
+#include <new>
 #include <vector>
 
 namespace lanecrypt::python {
@@ -35,6 +36,16 @@ struct Abandoned {
 std::vector<Abandoned> &abandoned() {
   static auto *const list = new std::vector<Abandoned>;
   return *list;
+}
+
+// Whether one more job can be abandoned without memory for it.
+bool has_room_to_abandon() {
+  try {
+    abandoned().reserve(abandoned().size() + 1);
+    return true;
+  } catch (const std::bad_alloc &) {
+    return false;
+  }
 }
 
 // Lets go of what abandoned jobs kept, as far as these have ended.
@@ -78,8 +89,14 @@ Job::Job(nb::object task) : owner_(std::move(task)), task_(nb::cast<Task &>(owne
 // From then on the library tells the end. With the GIL, which what it waits for never needs.
 lc_status Job::hear_of_end() {
   if (state_ != nullptr) return LC_OK;
-  auto state = std::make_shared<State>();
-  auto held = std::make_unique<std::shared_ptr<State>>(state);
+  std::shared_ptr<State> state;
+  std::unique_ptr<std::shared_ptr<State>> held;
+  try {
+    state = std::make_shared<State>();
+    held = std::make_unique<std::shared_ptr<State>>(state);
+  } catch (const std::bad_alloc &) {  // the destructor asks too
+    return LC_ERROR_MEMORY;
+  }
   lc_completion completion = {};
   completion.struct_size = sizeof completion;
   completion.callback = &tell_end;
@@ -96,7 +113,7 @@ Job::~Job() {
   // The parent's ticket is nothing that a child of fork may touch.
   if (ticket_ == nullptr || born_in_ != forks()) return;
   bool is_under_way = !is_over_ && lc_ticket_status(ticket_) == LC_PENDING;
-  if (is_under_way && hear_of_end() != LC_OK) {
+  if (is_under_way && (!has_room_to_abandon() || hear_of_end() != LC_OK)) {
     // There is no memory for that.
     const nb::gil_scoped_release released;
     (void)lc_ticket_wait(ticket_, nullptr);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <string>
 
 #include "view.h"
@@ -27,7 +28,11 @@ struct Generation {
     secure::KeyMemory der = write_private_key(parts);
     if (as_pem && der.size() != 0) der = write_pem({der.data(), der.size()});
     lacks_memory = der.size() == 0;
-    keys.push_back(std::move(der));
+    try {
+      keys.push_back(std::move(der));
+    } catch (const std::bad_alloc &) {  // nothing may be thrown into the library
+      lacks_memory = true;
+    }
     return lacks_memory ? 0 : 1;
   }
   // Leaves an exception of Python's where it returns 0.

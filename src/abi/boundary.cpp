@@ -15,16 +15,17 @@ thread_local char last_error[kMostBytes] = "";
 
 }  // namespace
 
-lc_status tell(const Status &status) {
-  if (!status.ok()) {
-    const size_t length = std::min(status.text().size(), kMostBytes - 1);
-    memcpy(last_error, status.text().data(), length);
+lc_status tell(const Status &status) { return tell(status.code(), status.text().c_str()); }
+
+// Needs no memory: it also tells that there is none.
+lc_status tell(lc_status code, const char *text) {
+  if (code != LC_OK) {
+    const size_t length = std::min(std::strlen(text), kMostBytes - 1);
+    memcpy(last_error, text, length);
     last_error[length] = '\0';
   }
-  return status.code();
+  return code;
 }
-
-lc_status tell(lc_status code, const char *text) { return tell(Status(code, text)); }
 
 Result<runtime::Executor *> find_device(lc_context *context, uint32_t index) {
   if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");

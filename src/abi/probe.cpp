@@ -80,10 +80,10 @@ std::string look(const std::string &api) {
 int lc_probe(int count, const char *const *words) {
   using namespace lanecrypt;
   if (process::serves_a_stranger() || count != 2) return 2;
-  const std::string what = words[0], name = words[1];
   const int output = keep_output();
   if (output < 0) return 4;
   try {
+    const std::string what = words[0], name = words[1];
     if (what == "look") {
       end_after(kLookLimit);
       say(output, look(name));

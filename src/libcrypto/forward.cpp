@@ -23,7 +23,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <climits>
 #include <cstdarg>
 #include <cstdint>
 #include <cstring>
@@ -39,7 +41,8 @@ namespace {
 struct Object {
   uintptr_t address;
   uintptr_t begin, end;
-  std::string path;  // "": the program itself
+  // Of the dynamic linker, for as long as the object is loaded. "": the program itself.
+  const char *path;
 };
 
 struct Table {
@@ -55,7 +58,9 @@ struct Table {
 // parent was just binding.
 std::atomic<const Table *> bound{nullptr};
 
-int find_object(struct dl_phdr_info *info, size_t, void *pointer) {
+// dl_iterate_phdr() is C code and holds a lock, so its callbacks may not throw. They allocate
+// nothing.
+int find_object(struct dl_phdr_info *info, size_t, void *pointer) noexcept {
   Object &object = *static_cast<Object *>(pointer);
   uintptr_t begin = UINTPTR_MAX, end = 0;
   for (int n = 0; n < info->dlpi_phnum; ++n) {
@@ -67,7 +72,7 @@ int find_object(struct dl_phdr_info *info, size_t, void *pointer) {
   if (object.address < begin || object.address >= end) return 0;
   object.begin = begin;
   object.end = end;
-  if (info->dlpi_name != nullptr) object.path = info->dlpi_name;
+  object.path = info->dlpi_name != nullptr ? info->dlpi_name : "";
   return 1;
 }
 
@@ -132,12 +137,18 @@ Status bind_handle(void *handle, const Object &object, const std::string &path) 
   return Status();
 }
 
+// A copy, since another thread may unload the object.
+using Path = std::array<char, PATH_MAX>;
+
 // The path of a loaded object whose file is called libcrypto*, "" for none.
-int note_libcrypto(struct dl_phdr_info *info, size_t, void *path) {
+int note_libcrypto(struct dl_phdr_info *info, size_t, void *pointer) noexcept {
   const char *name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
   const char *slash = std::strrchr(name, '/');
   if (std::strncmp(slash == nullptr ? name : slash + 1, "libcrypto", 9) != 0) return 0;
-  *static_cast<std::string *>(path) = name;
+  Path &path = *static_cast<Path *>(pointer);
+  const size_t length = std::strlen(name);
+  if (length >= path.size()) return 0;
+  std::memcpy(path.data(), name, length + 1);
   return 1;
 }
 
@@ -150,10 +161,10 @@ Status bind_libcrypto_of(const void *address) {
   if (const Table *table = bound.load(std::memory_order_acquire);
       table != nullptr && table->object.begin == object.begin)
     return Status();
-  const bool is_program = object.path.empty();
+  const bool is_program = *object.path == '\0';
   const std::string path = is_program ? "the program itself" : object.path;
   void *handle = is_program ? dlopen(nullptr, RTLD_NOW | RTLD_LOCAL)
-                            : dlopen(object.path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+                            : dlopen(object.path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
   if (handle == nullptr)
     return Status(LC_ERROR_UNSUPPORTED, "cannot reach the libcrypto in " + path);
   Status status = bind_handle(handle, object, path);
@@ -167,9 +178,10 @@ Status bind_libcrypto_of_process() {
   // as Python's modules do. Then the system's.
   if (void *seen = dlsym(RTLD_DEFAULT, "OSSL_LIB_CTX_new"); seen != nullptr)
     if (bind_libcrypto_of(seen).ok()) return Status();
-  std::string path;
+  Path path{};
   dl_iterate_phdr(note_libcrypto, &path);
-  for (const char *name : {path.c_str(), "libcrypto.so.3", "libcrypto.so.4"}) {
+  for (const char *name :
+       {static_cast<const char *>(path.data()), "libcrypto.so.3", "libcrypto.so.4"}) {
     if (*name == '\0') continue;
     void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) continue;
@@ -196,11 +208,17 @@ bool libcrypto_is_ending() {
 
 namespace {
 
-const Table *table_of_process() {
+// nullptr where there is no libcrypto, or no memory to look for one. The functions below are called
+// from destructors too, and libcrypto's do not throw.
+const Table *table_of_process() noexcept {
   const Table *table = bound.load(std::memory_order_acquire);
-  if (table == nullptr && bind_libcrypto_of_process().ok())
-    table = bound.load(std::memory_order_acquire);
-  return table;
+  if (table != nullptr) return table;
+  try {
+    (void)bind_libcrypto_of_process().ok();
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
+  return bound.load(std::memory_order_acquire);
 }
 
 // Keeps a cleanup that has not begun from freeing anything while this lives.

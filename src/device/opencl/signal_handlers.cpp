@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace lanecrypt::device::opencl {
@@ -14,20 +15,35 @@ struct Range {
   uintptr_t begin, end;
 };
 
-// Where the code of the process lies now.
-std::vector<Range> code_now() {
+struct Ranges {
   std::vector<Range> all;
-  const auto add = [](dl_phdr_info *object, size_t, void *to) {
-    for (unsigned n = 0; n < object->dlpi_phnum; ++n) {
-      const auto &segment = object->dlpi_phdr[n];
-      if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
-      const uintptr_t begin = object->dlpi_addr + segment.p_vaddr;
-      static_cast<std::vector<Range> *>(to)->push_back({begin, begin + segment.p_memsz});
-    }
-    return 0;
-  };
-  dl_iterate_phdr(add, &all);
-  return all;
+  size_t found = 0;  // all.size() are kept
+};
+
+// dl_iterate_phdr() is C code and holds a lock: this may not throw, and so does not let `all` grow.
+int add_code(dl_phdr_info *object, size_t, void *to) noexcept {
+  Ranges &ranges = *static_cast<Ranges *>(to);
+  for (unsigned n = 0; n < object->dlpi_phnum; ++n) {
+    const auto &segment = object->dlpi_phdr[n];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    const uintptr_t begin = object->dlpi_addr + segment.p_vaddr;
+    if (ranges.found < ranges.all.size())
+      ranges.all[ranges.found] = {begin, begin + segment.p_memsz};
+    ++ranges.found;
+  }
+  return 0;
+}
+
+// Where the code of the process lies now. Other threads may load more between two passes.
+std::vector<Range> code_now() {
+  Ranges ranges;
+  do {
+    ranges.all.resize(ranges.found);
+    ranges.found = 0;
+    dl_iterate_phdr(add_code, &ranges);
+  } while (ranges.found > ranges.all.size());
+  ranges.all.resize(ranges.found);
+  return std::move(ranges.all);
 }
 
 const std::vector<Range> &code_before_drivers() {

@@ -94,6 +94,52 @@ def test_what_is_right_passes(check, path, line):
     assert check(path, LICENCE + line + "\n") == []
 
 
+@pytest.mark.parametrize("path, line", [
+    ("src/a.cpp", "int add(dl_phdr_info *, size_t, void *) { return 0; }\nint n = dl_iterate_phdr(add, &all);"),
+    ("src/a.cpp", "const auto add = [](dl_phdr_info *, size_t, void *) { return 0; };\ndl_iterate_phdr(\n    add, &all);"),
+    ("provider/a.cpp", "int take(const OSSL_PARAM p[], void *) { return 1; }\nEVP_PKEY_export(key, kPair, take, this);"),
+    ("provider/a.cpp", "OSSL_PROVIDER_do_all(library, note, nullptr);"),
+    ("cli/a.cpp", "qsort(all, count, sizeof *all, compare);"),
+    ("provider/a.cpp", "    {OSSL_FUNC_KEYMGMT_HAS, reinterpret_cast<Function>(has)},"),
+    ("provider/a.cpp", "    {OSSL_FUNC_KEYMGMT_HAS,\n     reinterpret_cast<Function>(has<kType>)},"),
+])
+def test_a_function_that_c_calls_may_not_throw(check, path, line):
+    assert len(check(path, LICENCE + line + "\n")) == 1
+
+
+@pytest.mark.parametrize("path, line", [
+    ("src/a.cpp", "int add(dl_phdr_info *, size_t, void *) noexcept { return 0; }\nint n = dl_iterate_phdr(add, &all);"),
+    ("src/a.cpp", "const auto add = [](dl_phdr_info *, size_t, void *) noexcept { return 0; };\ndl_iterate_phdr(add, 0);"),
+    ("provider/a.cpp", "EVP_PKEY_export(key, kPair, called_from_c<take<1>>, this);"),
+    ("provider/a.cpp", "int f(OSSL_CALLBACK *callback, void *a) { return EVP_PKEY_export(key, kPair, callback, a); }"),
+    ("provider/a.cpp", "EVP_PKEY_CTX_set_cb(context, nullptr);"),
+    ("provider/a.cpp", "    {OSSL_FUNC_KEYMGMT_HAS, reinterpret_cast<Function>(called_from_c<has>)},"),
+    ("service/a.cpp", "auto f = reinterpret_cast<Function>(dlsym(handle, name));"),
+    ("tests/a.cpp", "dl_iterate_phdr(count, &n);"),
+])
+def test_a_function_that_cannot_throw_passes(check, path, line):
+    assert check(path, LICENCE + line + "\n") == []
+
+
+@pytest.mark.parametrize("command, is_right", [
+    ("python3 -m pip install numpy==2.4.6", False),
+    ('"$tools/bin/python" -m pip --quiet install \\\n  --only-binary :all: numpy', False),
+    ('"${pip[@]}" install scikit-build-core', False),
+    ('"${pip[@]}" wheel --no-deps .', False),
+    ("pip3 download ray", False),
+    ("cargo build --release", False),
+    ('"$cargo" metadata --format-version 1', False),
+    ("pip install --require-hashes -r dev/requirements/nvcc.txt", True),
+    ('"${pip[@]}" install --quiet \\\n  --require-hashes -r dev/requirements/zig.txt', True),
+    ('"${pip[@]}" wheel --no-index .', True),
+    ("cargo metadata --locked --format-version 1", True),
+    ("# pip install lanecrypt", True),
+])
+def test_what_fetches_checks_what_comes(check, command, is_right):
+    text = f"#!/usr/bin/env bash\n# SPDX-License-Identifier: Apache-2.0\n{command}\n"
+    assert len(check("dev/a", text)) == (0 if is_right else 1)
+
+
 def test_form(check):
     assert check("src/job/a.cpp", "int a;\n") == ["has no line SPDX-License-Identifier: Apache-2.0"]
     # Length alone is no breach.

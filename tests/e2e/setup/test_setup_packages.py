@@ -3,9 +3,11 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
+import zipfile
 
 import pytest
 
@@ -32,6 +34,7 @@ class Machine:
         self.folder = folder
         (folder / "dev").mkdir()
         shutil.copy(repository / "dev" / "setup", folder / "dev" / "setup")
+        shutil.copytree(repository / "dev" / "requirements", folder / "dev" / "requirements")
         (folder / "bin").mkdir()
         for name, text in (("dpkg-query", DPKG_QUERY), ("apt-get", APT_GET), ("sudo", SUDO)):
             (folder / "bin" / name).write_text(text)
@@ -48,6 +51,12 @@ class Machine:
                  # Nothing is fetched, whether or not there is a network: pip would bring 60 MB.
                  "PIP_NO_INDEX": "1", "LANECRYPT_NO_PYTHON": "1", "LANECRYPT_NO_VECTORS": "1",
                  **environment})
+
+    def folder_of(self, name):
+        """Where the cache keeps what dev/requirements/NAME.txt names."""
+        said = subprocess.run([self.folder / "dev" / "setup", "--folder", name], check=True, text=True,
+                              capture_output=True, env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder)})
+        return pathlib.Path(said.stdout.strip())
 
     def apt_calls(self):
         log = self.folder / "apt"
@@ -97,8 +106,7 @@ def test_who_builds_needs_no_linter_and_nothing_of_the_tests(machine):
 def test_what_is_named_is_installed(machine, root, what, installed):
     (machine.folder / "missing").write_text("cmake\ngit\nlibgtest-dev\nshellcheck\n")
     (machine.folder / "apt-works").touch()
-    formatter = machine.folder / ".cache/lanecrypt/clang-format-14.0.6"
-    formatter.mkdir(parents=True)
+    machine.folder_of("clang-format").mkdir(parents=True)
     done = machine.setup(*what)
     assert done.returncode == 0, done.stderr
     assert machine.apt_calls()[-1].endswith(f"install --no-install-recommends {installed}")
@@ -107,7 +115,7 @@ def test_what_is_named_is_installed(machine, root, what, installed):
 def test_clang_format_that_cannot_be_fetched(machine):
     done = machine.setup("lint")
     assert done.returncode == 1
-    assert "pip could not fetch clang-format 14.0.6" in done.stderr
+    assert "pip could not fetch clang-format" in done.stderr
     cache = machine.folder / ".cache" / "lanecrypt"
     assert [entry.name for entry in cache.iterdir()] == ["clang-format.lock"]
 
@@ -142,7 +150,7 @@ def test_lint_takes_no_other_clang_format(machine, repository):
                           timeout=300, env={"PATH": f"{machine.folder}/bin:/usr/bin:/bin",
                                             "HOME": str(machine.folder), "LANECRYPT_NO_SETUP": "1"})
     assert done.returncode == 1
-    assert ".cache/lanecrypt/clang-format-14.0.6/" in done.stdout
+    assert f"{machine.folder_of('clang-format')}/" in done.stdout
     assert "(dev/setup lint fetches it)" in done.stdout
 
 
@@ -206,12 +214,46 @@ def test_nvcc_that_cannot_be_fetched(machine):
 
 
 def test_nvcc_in_the_cache_is_not_fetched_again(machine):
-    nvcc = machine.folder / ".cache/lanecrypt/nvcc-13.0/nvidia/cu13/bin/nvcc"
+    nvcc = machine.folder_of("nvcc") / "nvidia/cu13/bin/nvcc"
     nvcc.parent.mkdir(parents=True)
     nvcc.write_text("")
     nvcc.chmod(0o755)
     done = machine.setup(LANECRYPT_CUDA_ARCHS="90")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_other_requirements_have_another_folder(machine):
+    before = machine.folder_of("nvcc")
+    with open(machine.folder / "dev/requirements/nvcc.txt", "a", encoding="utf-8") as file:
+        file.write("# another\n")
+    assert machine.folder_of("nvcc") != before
+
+
+def test_what_has_another_hash_is_refused(machine):
+    """pip takes the file only if it has the hash that dev/requirements names."""
+    wheel = machine.folder / "wheels/clang_format-14.0.6-py3-none-any.whl"
+    wheel.parent.mkdir()
+    with zipfile.ZipFile(wheel, "w") as file:
+        file.writestr("clang_format/data/bin/clang-format", "#!/bin/sh\n")
+        file.writestr("clang_format-14.0.6.dist-info/METADATA",
+                      "Metadata-Version: 2.1\nName: clang-format\nVersion: 14.0.6\n")
+        file.writestr("clang_format-14.0.6.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        file.writestr("clang_format-14.0.6.dist-info/RECORD", "")
+    done = machine.setup("lint", PIP_FIND_LINKS=str(wheel.parent))
+    assert done.returncode == 1
+    assert "THESE PACKAGES DO NOT MATCH THE HASHES" in done.stderr
+    assert not machine.folder_of("clang-format").exists()
+
+
+def test_each_requirement_has_a_version_and_a_hash(repository):
+    for path in (repository / "dev/requirements").glob("*.txt"):
+        lines = re.sub(r"\\\n", "", path.read_text(encoding="utf-8")).splitlines()
+        needs = [line for line in lines if not line.startswith("#")]
+        assert needs, path
+        for line in needs:
+            assert re.match(r"[\w-]+==[\w.]+(; [^-]+)? +--hash=sha256:[0-9a-f]{64}", line), (path, line)
+        wants = [line.removeprefix("# want: ") for line in lines if line.startswith("# want: ")]
+        assert wants == [line.split("  ")[0].rstrip() for line in needs], path
 
 
 def test_it_can_be_left_out(machine):

@@ -3,7 +3,7 @@
 //! pqcrypto-mldsa and pqcrypto-sphincsplus bring it: on one core and on so many, as rows of
 //! bench/results. The latter are of SPHINCS+ 3.1, which takes as many hashes as SLH-DSA.
 //!
-//!     cargo run --release --manifest-path bench/pq/peers/Cargo.toml -- CORES
+//!     cargo run --locked --release --manifest-path bench/pq/peers/Cargo.toml -- CORES
 use pqcrypto_mldsa as mldsa;
 use pqcrypto_sphincsplus as slh;
 use std::time::{Duration, Instant};

@@ -1,0 +1,37 @@
+// Functions of ours that C code calls. An exception that passes through C code ends the process, so
+// none may leave such a function.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <exception>
+#include <type_traits>
+
+namespace lanecrypt::process {
+
+using OnException = void (*)(const std::exception &) noexcept;
+
+template <auto kFunction, OnException kOnException, typename Pointer = decltype(+kFunction)>
+struct CFunction;
+
+// call() is not noexcept: pthread_cancel() ends a thread by an exception of the C library's, which
+// is no std::exception and must pass.
+template <auto kFunction, OnException kOnException, typename Result, typename... Parameters>
+struct CFunction<kFunction, kOnException, Result (*)(Parameters...)> {
+  static Result call(Parameters... arguments) {
+    try {
+      return kFunction(arguments...);
+    } catch (const std::exception &error) {
+      if constexpr (kOnException != nullptr) kOnException(error);
+    }
+    if constexpr (!std::is_void_v<Result>) return Result{};
+  }
+};
+
+// `kFunction`, which may be a lambda without captures, for a caller in C. If it throws,
+// `kOnException` is called, and the result is 0 or nullptr. So the caller must take that for a
+// failure. A function that is noexcept needs no guard, and does not compile here.
+template <auto kFunction, OnException kOnException = nullptr>
+inline constexpr auto c_function = &CFunction<kFunction, kOnException>::call;
+
+}  // namespace lanecrypt::process
