@@ -18,6 +18,7 @@
 #include <cstring>
 #include <memory>
 
+#include "provider/dispatch.h"
 #include "provider/fallback.h"
 #include "provider/pq/pq_key.h"
 #include "provider/pq/pq_operations.h"
@@ -80,8 +81,8 @@ int import_key(const OSSL_PARAM params[], void *argument) {
 
 int construct(OSSL_DECODER_INSTANCE *of, const OSSL_PARAM params[], void *argument) {
   const OSSL_PARAM *const reference = OSSL_PARAM_locate_const(params, OSSL_OBJECT_PARAM_REFERENCE);
-  return reference != nullptr &&
-         OSSL_DECODER_export(of, reference->data, reference->data_size, import_key, argument);
+  return reference != nullptr && OSSL_DECODER_export(of, reference->data, reference->data_size,
+                                                     called_from_c<import_key>, argument);
 }
 
 using Bio = std::unique_ptr<BIO, decltype(&BIO_free)>;
@@ -152,7 +153,7 @@ EVP_PKEY *read_private_key(const Decoder &decoder, OSSL_CORE_BIO *in, int select
       OSSL_DECODER_CTX_set_input_type(context.get(), "DER") != 1 ||
       OSSL_DECODER_CTX_set_selection(context.get(), selection) != 1 ||
       OSSL_DECODER_CTX_add_decoder(context.get(), method.get()) != 1 ||
-      OSSL_DECODER_CTX_set_construct(context.get(), construct) != 1 ||
+      OSSL_DECODER_CTX_set_construct(context.get(), called_from_c<construct>) != 1 ||
       OSSL_DECODER_CTX_set_construct_data(context.get(), &reading) != 1 ||
       OSSL_DECODER_from_bio(context.get(), bio.get()) != 1) {
     EVP_PKEY_free(reading.made);
@@ -203,14 +204,15 @@ int export_object(void *, const void *reference, size_t bytes, OSSL_CALLBACK *ca
                          argument);
 }
 
-using Function = void (*)();
 template <size_t kType, size_t kStructure>
 const OSSL_DISPATCH kFunctions[] = {
-    {OSSL_FUNC_DECODER_NEWCTX, reinterpret_cast<Function>(new_context)},
-    {OSSL_FUNC_DECODER_FREECTX, reinterpret_cast<Function>(free_context)},
-    {OSSL_FUNC_DECODER_DOES_SELECTION, reinterpret_cast<Function>(does_selection<kStructure>)},
-    {OSSL_FUNC_DECODER_DECODE, reinterpret_cast<Function>(decode<kType, kStructure>)},
-    {OSSL_FUNC_DECODER_EXPORT_OBJECT, reinterpret_cast<Function>(export_object)},
+    {OSSL_FUNC_DECODER_NEWCTX, reinterpret_cast<Function>(called_from_c<new_context>)},
+    {OSSL_FUNC_DECODER_FREECTX, reinterpret_cast<Function>(called_from_c<free_context>)},
+    {OSSL_FUNC_DECODER_DOES_SELECTION,
+     reinterpret_cast<Function>(called_from_c<does_selection<kStructure>>)},
+    {OSSL_FUNC_DECODER_DECODE,
+     reinterpret_cast<Function>(called_from_c<decode<kType, kStructure>>)},
+    {OSSL_FUNC_DECODER_EXPORT_OBJECT, reinterpret_cast<Function>(called_from_c<export_object>)},
     {0, nullptr},
 };
 

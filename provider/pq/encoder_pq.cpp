@@ -14,8 +14,8 @@
 
 #include <iterator>
 #include <memory>
-#include <new>
 
+#include "provider/dispatch.h"
 #include "provider/fallback.h"
 #include "provider/pq/pq_key.h"
 #include "provider/pq/pq_operations.h"
@@ -58,8 +58,7 @@ struct Encoder {
 
 template <size_t kForm>
 void *new_context(void *provider) {
-  return or_refuse(new (std::nothrow)
-                       Encoder{*static_cast<Provider *>(provider), kForms[kForm], nullptr});
+  return new Encoder{*static_cast<Provider *>(provider), kForms[kForm], nullptr};
 }
 void free_context(void *encoder) { delete static_cast<Encoder *>(encoder); }
 
@@ -118,15 +117,16 @@ int encode(void *pointer, OSSL_CORE_BIO *out, const void *key_pointer, const OSS
          OSSL_ENCODER_to_bio(context.get(), bio.get()) == 1;
 }
 
-using Function = void (*)();
 template <size_t kForm>
 const OSSL_DISPATCH kFunctions[] = {
-    {OSSL_FUNC_ENCODER_NEWCTX, reinterpret_cast<Function>(new_context<kForm>)},
-    {OSSL_FUNC_ENCODER_FREECTX, reinterpret_cast<Function>(free_context)},
-    {OSSL_FUNC_ENCODER_SETTABLE_CTX_PARAMS, reinterpret_cast<Function>(settable_params)},
-    {OSSL_FUNC_ENCODER_SET_CTX_PARAMS, reinterpret_cast<Function>(set_params)},
-    {OSSL_FUNC_ENCODER_DOES_SELECTION, reinterpret_cast<Function>(does_selection<kForm>)},
-    {OSSL_FUNC_ENCODER_ENCODE, reinterpret_cast<Function>(encode)},
+    {OSSL_FUNC_ENCODER_NEWCTX, reinterpret_cast<Function>(called_from_c<new_context<kForm>>)},
+    {OSSL_FUNC_ENCODER_FREECTX, reinterpret_cast<Function>(called_from_c<free_context>)},
+    {OSSL_FUNC_ENCODER_SETTABLE_CTX_PARAMS,
+     reinterpret_cast<Function>(called_from_c<settable_params>)},
+    {OSSL_FUNC_ENCODER_SET_CTX_PARAMS, reinterpret_cast<Function>(called_from_c<set_params>)},
+    {OSSL_FUNC_ENCODER_DOES_SELECTION,
+     reinterpret_cast<Function>(called_from_c<does_selection<kForm>>)},
+    {OSSL_FUNC_ENCODER_ENCODE, reinterpret_cast<Function>(called_from_c<encode>)},
     {0, nullptr},
 };
 

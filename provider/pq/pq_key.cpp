@@ -5,6 +5,7 @@
 #include <openssl/params.h>
 
 #include <cstring>
+#include <memory>
 
 #include "provider/dispatch.h"
 #include "provider/fallback.h"
@@ -23,14 +24,9 @@ const OSSL_PARAM *bytes_of(const OSSL_PARAM params[], const char *name) {
 
 PqKey *PqKey::around(Provider &provider, const PqType &type, EVP_PKEY *made) {
   if (made == nullptr) return nullptr;
-  PqKey *const key = or_refuse(new (std::nothrow) PqKey(provider, type));
-  if (key == nullptr) {
-    EVP_PKEY_free(made);
-  } else if (!key->set_fallback(made)) {
-    release(key);
-    return nullptr;
-  }
-  return key;
+  std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> its(made, EVP_PKEY_free);
+  std::unique_ptr<PqKey, decltype(&release)> key(new PqKey(provider, type), release);
+  return key->set_fallback(its.release()) ? key.release() : nullptr;
 }
 
 PqKey::~PqKey() {
@@ -83,7 +79,8 @@ bool PqKey::copy_tr(std::array<uint8_t, 64> &to) {
     if (open == nullptr) return int(refuse(PROV_R_MISSING_KEY));
     return of.hash.take(open->data, open->data_size) && of.hash.give(of.to) ? 1 : 0;
   };
-  if (EVP_PKEY_export(fallback_, OSSL_KEYMGMT_SELECT_PUBLIC_KEY, called_from_c<hash>, &hashing) != 1)
+  if (EVP_PKEY_export(fallback_, OSSL_KEYMGMT_SELECT_PUBLIC_KEY, called_from_c<hash>, &hashing) !=
+      1)
     return false;
   Tr none = Tr::kNone;
   if (tr_state_.compare_exchange_strong(none, Tr::kWriting)) {

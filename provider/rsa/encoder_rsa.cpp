@@ -8,8 +8,8 @@
 #include <openssl/core_dispatch.h>
 #include <openssl/evp.h>
 
-#include "provider/refusal.h"
 #include "provider/dispatch.h"
+#include "provider/refusal.h"
 #include "provider/rsa/rsa_key.h"
 #include "provider/rsa/rsa_operations.h"
 
