@@ -7,7 +7,9 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -234,6 +236,59 @@ TEST(Peers, AreThoseOfTheSocket) {
   EXPECT_TRUE(peer->process.ok());
   close(pair[0]);
   close(pair[1]);
+}
+
+// A peer whose process cannot be named: what the calls return, as -errno.
+std::optional<Peer> peer_where(int of_peer, int open_process) {
+  const auto call = [](int value) {
+    if (value < 0) errno = -value;
+    return value < 0 ? -1 : value;
+  };
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair) != 0) return std::nullopt;
+  std::optional<Peer> peer = Peer::of(pair[0], {[=](int) { return call(of_peer); },
+                                                [=](pid_t) { return call(open_process); }});
+  close(pair[0]);
+  close(pair[1]);
+  return peer;
+}
+
+// A peer that was reaped is EINVAL on Linux 6.5 to 6.15.
+TEST(Peers, AreRefusedIfTheKernelDoesNotNameTheirProcess) {
+  for (const int error : {EINVAL, ESRCH, ENODATA, EMFILE, ENFILE, ENOMEM, EPERM, EACCES, EIO, ENOSYS}) {
+    const std::optional<Peer> peer = peer_where(-error, -ENOSYS);
+    ASSERT_TRUE(peer);
+    EXPECT_TRUE(peer->has_ended) << std::strerror(error);
+  }
+  for (const int error : {EINVAL, ESRCH, EMFILE, ENFILE, ENOMEM}) {
+    const std::optional<Peer> peer = peer_where(-ENOPROTOOPT, -error);
+    ASSERT_TRUE(peer);
+    EXPECT_TRUE(peer->has_ended) << std::strerror(error);
+  }
+}
+
+// Linux before 6.5, and before 5.3.
+TEST(Peers, AreAdmittedIfTheKernelCannotNameProcesses) {
+  for (const int error : {ENOSYS, EPERM}) {
+    const std::optional<Peer> peer = peer_where(-ENOPROTOOPT, -error);
+    ASSERT_TRUE(peer);
+    EXPECT_FALSE(peer->has_ended) << std::strerror(error);
+    EXPECT_FALSE(peer->process.ok());
+  }
+}
+
+// From Linux 6.16 on SO_PEERPIDFD gives a descriptor of a process that was reaped.
+TEST(Peers, AreRefusedIfTheirProcessHasEnded) {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  const int ended = int(syscall(SYS_pidfd_open, child, 0));
+  if (ended < 0) GTEST_SKIP() << "this kernel has no pidfd_open()";
+  siginfo_t ignored{};
+  ASSERT_EQ(0, waitid(P_PID, id_t(child), &ignored, WEXITED | WNOWAIT));
+  EXPECT_TRUE(peer_where(dup(ended), -ENOSYS)->has_ended);
+  EXPECT_TRUE(peer_where(-ENOPROTOOPT, dup(ended))->has_ended);
+  (void)waitpid(child, nullptr, 0);
+  EXPECT_TRUE(peer_where(ended, -ENOSYS)->has_ended);
 }
 
 // ---- The socket -------------------------------------------------------------
