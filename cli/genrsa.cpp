@@ -214,9 +214,9 @@ class Genrsa : public Subcommand {
         app.add_option("--devices,--device", devices_,
                        "on which devices; otherwise as LANECRYPT_DEVICES says, or every GPU")
             ->option_text("LIST");
-    CLI::Option *const service = app.add_flag(
-        "--service{auto}", service_,
-        "by lanecryptd: the usual one, or with --service=PATH the one at that socket");
+    CLI::Option *const service =
+        app.add_flag("--service{auto}", service_,
+                     "by lanecryptd: the usual one, or with --service=PATH the one at that socket");
     service->excludes(devices);
     app.add_option("--service-owner", service_owner_,
                    "whose socket may be used, beside root's and this user's")
@@ -251,7 +251,7 @@ class Genrsa : public Subcommand {
     options.fallback = require_device_ ? LC_FALLBACK_NONE : LC_FALLBACK_CPU;
     if (service_) {
       options.service = service_->c_str();
-    options.service_owner = service_owner_ ? service_owner_->c_str() : nullptr;
+      options.service_owner = service_owner_ ? service_owner_->c_str() : nullptr;
       options.devices = "none";
     }
     Context context(options);

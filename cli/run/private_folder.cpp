@@ -84,8 +84,9 @@ std::vector<std::string> parent_folders() {
   add(state_folder());
   const std::string temporary = path_in("TMPDIR");
   // If it is not there, mkdtemp() says so.
-  const bool is_usable = !temporary.empty() && is_short_enough(temporary) &&
-                         (is_out_of_others_reach(temporary) || access(temporary.c_str(), F_OK) != 0);
+  const bool is_usable =
+      !temporary.empty() && is_short_enough(temporary) &&
+      (is_out_of_others_reach(temporary) || access(temporary.c_str(), F_OK) != 0);
   parents.push_back(is_usable ? temporary : "/tmp");
   return parents;
 }

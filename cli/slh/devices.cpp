@@ -26,9 +26,9 @@ void SlhDevices::add_service_name(std::vector<OptionName> &names) {
 }
 
 void SlhDevices::declare_service(CLI::App &app) {
-  CLI::Option *const service = app.add_flag(
-      "--service{auto}", service_,
-      "by lanecryptd: the usual one, or with --service=PATH the one at that socket");
+  CLI::Option *const service =
+      app.add_flag("--service{auto}", service_,
+                   "by lanecryptd: the usual one, or with --service=PATH the one at that socket");
   service->excludes(list_option_);
   app.add_option("--service-owner", service_owner_,
                  "whose socket may be used, beside root's and this user's")

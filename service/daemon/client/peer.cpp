@@ -19,6 +19,13 @@
 namespace lanecrypt::service::daemon {
 namespace {
 
+std::optional<ucred> credentials_of(int socket) {
+  ucred credentials{};
+  socklen_t bytes = sizeof credentials;
+  const int done = getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &bytes);
+  return done == 0 ? std::optional(credentials) : std::nullopt;
+}
+
 std::vector<gid_t> groups_of(int socket) {
   // The length that is too short comes back as the length that is needed.
   socklen_t bytes = 0;
@@ -65,15 +72,19 @@ Peer::Calls Peer::kernel() {
           .open_process = [](pid_t number) { return int(syscall(SYS_pidfd_open, number, 0)); }};
 }
 
+std::optional<uid_t> Peer::user_of(int socket) {
+  const std::optional<ucred> credentials = credentials_of(socket);
+  return credentials ? std::optional(credentials->uid) : std::nullopt;
+}
+
 std::optional<Peer> Peer::of(int socket, const Calls &calls) {
-  ucred credentials{};
-  socklen_t bytes = sizeof credentials;
-  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0) return std::nullopt;
+  const std::optional<ucred> credentials = credentials_of(socket);
+  if (!credentials) return std::nullopt;
   Peer peer;
-  peer.user = credentials.uid;
-  peer.group = credentials.gid;
+  peer.user = credentials->uid;
+  peer.group = credentials->gid;
   peer.groups = groups_of(socket);
-  find_process(socket, credentials.pid, calls, peer);
+  find_process(socket, credentials->pid, calls, peer);
   return peer;
 }
 

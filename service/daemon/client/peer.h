@@ -26,10 +26,13 @@ struct Peer {
 
   // The system calls that name the process. Each returns a descriptor, or -1 and sets errno.
   struct Calls {
-    std::function<int(int socket)> process_of_peer;    // SO_PEERPIDFD, since Linux 6.5
-    std::function<int(pid_t process)> open_process;    // pidfd_open(), since Linux 5.3
+    std::function<int(int socket)> process_of_peer;  // SO_PEERPIDFD, since Linux 6.5
+    std::function<int(pid_t process)> open_process;  // pidfd_open(), since Linux 5.3
   };
   static Calls kernel();
+
+  // The user alone, which takes less time.
+  static std::optional<uid_t> user_of(int socket);
 
   // nullopt where the kernel does not tell.
   static std::optional<Peer> of(int socket, const Calls &calls = kernel());

@@ -135,7 +135,8 @@ TEST_F(APlace, WhoseOwnerIsNamed) {
   if (nobody == nullptr) GTEST_SKIP() << "there is no user nobody";
   make(nobody->pw_uid, 0755, nobody->pw_uid, nobody->pw_uid);
   EXPECT_TRUE(is_trusted("nobody")) << why_;
-  for (const char *wrong : {"nobody-else", "-1", "4294967295", "99999999999999999999", "0x0", " ", "1 "}) {
+  for (const char *wrong :
+       {"nobody-else", "-1", "4294967295", "99999999999999999999", "0x0", " ", "1 "}) {
     EXPECT_FALSE(is_trusted(wrong)) << wrong;
     EXPECT_NE(std::string::npos, why_.find("there is no user")) << why_;
   }
@@ -218,7 +219,8 @@ TEST_F(APlace, WhereNobodyAccepts) {
   std::vector<client::Reached> all;
   const auto began = client::Clock::now();
   for (int n = 0; n < 12; ++n)
-    all.push_back(client::reach(client::Place::named(path()), client::Clock::now() + milliseconds(50)));
+    all.push_back(
+        client::reach(client::Place::named(path()), client::Clock::now() + milliseconds(50)));
   EXPECT_TRUE(all.front().socket.is_there());
   EXPECT_FALSE(all.back().socket.is_there());
   EXPECT_LT(client::Clock::now() - began, seconds(10));
