@@ -184,6 +184,7 @@ class Genrsa : public Subcommand {
             {"device", "devices", true},
             // Its value may only follow '='.
             {"service", "service"},
+            {"service-owner", "service-owner", true},
             {"require-gpu", "require-gpu"},
             {"quiet", "quiet"},
             {"help", "help"},
@@ -217,9 +218,14 @@ class Genrsa : public Subcommand {
         app.add_option("--devices,--device", devices_,
                        "on which devices; otherwise as LANECRYPT_DEVICES says, or every GPU")
             ->option_text("LIST");
-    app.add_flag("--service{auto}", service_,
-                 "by lanecryptd: the usual one, or with --service=PATH the one at that socket")
-        ->excludes(devices);
+    CLI::Option *const service =
+        app.add_flag("--service{auto}", service_,
+                     "by lanecryptd: the usual one, or with --service=PATH the one at that socket");
+    service->excludes(devices);
+    app.add_option("--service-owner", service_owner_,
+                   "whose socket may be used, beside root's and this user's")
+        ->option_text("USER")
+        ->needs(service);
     app.add_flag("--require-gpu", require_device_, "fail rather than search on the CPU");
     app.add_flag("--quiet", quiet_, "no progress line and no report");
   }
@@ -249,6 +255,7 @@ class Genrsa : public Subcommand {
     options.fallback = require_device_ ? LC_FALLBACK_NONE : LC_FALLBACK_CPU;
     if (service_) {
       options.service = service_->c_str();
+      options.service_owner = service_owner_ ? service_owner_->c_str() : nullptr;
       options.devices = "none";
     }
     Context context(options);
@@ -301,7 +308,7 @@ class Genrsa : public Subcommand {
   std::optional<uint64_t> count_;
   unsigned bits_ = kDefaultBits;
   std::string exponent_ = "65537", folder_, file_ = "-";
-  std::optional<std::string> devices_, service_;
+  std::optional<std::string> devices_, service_, service_owner_;
   bool require_device_ = false, quiet_ = false;
 };
 

@@ -99,6 +99,7 @@ if(TARGET lanecryptd)
           DESTINATION lib/systemd/system)
   install(FILES ${lanecrypt_units}/50-lanecrypt.preset DESTINATION lib/systemd/system-preset)
   install(FILES ${PROJECT_SOURCE_DIR}/dist/sysusers.d/lanecrypt.conf DESTINATION lib/sysusers.d)
+  install(FILES ${PROJECT_SOURCE_DIR}/dist/tmpfiles.d/lanecrypt.conf DESTINATION lib/tmpfiles.d)
 endif()
 
 foreach(section 1 3 5 7 8)

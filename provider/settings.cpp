@@ -78,6 +78,11 @@ std::optional<std::string> parse_path(const std::string &text) {
   return text;
 }
 
+std::optional<std::string> parse_user(const std::string &text) {
+  if (text.empty()) return std::nullopt;
+  return text;
+}
+
 Status wrong(const char *setting, const std::string &value, const char *expected) {
   return Status(LC_ERROR_ARGUMENT, std::string("the setting ") + setting + " = " + value +
                                        " is wrong: it must be " + expected);
@@ -162,6 +167,9 @@ constexpr Setting kSettings[] = {
      .expected = "speed or offload",
      .take = take<&Settings::prefer, parse_prefer>},
     {.name = "service", .expected = "auto, require, off or an absolute path", .take = take_service},
+    {.name = "service_owner",
+     .expected = "a user's name or number",
+     .take = take<&Settings::service_owner, parse_user>},
     {.name = "prime_pool",
      .expected = "a number of primes, from 0 to 65536",
      .take = take<&Settings::prime_pool, parse_count<0, 65536>>},

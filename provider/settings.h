@@ -44,6 +44,8 @@ struct Settings {
   enum class Service { kOff, kAuto, kRequired, kNamed };
   Service service = Service::kAuto;
   std::string service_path;
+  // A user by name or number whose socket counts beside root's and this user's; "": none.
+  std::string service_owner;
   // How many primes for later RSA keys may be kept.
   uint32_t prime_pool = 0;
   // Keystream made ahead for CTR streams of small updates. Auto: where that takes less

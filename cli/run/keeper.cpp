@@ -98,7 +98,7 @@ void keep_service(const KeeperTask &task) {
   }
   (void)close(kLife);
   if (service > 0) end_service(service);
-  remove_private_folder(task.folder);
+  clear_private_folder(task.folder);
   _exit(0);
 }
 

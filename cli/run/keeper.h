@@ -13,7 +13,7 @@
 namespace lanecrypt::cli {
 
 struct KeeperTask {
-  std::string folder;                  // which it removes at the end
+  std::string folder;                  // which it clears at the end
   std::string program;                 // lanecryptd
   std::vector<std::string> arguments;  // without the descriptors, which the keeper adds
   const WatchedProcess &process;       // for whose end it waits
@@ -22,7 +22,7 @@ struct KeeperTask {
 };
 
 // The rest of the life of a process that was forked for this and has one thread and all signals
-// blocked. Starts the service, waits for the end of the process, ends the service and removes
+// blocked. Starts the service, waits for the end of the process, ends the service and clears
 // the folder.
 [[noreturn]] void keep_service(const KeeperTask &task);
 

@@ -7,11 +7,14 @@
 
 namespace lanecrypt::cli {
 
-// Makes a folder that only its user can enter, in XDG_RUNTIME_DIR if that is the user's own,
-// otherwise in TMPDIR, if others cannot move it away there, or in /tmp. Throws Failure.
+// Makes a folder that only its user can enter: in /run if that is root, otherwise in
+// XDG_RUNTIME_DIR, in XDG_STATE_HOME or ~/.local/state, or, if there is none of these, in TMPDIR or
+// /tmp. Folders in which others could exchange ours are passed over. Throws Failure.
 std::string make_private_folder();
 
-// Removes the folder with all that is in it, as far as that works.
-void remove_private_folder(const std::string &folder);
+// Removes all that is in the folder, and the folder itself if nobody else may write to its parent.
+// Otherwise, as in /tmp, it stays: processes that the program left behind go on to have its path in
+// OPENSSL_CONF, and another user could make it again.
+void clear_private_folder(const std::string &folder);
 
 }  // namespace lanecrypt::cli

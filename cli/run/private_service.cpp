@@ -98,7 +98,7 @@ PrivateService start_private_service(const std::string &program,
     task.arguments.insert(task.arguments.end(), arguments.begin(), arguments.end());
     start_keeper(task);
   } catch (const Failure &) {
-    remove_private_folder(service.folder);
+    clear_private_folder(service.folder);
     throw;
   }
   return service;

@@ -20,7 +20,7 @@ struct PrivateService {
 };
 
 // Makes a folder, and has `program` (lanecryptd, with these arguments) start in it. A keeper,
-// which is no child of this process, ends the service and removes the folder when this process
+// which is no child of this process, ends the service and clears the folder when this process
 // has ended, however that comes about. If the keeper is killed, the service ends. Neither is
 // in this process's group and session, nor has it a descriptor of this process's. Throws
 // Failure.

@@ -22,12 +22,18 @@ void SlhDevices::declare(CLI::App &app) {
 void SlhDevices::add_service_name(std::vector<OptionName> &names) {
   // Its value may only follow '='.
   names.push_back({"service", "service"});
+  names.push_back({"service-owner", "service-owner", true});
 }
 
 void SlhDevices::declare_service(CLI::App &app) {
-  app.add_flag("--service{auto}", service_,
-               "by lanecryptd: the usual one, or with --service=PATH the one at that socket")
-      ->excludes(list_option_);
+  CLI::Option *const service =
+      app.add_flag("--service{auto}", service_,
+                   "by lanecryptd: the usual one, or with --service=PATH the one at that socket");
+  service->excludes(list_option_);
+  app.add_option("--service-owner", service_owner_,
+                 "whose socket may be used, beside root's and this user's")
+      ->option_text("USER")
+      ->needs(service);
 }
 
 Context SlhDevices::open() const {
@@ -37,6 +43,7 @@ Context SlhDevices::open() const {
   options.fallback = require_ ? LC_FALLBACK_NONE : LC_FALLBACK_CPU;
   if (service_) {
     options.service = service_->c_str();
+    options.service_owner = service_owner_ ? service_owner_->c_str() : nullptr;
     options.devices = "none";
     // Whoever listens at a path that was named signs what he likes. To verify takes a core a small
     // part of what it takes to sign.

@@ -28,7 +28,7 @@ class SlhDevices {
 
  private:
   CLI::Option *list_option_ = nullptr;
-  std::optional<std::string> list_, service_;
+  std::optional<std::string> list_, service_, service_owner_;
   bool require_ = false;
 };
 

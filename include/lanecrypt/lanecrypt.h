@@ -125,11 +125,12 @@ typedef struct lc_options {
   /* Who does private operations of RSA, makes keys of RSA, and makes signatures of ML-DSA and
    * SLH-DSA, with LC_ANY_DEVICE: NULL or "off": the devices above. Otherwise the service lanecryptd
    * of this machine, and no device is opened for them:
-   * - "auto": the one at /run/lanecrypt/socket or $XDG_RUNTIME_DIR/lanecrypt/socket, if the
-   *   socket and its folder belong to root or to this user and nobody else may write there.
-   * - an absolute path: the one at this socket. It may be anybody's, but only the owner of its
-   *   folder may write there, and the socket's owner or root must be behind it.
+   * - "auto": the one at /run/lanecrypt/socket or $XDG_RUNTIME_DIR/lanecrypt/socket.
+   * - an absolute path: the one at this socket.
    * - "require": as "auto", and an operation that the service does not do is an error.
+   * A socket is used only if it and all folders above it belong to root, to this user or to
+   * service_owner, if nobody else may write to these folders (unless they are sticky, as /tmp is),
+   * and if root or the socket's owner listens there.
    * Any other text is LC_ERROR_ARGUMENT. What the service does not do, since it is not there, is
    * full or fails, the CPU does, by LC_FALLBACK_CPU. Nothing is lost if the service ends: after
    * 5 seconds of silence too. Later operations try again, first after a quarter of a second.
@@ -144,6 +145,9 @@ typedef struct lc_options {
    * SLH-DSA, and jobs with a key of a draft's set know nothing of the service. For keys of RSA see
    * lc_rsa_generation. */
   const char *service;
+  /* Another user, by name or number, whose socket is used too. NULL: none. A name is looked up when
+   * the first operation needs the service. */
+  const char *service_owner;
 } lc_options;
 
 /* Opens a context. options may be NULL. It touches no device and starts no thread:

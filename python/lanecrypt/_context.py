@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import threading
 from types import TracebackType
-from typing import Literal, NamedTuple, Optional
+from typing import Literal, NamedTuple, Optional, Union
 
 from . import _core
 from ._numbers import whole
@@ -84,10 +84,12 @@ class Context:
     service: who does the private operations of RSA, and makes its keys: "off", the devices above;
         otherwise the service lanecryptd of this machine, and all of them go to it, unless
         threshold_bytes keeps them on the CPU. "auto" takes the one at /run/lanecrypt/socket or
-        $XDG_RUNTIME_DIR/lanecrypt/socket, if it belongs to root or to this user; an absolute path,
-        the one at that socket. What it does not do, the CPU does, unless fallback is "none".
-        "require" is as "auto", and what the service does not do raises NoDeviceError or
-        DeviceError. lc_options in lanecrypt.h says more.
+        $XDG_RUNTIME_DIR/lanecrypt/socket; an absolute path, the one at that socket. The socket must
+        belong to root, to this user or to service_owner, in folders that nobody else can change.
+        What the service does not do, the CPU does, unless fallback is "none". "require" is as
+        "auto", and what the service does not do raises NoDeviceError or DeviceError. lc_options in
+        lanecrypt.h says more.
+    service_owner: the name or number of another user whose socket is used too.
 
     Any thread may use it. It is also a context manager, which closes it. A child of fork may go
     on with it, and starts without devices; jobs and memory of devices stay with the parent.
@@ -108,8 +110,12 @@ class Context:
         prime_pool: int = 0,
         cores: int = 0,
         service: str = "off",
+        service_owner: Union[str, int, None] = None,
     ) -> None:
-        for name, text in (("devices", "" if devices is None else devices), ("service", service)):
+        if isinstance(service_owner, int):
+            service_owner = str(service_owner)
+        for name, text in (("devices", "" if devices is None else devices), ("service", service),
+                           ("service_owner", "" if service_owner is None else service_owner)):
             if not isinstance(text, str):
                 raise TypeError(f"{name} is a str, not {type(text).__name__}")
             if "\0" in text:
@@ -128,6 +134,7 @@ class Context:
             whole("prime_pool", prime_pool, 32),
             whole("cores", cores, 32),
             service,
+            service_owner,
             threshold_bytes,
         )
 

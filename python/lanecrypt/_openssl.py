@@ -13,7 +13,7 @@ Setting = Union[str, int, bool]
 # All that the provider reads. docs/operate.md says what each is.
 _SETTINGS = ("cores", "devices", "in_process", "keystream", "keystream_after",
              "keystream_memory", "ml_dsa", "pinned_bytes", "prefer", "prime_pool", "require_gpu",
-             "rsa", "service", "slh_dsa", "stats_file", "threshold_bytes", "verify")
+             "rsa", "service", "service_owner", "slh_dsa", "stats_file", "threshold_bytes", "verify")
 
 _TEXT = """\
 # Turns on Lanecrypt's provider: set OPENSSL_CONF to the name of this file.

@@ -81,6 +81,7 @@ Context::Context(const ContextOptions &options)
   given.prime_pool = options.prime_pool;
   given.cores = options.cores;
   given.service = options.service.c_str();
+  given.service_owner = options.service_owner ? options.service_owner->c_str() : nullptr;
   if (const lc_status status = lc_open(&given, &context_); status != LC_OK)
     raise({status, lc_last_error()});
   open_contexts().insert(this);
@@ -286,7 +287,8 @@ void bind_context(nb::module_ &module) {
           "__init__",
           [](Context *self, std::optional<std::string> devices, int fallback, int verify,
              int prefer, uint64_t pinned_bytes, uint32_t time_limit_ms, uint32_t prime_pool,
-             uint32_t cores, std::string service, std::optional<uint64_t> threshold_bytes) {
+             uint32_t cores, std::string service, std::optional<std::string> service_owner,
+             std::optional<uint64_t> threshold_bytes) {
             new (self) Context({.devices = std::move(devices),
                                 .fallback = fallback,
                                 .verify = verify,
@@ -296,11 +298,13 @@ void bind_context(nb::module_ &module) {
                                 .prime_pool = prime_pool,
                                 .cores = cores,
                                 .service = std::move(service),
+                                .service_owner = std::move(service_owner),
                                 .threshold_bytes = threshold_bytes});
           },
           nb::arg("devices").none(), nb::arg("fallback"), nb::arg("verify"), nb::arg("prefer"),
           nb::arg("pinned_bytes"), nb::arg("time_limit_ms"), nb::arg("prime_pool"),
-          nb::arg("cores"), nb::arg("service"), nb::arg("threshold_bytes").none())
+          nb::arg("cores"), nb::arg("service"), nb::arg("service_owner").none(),
+          nb::arg("threshold_bytes").none())
       .def("close", &Context::close)
       .def_prop_ro("closed", &Context::is_closed)
       .def("index_of", &Context::index_of, nb::arg("id"))

@@ -29,6 +29,7 @@ struct ContextOptions {
   uint32_t prime_pool = 0;
   uint32_t cores = 0;
   std::string service = "off";
+  std::optional<std::string> service_owner;
   // Host memory of at least so many bytes goes to a device, whatever was measured.
   std::optional<uint64_t> threshold_bytes;
 };

@@ -2,6 +2,7 @@
 #include "service/client/place.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -9,27 +10,42 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <utility>
+
+#include "process/folder_trust.h"
 
 namespace lanecrypt::client {
 namespace {
 
-bool is_root_or_this_user(uid_t user) { return user == 0 || user == geteuid(); }
+// Whose sockets count.
+using Owners = std::vector<uid_t>;
 
-// An empty text if the socket's file and folder are right. *owner is the file's.
-std::string fault_of(const std::string &path, bool is_named, uid_t *owner) {
-  struct stat file, folder;
+// The number of a user that is named by its name or its number.
+std::optional<uid_t> find_user(const std::string &user) {
+  uid_t number = 0;
+  const char *const end = user.data() + user.size();
+  if (const auto read = std::from_chars(user.data(), end, number); read.ptr == end)
+    return read.ec == std::errc() && number != uid_t(-1) ? std::optional(number) : std::nullopt;
+  std::vector<char> buffer(1024);
+  passwd entry{}, *found = nullptr;
+  while (getpwnam_r(user.c_str(), &entry, buffer.data(), buffer.size(), &found) == ERANGE)
+    buffer.resize(2 * buffer.size());
+  return found != nullptr ? std::optional(found->pw_uid) : std::nullopt;
+}
+
+// An empty text if the socket and its folder are right. *owner is the socket's.
+std::string fault_of(const std::string &path, const Owners &owners, uid_t *owner) {
+  const std::string folder = path.substr(0, std::max<size_t>(path.rfind('/'), 1));
+  if (std::string fault = process::fault_of_folder(folder, owners); !fault.empty()) return fault;
+  struct stat file {};
   if (lstat(path.c_str(), &file) != 0) return std::strerror(errno);
   if (!S_ISSOCK(file.st_mode)) return "it is no socket";
-  const std::string above = path.substr(0, std::max<size_t>(path.rfind('/'), 1));
-  if (stat(above.c_str(), &folder) != 0) return std::strerror(errno);
-  if ((folder.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    return "others than its owner may write to its folder";
-  if (!is_named && !is_root_or_this_user(folder.st_uid))
-    return "its folder belongs neither to root nor to this user";
-  if (!is_named && !is_root_or_this_user(file.st_uid))
-    return "it belongs neither to root nor to this user";
+  if (std::find(owners.begin(), owners.end(), file.st_uid) == owners.end())
+    return "it belongs to another user (see service_owner)";
   *owner = file.st_uid;
   return "";
 }
@@ -76,8 +92,8 @@ OwnDescriptor connect_to(const std::string &path, uid_t owner, Clock::time_point
 
 }  // namespace
 
-Place Place::usual() {
-  Place place{{"/run/lanecrypt/socket"}, false};
+Place Place::usual(std::string owner) {
+  Place place{{"/run/lanecrypt/socket"}, std::move(owner)};
   const char *const of_user = secure_getenv("XDG_RUNTIME_DIR");
   if (of_user != nullptr && of_user[0] == '/')
     place.paths.push_back(std::string(of_user) + "/lanecrypt/socket");
@@ -86,10 +102,20 @@ Place Place::usual() {
 
 Reached reach(const Place &place, Clock::time_point end) {
   Reached reached;
+  Owners owners = {0, geteuid()};
+  if (!place.owner.empty()) {
+    const std::optional<uid_t> user = find_user(place.owner);
+    if (!user) {
+      reached.path = place.paths.front();
+      reached.why = "service_owner: there is no user '" + place.owner + "'";
+      return reached;
+    }
+    owners.push_back(*user);
+  }
   for (const std::string &path : place.paths) {
     reached.path = path;
     uid_t owner = 0;
-    reached.why = fault_of(path, place.is_named, &owner);
+    reached.why = fault_of(path, owners, &owner);
     if (reached.why.empty()) reached.socket = connect_to(path, owner, end, &reached.why);
     if (reached.socket.is_there()) break;
     reached.why = path + ": " + reached.why;

@@ -16,13 +16,16 @@ using Clock = std::chrono::steady_clock;
 struct Place {
   // Absolute paths in the order in which they are tried.
   std::vector<std::string> paths;
-  // The program's settings name the socket. If not, these are the places where everybody
-  // looks, and only a socket of root or of the process's own user counts.
-  bool is_named = false;
+  // A user by name or number whose sockets count beside those of root and of the process's own
+  // user. "": none.
+  std::string owner;
 
   // The places where everybody looks. Reads the environment.
-  static Place usual();
-  static Place named(std::string path) { return {{std::move(path)}, true}; }
+  static Place usual(std::string owner = "");
+  // The place that the program's settings name.
+  static Place named(std::string path, std::string owner = "") {
+    return {{std::move(path)}, std::move(owner)};
+  }
 };
 
 struct Reached {
@@ -33,13 +36,13 @@ struct Reached {
   std::string why;
 };
 
-// Connects to the first socket of `place` whose owner is right and behind which the right user
-// is. Who is right:
-// - The socket belongs to root or to the process's own user, and its folder too, and nobody
-//   else may write to that folder. If the settings name the socket, it may be anybody's, since
-//   whoever wrote the settings vouches for that; but only its owner may write to its folder.
-// - The peer is root (as with systemd's socket activation, where systemd listens) or the
-//   socket's owner.
+// Connects to the first socket of `place` that only these users can have put there: root, the
+// process's own user, and the owner that `place` names. The rule is the same for sockets that
+// settings name and for the usual ones:
+// - The socket belongs to one of these users, and nobody else can put another in its place
+//   (process/folder_trust.h).
+// - The peer is root (as with systemd's socket activation, where systemd listens) or the socket's
+//   owner. This is looked up after connect(), so an exchange after the first look changes nothing.
 // May wait until `end`.
 Reached reach(const Place &place, Clock::time_point end);
 

@@ -29,8 +29,14 @@ constexpr uint64_t tag_of(uint64_t client, bool is_process) {
   return kFirstClient + 2 * client + (is_process ? 1 : 0);
 }
 
-constexpr int kEventsOfTurn = 64;
-constexpr int kConnectionsOfTurn = 64;
+constexpr int kEventsAtOnce = 256;
+// As many as may wait for the main thread. To take one takes some microseconds.
+constexpr int kConnectionsOfTurn = 4096;
+// Between two looks at what has happened. A new connection waits for so many packets at most, and
+// while these wait they are taken.
+constexpr int kPacketsOfTurn = 4;
+// To admit a connection takes as long as so many units of kControlEach.
+constexpr size_t kConnectionUnits = 5;
 constexpr std::chrono::milliseconds kLookEvery{10};
 constexpr std::chrono::seconds kLookFor{1};
 constexpr std::chrono::milliseconds kRoundEvery = Searches::kNewsEvery;
@@ -69,11 +75,11 @@ Daemon::Daemon(Service &service, Listener &listener, Settings settings)
   signals_ = Descriptor(signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!events_.ok() || !tried_.ok() || !lost_.ok() || !spare_.ok() || !signals_.ok())
     throw Failure("no descriptors", errno);
-  watch(listener_.get(), kListener);
-  watch(signals_.get(), kSignals);
-  watch(tried_.get(), kTried);
-  if (settings_.end_if_lost) watch(lost_.get(), kLost);
-  if (until_closed_.ok()) watch(until_closed_.get(), kUntilClosed);
+  watch(listener_.get(), kListener, Watch::kAlways);
+  watch(signals_.get(), kSignals, Watch::kAlways);
+  watch(tried_.get(), kTried, Watch::kAlways);
+  if (settings_.end_if_lost) watch(lost_.get(), kLost, Watch::kAlways);
+  if (until_closed_.ok()) watch(until_closed_.get(), kUntilClosed, Watch::kAlways);
 }
 
 Daemon::~Daemon() = default;
@@ -83,21 +89,38 @@ void Daemon::block_signals() {
   (void)pthread_sigmask(SIG_BLOCK, &ends, nullptr);
 }
 
-void Daemon::watch(int descriptor, uint64_t tag) {
+void Daemon::watch(int descriptor, uint64_t tag, Watch how) {
   epoll_event event{};
-  event.events = EPOLLIN | EPOLLRDHUP;
+  event.events = EPOLLIN | EPOLLRDHUP | (how == Watch::kOnce ? uint32_t(EPOLLONESHOT) : 0);
   event.data.u64 = tag;
   if (epoll_ctl(events_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0)
     throw Failure("epoll", errno);
 }
 
+bool Daemon::watch_again(uint64_t number, const Session &session) {
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLRDHUP | EPOLLONESHOT;
+  event.data.u64 = tag_of(number, false);
+  return epoll_ctl(events_.get(), EPOLL_CTL_MOD, session.control(), &event) == 0;
+}
+
 bool Daemon::run() {
   service_.start({.on_tried = [this] { (void)eventfd_write(tried_.get(), 1); },
                   .on_lost = [this] { (void)eventfd_write(lost_.get(), 1); }});
-  epoll_event events[kEventsOfTurn];
   while (!ends_) {
-    const int count = epoll_wait(events_.get(), events, kEventsOfTurn,
-                                 milliseconds_to_wait(std::chrono::steady_clock::now()));
+    take_events(milliseconds_to_wait(std::chrono::steady_clock::now()));
+    serve_waiting();
+    keep_time(std::chrono::steady_clock::now());
+  }
+  return stop();
+}
+
+// Takes all that has happened, so that no client's event waits behind the packets of others. A
+// client's descriptor gives no second event before the first was served.
+void Daemon::take_events(int milliseconds) {
+  epoll_event events[kEventsAtOnce];
+  for (int count = kEventsAtOnce; count == kEventsAtOnce; milliseconds = 0) {
+    count = epoll_wait(events_.get(), events, kEventsAtOnce, milliseconds);
     for (int n = 0; n < count && !ends_; ++n) {
       try {
         serve(events[n].data.u64, events[n].events);
@@ -106,9 +129,8 @@ bool Daemon::run() {
         if (events[n].data.u64 >= kFirstClient) let_go((events[n].data.u64 - kFirstClient) / 2);
       }
     }
-    keep_time(std::chrono::steady_clock::now());
+    if (ends_) return;
   }
-  return stop();
 }
 
 void Daemon::serve(uint64_t tag, uint32_t events) {
@@ -131,7 +153,7 @@ void Daemon::serve(uint64_t tag, uint32_t events) {
       return;
     }
     default:
-      return serve_client((tag - kFirstClient) / 2, (tag - kFirstClient) % 2 != 0 ? 0 : events);
+      return note_client((tag - kFirstClient) / 2, (tag - kFirstClient) % 2 != 0, events);
   }
 }
 
@@ -152,7 +174,7 @@ void Daemon::accept_clients() {
   for (int n = 0; n < kConnectionsOfTurn; ++n) {
     Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (socket.ok()) {
-      accept_one(std::move(socket));
+      take_connection(std::move(socket));
       continue;
     }
     if (errno == ECONNABORTED || errno == EINTR) continue;
@@ -169,7 +191,26 @@ void Daemon::accept_clients() {
   }
 }
 
-void Daemon::accept_one(Descriptor socket) {
+// All that wait are taken at once, or those of a user who connects over and over would stand before
+// all others. What takes longer waits for the user's turn.
+void Daemon::take_connection(Descriptor socket) {
+  const Time now = std::chrono::steady_clock::now();
+  const std::optional<uid_t> user = Peer::user_of(socket.get());
+  if (!user || !users_.takes_connection(*user, now))
+    return refusals_.add(user, "connects too often", now);
+  Seat descriptors(service_.descriptors, service_.most_descriptors, 2);
+  if (!descriptors.ok()) {
+    refusals_.add(user, "would have too many processes connected", now);
+    return (void)refuse(socket.get(), Outcome::kBusy);
+  }
+  const uint64_t number = ++last_client_;
+  arrivals_.emplace(number, Arrival{std::move(socket), std::move(descriptors)});
+  waiting_.add(*user, number, now);
+}
+
+void Daemon::admit(uint64_t number) {
+  Arrival arrival = std::move(arrivals_.extract(number).mapped());
+  Descriptor socket = std::move(arrival.socket);
   const Time now = std::chrono::steady_clock::now();
   std::optional<Peer> peer = Peer::of(socket.get());
   const auto send_away = [&](Outcome why, std::string_view what) {
@@ -182,39 +223,71 @@ void Daemon::accept_one(Descriptor socket) {
   if (!peer || !settings_.admitted.allows(*peer))
     return send_away(Outcome::kNotAllowed, "may not connect");
   if (peer->has_ended)
-    return send_away(Outcome::kNotAllowed, "connects by a process that has ended");
+    return send_away(Outcome::kNotAllowed, "connects by a process that has ended or is unknown");
   const std::shared_ptr<User> user = users_.find(peer->user, now);
   Session::Seats seats{Seat(service_.sessions, kMostSessions),
-                       Seat(user->sessions, kMostSessionsOfUser),
-                       Seat(service_.descriptors, service_.most_descriptors, 2)};
-  if (!seats.of_all.ok() || !seats.of_user.ok() || !seats.descriptors.ok())
+                       Seat(user->sessions, kMostSessionsOfUser), std::move(arrival.descriptors)};
+  if (!seats.of_all.ok() || !seats.of_user.ok())
     return send_away(Outcome::kBusy, "would have too many processes connected");
-  const uint64_t number = ++last_client_;
   auto session = std::make_shared<Session>(service_, std::move(socket), std::move(*peer), user,
                                            std::move(seats));
   clients_[number] = {session, now + kHelloTime};
   silent_.push_back(number);
   ++service_.counters.sessions_total;
   try {
-    watch(session->control(), tag_of(number, false));
-    if (session->peer.process.ok()) watch(session->peer.process.get(), tag_of(number, true));
+    watch(session->control(), tag_of(number, false), Watch::kOnce);
+    if (session->peer.process.ok())
+      watch(session->peer.process.get(), tag_of(number, true), Watch::kOnce);
   } catch (const Failure &) {
     let_go(number);
   }
 }
 
-// events: 0 where the client's process has ended.
-void Daemon::serve_client(uint64_t number, uint32_t events) {
+// Whoever has gone is let go of at once, which takes no longer than to put him into the queue.
+void Daemon::note_client(uint64_t number, bool is_process, uint32_t events) {
   const auto at = clients_.find(number);
   if (at == clients_.end()) return;
+  const Session &session = *at->second.session;
+  if (is_process || session.has_ended() || (events & (EPOLLHUP | EPOLLERR)) != 0)
+    return let_go(number);
+  waiting_.add(session.user->number, number, std::chrono::steady_clock::now());
+}
+
+void Daemon::serve_waiting() {
+  for (int n = 0; n < kPacketsOfTurn && !ends_; ++n) {
+    const auto next = waiting_.next(std::chrono::steady_clock::now());
+    if (!next) return;
+    size_t units = kConnectionUnits;
+    try {
+      if (arrivals_.contains(next->client))
+        admit(next->client);
+      else
+        units = serve_client(next->client);
+    } catch (const std::bad_alloc &) {
+      let_go(next->client);
+    }
+    waiting_.charge(next->user, units, std::chrono::steady_clock::now());
+  }
+}
+
+// Returns what that has cost in units of kControlEach.
+size_t Daemon::serve_client(uint64_t number) {
+  const auto at = clients_.find(number);
+  if (at == clients_.end()) return 0;
   const std::shared_ptr<Session> session = at->second.session;
-  if (events == 0 || session->has_ended()) return let_go(number);
-  alignas(8) uint8_t buffer[256];
-  const Received received = receive_packet(session->control(), buffer, false);
-  if (received.transfer == Transfer::kWouldBlock) return;
-  if (received.transfer == Transfer::kDone && handle(service_, *session, received.packet)) return;
-  if (!is_hung_up(session->control())) session->breaks_protocol = true;
-  let_go(number);
+  const size_t channels = session->channels_made;
+  bool goes_on = false;
+  if (!session->has_ended()) {
+    alignas(8) uint8_t buffer[256];
+    const Received received = receive_packet(session->control(), buffer, false);
+    const bool is_right =
+        received.transfer == Transfer::kWouldBlock ||
+        (received.transfer == Transfer::kDone && handle(service_, *session, received.packet));
+    if (!is_right && !is_hung_up(session->control())) session->breaks_protocol = true;
+    goes_on = is_right && watch_again(number, *session);
+  }
+  if (!goes_on) let_go(number);
+  return 1 + session->channels_made - channels;
 }
 
 void Daemon::let_go(uint64_t number) {
@@ -225,7 +298,7 @@ void Daemon::let_go(uint64_t number) {
   (void)epoll_ctl(events_.get(), EPOLL_CTL_DEL, session->control(), nullptr);
   if (session->peer.process.ok())
     (void)epoll_ctl(events_.get(), EPOLL_CTL_DEL, session->peer.process.get(), nullptr);
-  session->end();
+  service_.releases.add(session);
   if (session->breaks_protocol)
     refusals_.add(session->user->number, "breaks the protocol, or has another version of it",
                   std::chrono::steady_clock::now());
@@ -237,6 +310,7 @@ void Daemon::look_again() { looks_until_ = std::chrono::steady_clock::now() + kL
 
 int Daemon::milliseconds_to_wait(Time now) const {
   Time next = now + 1h;
+  if (const auto ready = waiting_.ready_at()) next = std::min(next, *ready);
   const bool has_rounds = service_.searches.has_any() ||
                           service_.page.status().operations.load(std::memory_order_relaxed) != 0;
   // What comes meanwhile waits for the end of a round at most.
@@ -299,6 +373,7 @@ bool Daemon::stop() {
   service_.operations.stop();
   const bool has_ended = service_.operations.await_all(kEndTime);
   while (!clients_.empty()) let_go(clients_.begin()->first);
+  service_.releases.stop();
   if (!has_ended || !service_.devices.stop(kEndTime)) {
     say("a device does not end what it has begun; it is left alone");
     return false;

@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "service/daemon/client/control_queue.h"
 #include "service/daemon/client/refusals.h"
 #include "service/daemon/client/requests.h"
 #include "service/daemon/service.h"
@@ -50,16 +51,28 @@ class Daemon : private ControlPackets {
     std::shared_ptr<Session> session;
     Time said_hello_until;
   };
+  // A connection that was accepted, and waits for its turn to be admitted.
+  struct Arrival {
+    Descriptor socket;
+    Seat descriptors;
+  };
 
   // ---- The text of control packets ----
   std::optional<std::string> report(const Session &session) override;
   void look_again() override;
 
-  void watch(int descriptor, uint64_t tag);
+  // Once: the descriptor is watched for one event, and then no more until watch_again().
+  enum class Watch { kOnce, kAlways };
+  void watch(int descriptor, uint64_t tag, Watch how);
+  bool watch_again(uint64_t number, const Session &session);
+  void take_events(int milliseconds);
   void serve(uint64_t tag, uint32_t events);
   void accept_clients();
-  void accept_one(Descriptor socket);
-  void serve_client(uint64_t number, uint32_t events);
+  void take_connection(Descriptor socket);
+  void admit(uint64_t number);
+  void note_client(uint64_t number, bool is_process, uint32_t events);
+  void serve_waiting();
+  size_t serve_client(uint64_t number);
   void let_go(uint64_t number);
   void keep_time(Time now);
   int milliseconds_to_wait(Time now) const;
@@ -73,7 +86,9 @@ class Daemon : private ControlPackets {
   Users users_;
   Refusals refusals_;
   std::unordered_map<uint64_t, Client> clients_;
+  std::unordered_map<uint64_t, Arrival> arrivals_;
   uint64_t last_client_ = 0;
+  ControlQueue waiting_;
   std::deque<uint64_t> silent_;  // clients that have not said hello, the oldest first
   bool ends_ = false, has_lost_devices_ = false;
   RunnableTasks runnable_;

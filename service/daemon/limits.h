@@ -69,6 +69,17 @@ inline constexpr size_t kMostSearches = 8;
 inline constexpr size_t kReportsAtOnce = 20;
 inline constexpr std::chrono::milliseconds kReportsEach{100};
 
+// Connections of a user: so many at once, and then one each such time. Further ones are refused.
+inline constexpr size_t kConnectionsAtOnce = 4096;
+inline constexpr std::chrono::microseconds kConnectionsEach{500};
+
+// The main thread's work for control packets of a user: so many units at once, and then one each
+// such time. A packet is one unit, and each channel that it opens is one more, which takes some 10
+// microseconds. Packets beyond that wait. With the first figure a user can open all channels of all
+// sessions that it may have.
+inline constexpr size_t kControlAtOnce = 32768;
+inline constexpr std::chrono::microseconds kControlEach{50};
+
 // Lines of the log about clients that were turned away.
 inline constexpr size_t kRefusalLinesAtOnce = 10;
 inline constexpr std::chrono::seconds kRefusalLinesEach{60};

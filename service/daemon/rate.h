@@ -18,11 +18,16 @@ class Rate {
   Rate(Clock::duration each, size_t at_once) : each_(each), at_once_(at_once) {}
   // False where it is too soon. `now` never goes back.
   bool take(Clock::time_point now) {
-    const Clock::time_point next = std::max(free_at_, now - each_ * int64_t(at_once_ - 1));
-    if (next > now) return false;
-    free_at_ = next + each_;
+    if (free_at_ > now) return false;
+    charge(now, 1);
     return true;
   }
+  // Takes `count` at once, also more than are left. Later ones wait for them.
+  void charge(Clock::time_point now, size_t count) {
+    free_at_ = std::max(free_at_, now - each_ * int64_t(at_once_ - 1)) + each_ * int64_t(count);
+  }
+  // From when on take() gives one.
+  Clock::time_point free_at() const { return free_at_; }
   // Whether a new one would allow no more.
   bool is_rested(Clock::time_point now) const {
     return free_at_ <= now - each_ * int64_t(at_once_ - 1);

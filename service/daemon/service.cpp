@@ -31,6 +31,7 @@ Service::Service(const char *device_list, lc_verify verify, size_t descriptor_li
 void Service::start(Told told) {
   // Half of the cores, at most, keep up with a card. The others are for the clients.
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  releases.start();
   channel_threads.start(std::clamp(cores / 2, 2u, 8u));
   key_checks.start(cores > 4 ? 2 : 1);
   searches.start(kMostSearches);

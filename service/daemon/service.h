@@ -11,6 +11,7 @@
 
 #include "lanecrypt/lanecrypt.h"
 #include "service/daemon/client/channel_threads.h"
+#include "service/daemon/client/releases.h"
 #include "service/daemon/client/user.h"
 #include "service/daemon/report/counters.h"
 #include "service/daemon/report/page.h"
@@ -40,6 +41,7 @@ struct Service {
   Operations operations;
   KeyChecks key_checks;
   Searches searches;
+  Releases releases;
   ChannelThreads channel_threads;
   // Goes first: its threads use what is above.
   Devices devices;

@@ -52,8 +52,9 @@ lc_status lc_open(const lc_options *given, lc_context **context) {
       return tell(LC_ERROR_ARGUMENT, "lc_options.prime_pool is above 65536");
     std::optional<lanecrypt::served::Service> service;
     if (options.service != nullptr && std::string_view(options.service) != "off") {
-      auto named =
-          lanecrypt::served::Service::named(options.service, options.fallback, options.verify);
+      const char *const owner = options.service_owner != nullptr ? options.service_owner : "";
+      auto named = lanecrypt::served::Service::named(options.service, owner, options.fallback,
+                                                     options.verify);
       if (!named.ok()) return tell(named.status());
       service = std::move(*named);
     }

@@ -8,7 +8,8 @@
 
 namespace lanecrypt::served {
 
-Result<Service> Service::named(const char *service, lc_fallback fallback, lc_verify verify) {
+Result<Service> Service::named(const char *service, const char *owner, lc_fallback fallback,
+                               lc_verify verify) {
   static std::atomic<uint64_t> last{0};
   const std::string_view name = service;
   const bool is_usual = name == "auto" || name == "require";
@@ -17,7 +18,7 @@ Result<Service> Service::named(const char *service, lc_fallback fallback, lc_ver
                   "lc_options.service is none of auto, require, off and an absolute path");
   Service made;
   made.client = std::make_shared<client::Client>(
-      is_usual ? client::Place::usual() : client::Place::named(std::string(name)));
+      is_usual ? client::Place::usual(owner) : client::Place::named(std::string(name), owner));
   made.number = last.fetch_add(1) + 1;
   made.has_cpu = fallback == LC_FALLBACK_CPU && name != "require";
   made.checks_all = verify == LC_VERIFY_FULL;

@@ -12,8 +12,9 @@
 namespace lanecrypt::served {
 
 struct Service {
-  // service: as lc_options has it, neither NULL nor "off".
-  static Result<Service> named(const char *service, lc_fallback fallback, lc_verify verify);
+  // service: as lc_options has it, neither NULL nor "off". owner: lc_options.service_owner, or "".
+  static Result<Service> named(const char *service, const char *owner, lc_fallback fallback,
+                               lc_verify verify);
 
   std::shared_ptr<client::Client> client;
   uint64_t number = 0;  // no other context has it

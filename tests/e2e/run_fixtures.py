@@ -3,7 +3,10 @@
 
 import json
 import os
+import pathlib
+import shutil
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -29,6 +32,21 @@ def run(*command, options=(), env=None, devices="host", **more):
 
 def script(text, **more):
     return run("sh", "-c", text, **more)
+
+
+# The tests' own user, or nobody if that is root. (root's folders are always in /run.)
+NOBODY = 65534 if os.geteuid() == 0 else os.geteuid()
+AS_NOBODY = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"} if os.geteuid() == 0 else {"cwd": "/"}
+
+
+@pytest.fixture
+def own():
+    """A folder of nobody's, below /tmp. (tmp_path is in one that only the tests' own user can enter.)"""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="lc-", dir="/tmp"))
+    if os.geteuid() == 0:
+        os.chown(folder, NOBODY, NOBODY)
+    yield folder
+    shutil.rmtree(folder)
 
 
 def ok(done):

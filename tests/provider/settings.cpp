@@ -79,6 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"threshold_bytes", "99999999999G", "is wrong"},
         Wrong{"require_gpu", "maybe", "require_gpu = maybe is wrong: it must be yes or no"},
         Wrong{"service", "run/socket", "must be auto, require, off or an absolute path"},
+        Wrong{"service_owner", "", "must be a user's name or number"},
         Wrong{"in_process", "perhaps", "in_process = perhaps is wrong: it must be yes or no"},
         Wrong{"cores", "0", "cores = 0 is wrong: it must be a number of cores, from 1 to 1024"},
         Wrong{"cores", "1025", "cores = 1025 is wrong"},

@@ -130,7 +130,7 @@ void ChannelThreads::serve(const std::shared_ptr<Channel> &channel, uint32_t eve
   }
   // What is no right packet may have anything in it.
   secure::wipe(buffer.data(), is_right ? received.packet.size() : buffer.size());
-  if (!is_right) channel->session->end();
+  if (!is_right) service_.releases.add(channel->session);
 }
 
 }  // namespace lanecrypt::service::daemon

@@ -2,6 +2,7 @@
 #include "service/daemon/client/peer.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,6 +19,13 @@
 namespace lanecrypt::service::daemon {
 namespace {
 
+std::optional<ucred> credentials_of(int socket) {
+  ucred credentials{};
+  socklen_t bytes = sizeof credentials;
+  const int done = getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &bytes);
+  return done == 0 ? std::optional(credentials) : std::nullopt;
+}
+
 std::vector<gid_t> groups_of(int socket) {
   // The length that is too short comes back as the length that is needed.
   socklen_t bytes = 0;
@@ -29,30 +37,54 @@ std::vector<gid_t> groups_of(int socket) {
   return groups;
 }
 
-void find_process(int socket, pid_t number, Peer &peer) {
-  int process = -1;
-  socklen_t bytes = sizeof process;
-  // Since Linux 6.5: of the very process that connected.
-  if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &process, &bytes) != 0) {
-    peer.has_ended = errno == ESRCH;
-    if (errno != ENOPROTOOPT || number <= 0) return;
-    process = int(syscall(SYS_pidfd_open, number, 0));
-    peer.has_ended = process < 0 && errno == ESRCH;
+// Before it was reaped a process may have ended too.
+bool has_ended(int process) {
+  pollfd event{process, POLLIN, 0};
+  return poll(&event, 1, 0) != 0;
+}
+
+// Only what the kernel does not know leaves the process unknown. Every other error may mean that it
+// has ended: of a peer that was reaped SO_PEERPIDFD gives EINVAL from Linux 6.5 on, ESRCH in some
+// releases, and a descriptor from 6.16 on.
+void find_process(int socket, pid_t number, const Peer::Calls &calls, Peer &peer) {
+  int process = calls.process_of_peer(socket);
+  if (process < 0 && errno == ENOPROTOOPT) {
+    // The number of a process of another container is 0.
+    if (number <= 0) return;
+    process = calls.open_process(number);
+    // A filter of seccomp that does not know the call may answer EPERM.
+    if (process < 0 && (errno == ENOSYS || errno == EPERM)) return;
   }
+  peer.has_ended = process < 0 || has_ended(process);
   peer.process = Descriptor(process);
 }
 
 }  // namespace
 
-std::optional<Peer> Peer::of(int socket) {
-  ucred credentials{};
-  socklen_t bytes = sizeof credentials;
-  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0) return std::nullopt;
+Peer::Calls Peer::kernel() {
+  return {.process_of_peer =
+              [](int socket) {
+                int process = -1;
+                socklen_t bytes = sizeof process;
+                const int done = getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &process, &bytes);
+                return done == 0 ? process : -1;
+              },
+          .open_process = [](pid_t number) { return int(syscall(SYS_pidfd_open, number, 0)); }};
+}
+
+std::optional<uid_t> Peer::user_of(int socket) {
+  const std::optional<ucred> credentials = credentials_of(socket);
+  return credentials ? std::optional(credentials->uid) : std::nullopt;
+}
+
+std::optional<Peer> Peer::of(int socket, const Calls &calls) {
+  const std::optional<ucred> credentials = credentials_of(socket);
+  if (!credentials) return std::nullopt;
   Peer peer;
-  peer.user = credentials.uid;
-  peer.group = credentials.gid;
+  peer.user = credentials->uid;
+  peer.group = credentials->gid;
   peer.groups = groups_of(socket);
-  find_process(socket, credentials.pid, peer);
+  find_process(socket, credentials->pid, calls, peer);
   return peer;
 }
 

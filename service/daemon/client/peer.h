@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -19,11 +20,22 @@ struct Peer {
   std::vector<gid_t> groups;  // its further groups
   // Becomes readable when the process has ended. Not there where the kernel cannot tell.
   Descriptor process;
-  // It has ended already. Whoever has its socket now may be anybody.
+  // It has ended already, or the kernel does not say which process it is though it could. Whoever
+  // has its socket now may be anybody.
   bool has_ended = false;
 
+  // The system calls that name the process. Each returns a descriptor, or -1 and sets errno.
+  struct Calls {
+    std::function<int(int socket)> process_of_peer;  // SO_PEERPIDFD, since Linux 6.5
+    std::function<int(pid_t process)> open_process;  // pidfd_open(), since Linux 5.3
+  };
+  static Calls kernel();
+
+  // The user alone, which takes less time.
+  static std::optional<uid_t> user_of(int socket);
+
   // nullopt where the kernel does not tell.
-  static std::optional<Peer> of(int socket);
+  static std::optional<Peer> of(int socket, const Calls &calls = kernel());
 };
 
 // Who may connect, beside root and the user as whom the service runs.

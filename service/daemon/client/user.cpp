@@ -11,7 +11,8 @@ std::shared_ptr<User> Users::find(uid_t number, Time now) {
   auto made = std::make_shared<User>(number);
   known.user = made;
   std::erase_if(users_, [&](const auto &each) {
-    return each.second.user.expired() && each.second.reports.is_rested(now);
+    return each.second.user.expired() && each.second.reports.is_rested(now) &&
+           each.second.connections.is_rested(now);
   });
   return made;
 }

@@ -37,11 +37,14 @@ class Users {
   std::vector<std::shared_ptr<const User>> all() const;
   // Whether a user that has a client may have a report. Who goes and comes again may have no more.
   bool takes_report(const User &user, Time now) { return users_.at(user.number).reports.take(now); }
+  // Whether a user may connect once more. The same holds.
+  bool takes_connection(uid_t number, Time now) { return users_[number].connections.take(now); }
 
  private:
   struct Known {
     std::weak_ptr<User> user;
     Rate reports{kReportsEach, kReportsAtOnce};
+    Rate connections{kConnectionsEach, kConnectionsAtOnce};
   };
   std::map<uid_t, Known> users_;
 };

@@ -129,54 +129,7 @@ def test_its_output_ends_when_it_ends():
     service.is_gone()
 
 
-# ---- Where its folder is -------------------------------------------------------
-
-
-def test_the_folder_is_its_users_own(tmp_path):
-    tmp_path.chmod(0o700)
-    for variables, parent in (({"XDG_RUNTIME_DIR": str(tmp_path), "TMPDIR": "/no/such/folder"}, tmp_path),
-                              ({"XDG_RUNTIME_DIR": "relative", "TMPDIR": str(tmp_path)}, tmp_path),
-                              ({"XDG_RUNTIME_DIR": "/usr"}, "/tmp"),
-                              ({"TMPDIR": str(tmp_path / ("x" * 100))}, "/tmp")):
-        for name in ("XDG_RUNTIME_DIR", "TMPDIR"):
-            variables.setdefault(name, "")
-        told = ok(script('f=$(dirname "$OPENSSL_CONF"); echo "$f"; stat -c "%a %u" "$f"', env=variables))
-        folder, mode = told.splitlines()
-        assert os.path.dirname(folder) == str(parent) and mode == f"700 {os.geteuid()}"
-        until(lambda: not os.path.exists(folder))
-    done = script("exit 0", env={"XDG_RUNTIME_DIR": "", "TMPDIR": "/no/such/folder"})
-    assert done.returncode == RUN_FAILED
-    assert b"cannot make a folder in /no/such/folder: No such file or directory" in done.stderr
-
-
-def test_a_runtime_folder_that_others_may_enter_is_not_taken(tmp_path):
-    tmp_path.chmod(0o711)
-    told = ok(script('echo "$OPENSSL_CONF"', env={"XDG_RUNTIME_DIR": str(tmp_path), "TMPDIR": "/tmp"}))
-    assert told.startswith("/tmp/lanecrypt-run.")
-
-
-@pytest.mark.parametrize("others", ["write", "own"])
-def test_a_temporary_folder_in_which_others_could_move_it_is_not_taken(tmp_path_factory, others):
-    """They could put a configuration of their own in its place, and code into the program."""
-    # A socket's address has few bytes, of which tmp_path takes as many as the test's name has.
-    folder = tmp_path_factory.mktemp("t") / "theirs"
-    folder.mkdir()
-    inside = folder / "inside"
-    inside.mkdir(mode=0o755)
-    if others == "write":
-        folder.chmod(0o777)
-    elif os.geteuid() == 0:
-        os.chown(folder, 65534, 65534)
-    else:
-        pytest.skip("only root gives folders away")
-    for temporary in (folder, inside):
-        told = ok(script('echo "$OPENSSL_CONF"', env={"XDG_RUNTIME_DIR": "", "TMPDIR": str(temporary)}))
-        assert told.startswith("/tmp/lanecrypt-run."), told
-    # As /tmp is.
-    os.chown(folder, os.geteuid(), -1)
-    folder.chmod(0o1777)
-    told = ok(script('echo "$OPENSSL_CONF"', env={"XDG_RUNTIME_DIR": "", "TMPDIR": str(folder)}))
-    assert told.startswith(f"{folder}/lanecrypt-run."), told
+# ---- Limits -------------------------------------------------------------------------
 
 
 def test_too_few_descriptors_are_told():

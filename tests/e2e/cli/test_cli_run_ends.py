@@ -16,8 +16,8 @@ import time
 import pytest
 
 from cli_fixtures import BUILD, LANECRYPT, environment
-from run_fixtures import (RUN_FAILED, SIGN, Running, always, counters, is_alive, key, operations,  # noqa: F401
-                          state_of, until, until_the_service_has_done_one, verify, words)
+from run_fixtures import (AS_NOBODY, NOBODY, RUN_FAILED, SIGN, Running, always, counters, is_alive, key,  # noqa: F401
+                          operations, own, state_of, until, until_the_service_has_done_one, verify, words)
 
 
 def test_the_service_does_the_work(always):
@@ -125,17 +125,19 @@ def test_the_keeper_stays_until_the_program_has_ended():
 
 
 @contextlib.contextmanager
-def copied(tmp_path, daemon):
+def copied(own, daemon):
     """A copy of the command, with another program in the place of lanecryptd."""
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "lib").symlink_to(BUILD.resolve() / "lib")
-    command = shutil.copy(LANECRYPT, tmp_path / "bin" / "lanecrypt")
+    (own / "bin").mkdir()
+    (own / "lib").symlink_to(BUILD.resolve() / "lib")
+    command = shutil.copy(LANECRYPT, own / "bin" / "lanecrypt")
     if daemon is not None:
-        (tmp_path / "bin" / "lanecryptd").write_text("#!/bin/sh\n" + daemon)
-        (tmp_path / "bin" / "lanecryptd").chmod(0o755)
-    (tmp_path / "run").mkdir()
+        (own / "bin" / "lanecryptd").write_text("#!/bin/sh\n" + daemon)
+        (own / "bin" / "lanecryptd").chmod(0o755)
+    (own / "run").mkdir(0o700)
+    if os.geteuid() == 0:
+        os.chown(own / "run", NOBODY, NOBODY)
     yield command
-    until(lambda: os.listdir(tmp_path / "run") == [])
+    until(lambda: os.listdir(own / "run") == [])
 
 
 @pytest.mark.parametrize("daemon, said", [
@@ -144,25 +146,25 @@ def copied(tmp_path, daemon):
     ("kill -9 $$", ""),
     ('while [ "$1" != --ready-fd ]; do shift; done; echo steady >&"$2"; sleep 60', ""),
 ])
-def test_a_service_that_does_not_start(tmp_path, daemon, said):
+def test_a_service_that_does_not_start(own, daemon, said):
     """Then the program does not start either. One that does not end either is killed."""
-    with copied(tmp_path, daemon) as command:
-        done = subprocess.run([command, "run", "touch", tmp_path / "made"], capture_output=True,
-                              env=environment("host", TMPDIR=str(tmp_path / "run"), XDG_RUNTIME_DIR=""),
-                              timeout=60, check=False)
+    with copied(own, daemon) as command:
+        done = subprocess.run([command, "run", "touch", own / "made"], capture_output=True,
+                              env=environment("host", XDG_RUNTIME_DIR=str(own / "run")),
+                              timeout=60, check=False, **AS_NOBODY)
         assert done.returncode == RUN_FAILED
         text = done.stderr.decode()
-        assert said.format(tmp_path) in text
+        assert said.format(own) in text
         assert text.endswith("lanecrypt: the service, lanecryptd, did not start\n")
-        assert not (tmp_path / "made").exists()
+        assert not (own / "made").exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_interrupted_while_the_service_starts(tmp_path, number):
-    with copied(tmp_path, 'while [ "$1" != --until-closed ]; do shift; done; cat <&"$2"') as command:
+def test_interrupted_while_the_service_starts(own, number):
+    with copied(own, 'while [ "$1" != --until-closed ]; do shift; done; cat <&"$2"') as command:
         process = subprocess.Popen([command, "run", "true"], start_new_session=True,
-                                   env=environment("host", TMPDIR=str(tmp_path / "run"), XDG_RUNTIME_DIR=""))
-        until(lambda: os.listdir(tmp_path / "run") != [])
+                                   env=environment("host", XDG_RUNTIME_DIR=str(own / "run")), **AS_NOBODY)
+        until(lambda: os.listdir(own / "run") != [])
         time.sleep(0.2)
         process.send_signal(number)
         assert process.wait(60) == -number

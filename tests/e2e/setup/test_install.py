@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -258,3 +259,11 @@ def test_systemd_takes_the_units(prefix, tmp_path):
     run("systemd-analyze", "security", "--offline=true", "--threshold=10", units / "lanecryptd.service")
     told = run("systemd-sysusers", "--dry-run", "--root", tmp_path, prefix / "lib" / "sysusers.d" / "lanecrypt.conf")
     assert "lanecrypt" in told or told == ""
+    # A folder of `lanecrypt run` that is as old as anything is left alone.
+    rules = tmp_path / "age.conf"
+    rules.write_text((prefix / "lib" / "tmpfiles.d" / "lanecrypt.conf").read_text() + "e /tmp - - - 1s\n")
+    for name in ("lanecrypt-run.abcdef", "another"):
+        (tmp_path / "tmp" / name).mkdir(parents=True)
+    time.sleep(2)
+    run("systemd-tmpfiles", "--clean", "--root", tmp_path, rules)
+    assert os.listdir(tmp_path / "tmp") == ["lanecrypt-run.abcdef"]

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <string>
 
 #include "service/client/test_key.h"
 
@@ -44,10 +46,17 @@ class APlace : public testing::Test {
     ASSERT_TRUE(listens == self || seteuid(self) == 0);
     ASSERT_EQ(0, listening);
   }
-  bool is_trusted(bool is_named) {
-    const client::Place place{{path()}, is_named};
+  // owner: whom the settings name as another owner of sockets.
+  bool is_trusted(const std::string &owner = "") { return is_trusted_at(path(), owner); }
+  bool is_trusted_at(const std::string &path, const std::string &owner = "") {
+    const client::Place place = client::Place::named(path, owner);
     client::Reached reached = client::reach(place, client::Clock::now() + milliseconds(250));
     why_ = reached.why;
+    // Whether settings or the environment name a socket makes no difference.
+    client::Place usual = client::Place::usual(owner);
+    usual.paths = {path};
+    const client::Reached again = client::reach(usual, client::Clock::now() + milliseconds(250));
+    EXPECT_EQ(reached.socket.is_there(), again.socket.is_there());
     return reached.socket.is_there();
   }
   void TearDown() override {
@@ -61,42 +70,108 @@ class APlace : public testing::Test {
 
 TEST_F(APlace, OfThisUser) {
   make(geteuid(), 0755, geteuid());
-  EXPECT_TRUE(is_trusted(false)) << why_;
-  EXPECT_TRUE(is_trusted(true)) << why_;
+  EXPECT_TRUE(is_trusted()) << why_;
 }
 
 TEST_F(APlace, WhereOthersMayWrite) {
   make(geteuid(), 0777, geteuid());
-  EXPECT_FALSE(is_trusted(false));
-  EXPECT_FALSE(is_trusted(true));
+  EXPECT_FALSE(is_trusted());
   EXPECT_NE(std::string::npos, why_.find("others than its owner may write"));
 }
 
 TEST_F(APlace, WhereAGroupMayWrite) {
   make(geteuid(), 0770, geteuid());
-  EXPECT_FALSE(is_trusted(false));
-  EXPECT_FALSE(is_trusted(true));
+  EXPECT_FALSE(is_trusted());
 }
 
+// As /tmp is: there nobody can rename what is not his.
+TEST_F(APlace, InAStickyFolder) {
+  make(geteuid(), 01777, geteuid());
+  EXPECT_TRUE(is_trusted()) << why_;
+}
+
+TEST_F(APlace, OfAnotherUserInAStickyFolder) {
+  if (!is_root()) GTEST_SKIP() << "only root makes sockets of others";
+  make(0, 01777, kOther, kOther);
+  EXPECT_FALSE(is_trusted());
+  EXPECT_FALSE(is_trusted(std::to_string(kThird)));
+  EXPECT_TRUE(is_trusted(std::to_string(kOther))) << why_;
+}
+
+TEST_F(APlace, BelowAFolderWhereOthersMayWrite) {
+  make(geteuid(), 0755, geteuid());
+  for (const mode_t mode : {0777, 0775, 0757}) {
+    ASSERT_EQ(0, chmod(folder_.path().c_str(), mode));
+    EXPECT_FALSE(is_trusted()) << std::oct << mode;
+  }
+  for (const mode_t mode : {01777, 0755, 0700}) {
+    ASSERT_EQ(0, chmod(folder_.path().c_str(), mode));
+    EXPECT_TRUE(is_trusted()) << std::oct << mode << why_;
+  }
+}
+
+TEST_F(APlace, BelowAFolderOfAnotherUser) {
+  if (!is_root()) GTEST_SKIP() << "only root gives folders away";
+  make(0, 0755, 0);
+  ASSERT_EQ(0, chown(folder_.path().c_str(), kOther, gid_t(-1)));
+  EXPECT_FALSE(is_trusted());
+  EXPECT_FALSE(is_trusted(std::to_string(kThird)));
+  EXPECT_TRUE(is_trusted(std::to_string(kOther))) << why_;
+}
+
+// Settings that name the socket do not make its owner trusted: whoever named it may have meant a
+// folder that is there no more.
 TEST_F(APlace, OfAnotherUser) {
   if (!is_root()) GTEST_SKIP() << "only root makes sockets of others";
   make(kOther, 0755, kOther, kOther);
-  EXPECT_FALSE(is_trusted(false));
-  // Whoever wrote the settings has named it.
-  EXPECT_TRUE(is_trusted(true)) << why_;
+  EXPECT_FALSE(is_trusted());
+  EXPECT_FALSE(is_trusted(std::to_string(kThird)));
+  EXPECT_TRUE(is_trusted(std::to_string(kOther))) << why_;
+}
+
+TEST_F(APlace, WhoseOwnerIsNamed) {
+  if (!is_root()) GTEST_SKIP() << "only root makes sockets of others";
+  const passwd *const nobody = getpwnam("nobody");
+  if (nobody == nullptr) GTEST_SKIP() << "there is no user nobody";
+  make(nobody->pw_uid, 0755, nobody->pw_uid, nobody->pw_uid);
+  EXPECT_TRUE(is_trusted("nobody")) << why_;
+  for (const char *wrong :
+       {"nobody-else", "-1", "4294967295", "99999999999999999999", "0x0", " ", "1 "}) {
+    EXPECT_FALSE(is_trusted(wrong)) << wrong;
+    EXPECT_NE(std::string::npos, why_.find("there is no user")) << why_;
+  }
 }
 
 TEST_F(APlace, InAFolderOfAnotherUser) {
   if (!is_root()) GTEST_SKIP() << "only root makes sockets of others";
   make(kOther, 0755, 0);
-  EXPECT_FALSE(is_trusted(false));
+  EXPECT_FALSE(is_trusted());
+  EXPECT_TRUE(is_trusted(std::to_string(kOther))) << why_;
+}
+
+// As /var/run is one.
+TEST_F(APlace, BehindALinkToAFolder) {
+  make(geteuid(), 0755, geteuid());
+  const std::string link = folder_.path() + "/link";
+  for (const char *to : {"folder", "./folder/../folder/", ""}) {
+    const std::string target = *to == '\0' ? folder_.path() + "/folder" : to;
+    ASSERT_EQ(0, symlink(target.c_str(), link.c_str()));
+    EXPECT_TRUE(is_trusted_at(link + "/socket")) << target << why_;
+    if (is_root()) {
+      ASSERT_EQ(0, lchown(link.c_str(), kOther, gid_t(-1)));
+      EXPECT_FALSE(is_trusted_at(link + "/socket"));
+    }
+    ASSERT_EQ(0, unlink(link.c_str()));
+  }
+  ASSERT_EQ(0, symlink("link", link.c_str()));
+  EXPECT_FALSE(is_trusted_at(link + "/socket"));
 }
 
 TEST_F(APlace, WhereAnotherThanTheOwnerListens) {
   if (!is_root()) GTEST_SKIP() << "only root makes sockets of others";
   make(0, 0755, 0, kOther);
-  EXPECT_FALSE(is_trusted(false));
-  EXPECT_FALSE(is_trusted(true));
+  EXPECT_FALSE(is_trusted(std::to_string(kOther)));
+  EXPECT_FALSE(is_trusted());
   EXPECT_NE(std::string::npos, why_.find("its owner is not who listens"));
 }
 
@@ -104,8 +179,8 @@ TEST_F(APlace, WhereAnotherThanTheOwnerListens) {
 TEST_F(APlace, WhereRootListensForItsOwner) {
   if (!is_root()) GTEST_SKIP() << "only root makes sockets of others";
   make(0, 0755, kOther, 0);
-  EXPECT_FALSE(is_trusted(false));
-  EXPECT_TRUE(is_trusted(true)) << why_;
+  EXPECT_FALSE(is_trusted());
+  EXPECT_TRUE(is_trusted(std::to_string(kOther))) << why_;
 }
 
 TEST_F(APlace, ThatIsALink) {
@@ -113,15 +188,14 @@ TEST_F(APlace, ThatIsALink) {
   const std::string real = folder_.path() + "/folder/real";
   ASSERT_EQ(0, rename(path().c_str(), real.c_str()));
   ASSERT_EQ(0, symlink(real.c_str(), path().c_str()));
-  EXPECT_FALSE(is_trusted(false));
-  EXPECT_FALSE(is_trusted(true));
+  EXPECT_FALSE(is_trusted());
 }
 
 TEST_F(APlace, ThatIsNoSocket) {
   ASSERT_EQ(0, mkdir((folder_.path() + "/folder").c_str(), 0755));
-  EXPECT_FALSE(is_trusted(true));
+  EXPECT_FALSE(is_trusted());
   close(open(path().c_str(), O_CREAT | O_WRONLY, 0600));
-  EXPECT_FALSE(is_trusted(true));
+  EXPECT_FALSE(is_trusted());
   EXPECT_NE(std::string::npos, why_.find("it is no socket"));
 }
 
@@ -137,7 +211,6 @@ TEST(Place, TheUsualOnes) {
   setenv("XDG_RUNTIME_DIR", "not/absolute", 1);
   EXPECT_EQ((std::vector<std::string>{"/run/lanecrypt/socket"}), client::Place::usual().paths);
   unsetenv("XDG_RUNTIME_DIR");
-  EXPECT_FALSE(client::Place::usual().is_named);
 }
 
 // A service that does not call accept() holds nobody up for long.
@@ -146,7 +219,8 @@ TEST_F(APlace, WhereNobodyAccepts) {
   std::vector<client::Reached> all;
   const auto began = client::Clock::now();
   for (int n = 0; n < 12; ++n)
-    all.push_back(client::reach({{path()}, false}, client::Clock::now() + milliseconds(50)));
+    all.push_back(
+        client::reach(client::Place::named(path()), client::Clock::now() + milliseconds(50)));
   EXPECT_TRUE(all.front().socket.is_there());
   EXPECT_FALSE(all.back().socket.is_there());
   EXPECT_LT(client::Clock::now() - began, seconds(10));

@@ -7,13 +7,16 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <thread>
 #include <vector>
 
+#include "service/daemon/client/control_queue.h"
 #include "service/daemon/client/peer.h"
 #include "service/daemon/client/refusals.h"
 #include "service/daemon/client/user.h"
@@ -71,6 +74,96 @@ TEST(Rate, AllowsSomeAtOnceAndThenOneEach) {
 }
 
 // Otherwise a user who goes and comes again could have all reports that he wants.
+TEST(Rate, MayBeChargedMoreThanIsLeft) {
+  using namespace std::chrono_literals;
+  Rate rate(100ms, 3);
+  Rate::Clock::time_point now{};
+  rate.charge(now, 2);
+  EXPECT_LE(rate.free_at(), now);
+  rate.charge(now, 5);
+  EXPECT_EQ(now + 500ms, rate.free_at());
+  EXPECT_FALSE(rate.take(now + 499ms));
+  EXPECT_TRUE(rate.take(now + 500ms));
+}
+
+TEST(Users, WhoConnectsTooOftenIsSentAway) {
+  Users users;
+  Users::Time now{};
+  std::shared_ptr<User> one = users.find(1, now);
+  for (size_t n = 0; n < kConnectionsAtOnce; ++n) EXPECT_TRUE(users.takes_connection(1, now));
+  EXPECT_FALSE(users.takes_connection(1, now));
+  EXPECT_TRUE(users.takes_connection(2, now));
+  // Also if the user's last client goes, and others come.
+  one.reset();
+  (void)users.find(3, now);
+  EXPECT_FALSE(users.takes_connection(1, now));
+  EXPECT_TRUE(users.takes_connection(1, now + kConnectionsEach));
+}
+
+// ---- Control packets --------------------------------------------------------
+
+// A user with a thousand clients that always have something to say, and then another user's.
+TEST(ControlQueueTest, AUserOfManyClientsDelaysAnotherByOnePacket) {
+  ControlQueue queue;
+  const ControlQueue::Time now{};
+  for (uint64_t client = 0; client < 1000; ++client) queue.add(1, client, now);
+  for (int n = 0; n < 10; ++n) {
+    queue.add(2, 5000 + n, now);
+    bool is_served = false;
+    for (int turn = 0; turn < 2; ++turn) {
+      const auto next = queue.next(now);
+      ASSERT_TRUE(next);
+      queue.charge(next->user, 1, now);
+      is_served |= next->user == 2;
+    }
+    EXPECT_TRUE(is_served) << n;
+  }
+}
+
+TEST(ControlQueueTest, ClientsOfAUserTakeTurns) {
+  ControlQueue queue;
+  const ControlQueue::Time now{};
+  for (uint64_t client = 0; client < 3; ++client) queue.add(1, client, now);
+  for (uint64_t client : {0, 1, 2, 0, 1, 2}) {
+    const auto next = queue.next(now);
+    ASSERT_TRUE(next);
+    EXPECT_EQ(client, next->client);
+    queue.add(1, client, now);
+  }
+}
+
+TEST(ControlQueueTest, AUserWhoWantsTooMuchWaitsAndNobodyElse) {
+  ControlQueue queue;
+  ControlQueue::Time now{};
+  size_t served = 0;
+  const auto serve_all = [&] {
+    for (served = 0;; ++served) {
+      queue.add(1, 1, now);
+      const auto next = queue.next(now);
+      if (!next) return;
+      queue.charge(next->user, 32, now);
+    }
+  };
+  EXPECT_FALSE(queue.ready_at());
+  serve_all();
+  EXPECT_LE(served, kControlAtOnce / 32 + 1);
+  ASSERT_TRUE(queue.ready_at());
+  EXPECT_GT(*queue.ready_at(), now);
+  queue.add(2, 7, now);
+  EXPECT_LE(*queue.ready_at(), now);
+  const auto other = queue.next(now);
+  ASSERT_TRUE(other);
+  EXPECT_EQ(2u, other->user);
+  EXPECT_FALSE(queue.next(now));
+  // Later it is served again, and not more for having waited.
+  now = *queue.ready_at();
+  EXPECT_TRUE(queue.next(now));
+  queue.charge(1, 32, now);
+  now += 1000 * kControlEach;
+  serve_all();
+  EXPECT_LE(served, 1000u / 32 + 2);
+}
+
 TEST(Users, WhoComesAgainHasNoMoreReports) {
   using namespace std::chrono_literals;
   Users users;
@@ -234,6 +327,60 @@ TEST(Peers, AreThoseOfTheSocket) {
   EXPECT_TRUE(peer->process.ok());
   close(pair[0]);
   close(pair[1]);
+}
+
+// A peer whose process cannot be named: what the calls return, as -errno.
+std::optional<Peer> peer_where(int of_peer, int open_process) {
+  const auto call = [](int value) {
+    if (value < 0) errno = -value;
+    return value < 0 ? -1 : value;
+  };
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair) != 0) return std::nullopt;
+  std::optional<Peer> peer = Peer::of(
+      pair[0], {[=](int) { return call(of_peer); }, [=](pid_t) { return call(open_process); }});
+  close(pair[0]);
+  close(pair[1]);
+  return peer;
+}
+
+// A peer that was reaped is EINVAL on Linux 6.5 to 6.15.
+TEST(Peers, AreRefusedIfTheKernelDoesNotNameTheirProcess) {
+  for (const int error :
+       {EINVAL, ESRCH, ENODATA, EMFILE, ENFILE, ENOMEM, EPERM, EACCES, EIO, ENOSYS}) {
+    const std::optional<Peer> peer = peer_where(-error, -ENOSYS);
+    ASSERT_TRUE(peer);
+    EXPECT_TRUE(peer->has_ended) << std::strerror(error);
+  }
+  for (const int error : {EINVAL, ESRCH, EMFILE, ENFILE, ENOMEM}) {
+    const std::optional<Peer> peer = peer_where(-ENOPROTOOPT, -error);
+    ASSERT_TRUE(peer);
+    EXPECT_TRUE(peer->has_ended) << std::strerror(error);
+  }
+}
+
+// Linux before 6.5, and before 5.3.
+TEST(Peers, AreAdmittedIfTheKernelCannotNameProcesses) {
+  for (const int error : {ENOSYS, EPERM}) {
+    const std::optional<Peer> peer = peer_where(-ENOPROTOOPT, -error);
+    ASSERT_TRUE(peer);
+    EXPECT_FALSE(peer->has_ended) << std::strerror(error);
+    EXPECT_FALSE(peer->process.ok());
+  }
+}
+
+// From Linux 6.16 on SO_PEERPIDFD gives a descriptor of a process that was reaped.
+TEST(Peers, AreRefusedIfTheirProcessHasEnded) {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  const int ended = int(syscall(SYS_pidfd_open, child, 0));
+  if (ended < 0) GTEST_SKIP() << "this kernel has no pidfd_open()";
+  siginfo_t ignored{};
+  ASSERT_EQ(0, waitid(P_PID, id_t(child), &ignored, WEXITED | WNOWAIT));
+  EXPECT_TRUE(peer_where(dup(ended), -ENOSYS)->has_ended);
+  EXPECT_TRUE(peer_where(-ENOPROTOOPT, dup(ended))->has_ended);
+  (void)waitpid(child, nullptr, 0);
+  EXPECT_TRUE(peer_where(ended, -ENOSYS)->has_ended);
 }
 
 // ---- The socket -------------------------------------------------------------

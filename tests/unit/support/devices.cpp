@@ -160,7 +160,8 @@ Context::Context(const char *devices, lc_fallback fallback, uint64_t pinned_byte
                          .prefer = LC_PREFER_SPEED,
                          .prime_pool = 0,
                          .cores = 0,
-                         .service = nullptr}) {}
+                         .service = nullptr,
+                         .service_owner = nullptr}) {}
 
 Context::Context(const lc_options &options) {
   if (lc_open(&options, &context_) != LC_OK)
