@@ -113,6 +113,7 @@ class MlDsaSigner : public Signer {
     job.operation = LC_ML_DSA_SIGN;
     job.encoding = LC_MESSAGE_PURE;
     job.device = device_;
+    job.has_device = 1;
     job.messages = messages.data();
     job.message_count = messages.size();
     job.message_size = sizeof messages[0];
@@ -131,6 +132,7 @@ class MlDsaSigner : public Signer {
     job.operation = LC_ML_DSA_GENERATE;
     job.set = set_;
     job.device = device_;
+    job.has_device = 1;
     job.messages = &message;
     job.message_count = 1;
     job.message_size = sizeof message;
@@ -170,6 +172,7 @@ class SlhDsaSigner : public Signer {
     }
     lc_slh_dsa_job job = slh_dsa_job(LC_SLH_DSA_SIGN, messages.data(), messages.size());
     job.device = device_;
+    job.has_device = 1;
     must_be_done(context_.run(job), items.size());
   }
 
@@ -181,6 +184,7 @@ class SlhDsaSigner : public Signer {
     generation.struct_size = sizeof generation;
     generation.set = set_;
     generation.device = device_;
+    generation.has_device = 1;
     generation.count = 1;
     generation.keys = whole.data();
     must_be_done(context_.generate(generation), 1);

@@ -84,6 +84,7 @@ class Run {
     generation.exponent = {exponent.data(), exponent.size()};
     generation.count = count_;
     generation.device = device;
+    generation.has_device = 1;
     generation.on_key = [](void *argument, uint64_t number, const lc_rsa_parts *key) {
       return static_cast<Run *>(argument)->take(number, *key);
     };

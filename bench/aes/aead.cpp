@@ -120,6 +120,7 @@ class CardBench {
         cipher_job(run.cipher, direction, run.key_bytes, batch.list.data(), batch.list.size());
     job.memory = LC_MEMORY_DEVICE;
     job.device = index_;
+    job.has_device = 1;
     const auto start = std::chrono::steady_clock::now();
     const lc_result told = context_.run(job);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;

@@ -223,6 +223,7 @@ class DeviceBench {
     lc_cipher_job job = messages.job();
     job.memory = memory;
     job.device = index_;
+    job.has_device = 1;
     return context_.run(job);
   }
 

@@ -97,6 +97,7 @@ class AllDevices {
                                    messages.data(), messages.size());
     job.memory = memory;
     job.device = device;
+    job.has_device = 1;
     BenchResult result{name, "GB/s", {}, bytes, {}, "wall", {}};
     std::vector<uint64_t> before;
     for (const uint32_t one : devices_) before.push_back(context_.counters(one).bytes);

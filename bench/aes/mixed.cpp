@@ -146,6 +146,7 @@ void bench_mixed(const Context &context, uint32_t index, const std::string &wher
           cipher_job(run.mode, LC_ENCRYPT, kKeyBytes, messages.data(), messages.size());
       job.memory = LC_MEMORY_DEVICE;
       job.device = index;
+      job.has_device = 1;
       uint64_t all = 0;
       for (const lc_message &message : messages) all += message.length;
       BenchResult result{name, "GB/s", {}, all, messages.size(), "device", {}};

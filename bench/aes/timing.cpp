@@ -132,6 +132,7 @@ class Timing {
                                    messages.data(), messages.size());
     job.memory = LC_MEMORY_DEVICE;
     job.device = index_;
+    job.has_device = 1;
     lc_cipher_job open = job;
     open.direction = LC_DECRYPT;
     open.messages = sealed.data();

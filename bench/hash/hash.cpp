@@ -80,6 +80,7 @@ class Digests {
     job.hash = what_.hash;
     job.memory = memory_;
     job.device = device;
+    job.has_device = 1;
     job.messages = messages_.data();
     job.message_count = messages_.size();
     job.message_size = sizeof messages_[0];

@@ -158,6 +158,7 @@ class HostBench {
     const auto once = [&context, index, messages, bytes, name, submit_seconds] {
       lc_cipher_job job = messages->job();
       job.device = index;
+      job.has_device = 1;
       std::optional<Ticket> ticket;
       *submit_seconds = seconds_of([&] { ticket = context.submit(job); });
       if (const lc_result told = ticket->wait(); told.device_bytes != bytes)

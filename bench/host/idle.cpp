@@ -83,6 +83,7 @@ class DeviceWorker : public Worker {
     const Messages messages(EvpUpdate::usual(), data_, in_, out_, bytes);
     lc_cipher_job job = messages.job();
     job.device = 0;
+    job.has_device = 1;
     if (context_.run(job).device_bytes != bytes)
       throw cli::Failure(cli::ExitCode::kFailed,
                          "beside a task, not all of a job ran on the device");

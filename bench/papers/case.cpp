@@ -71,6 +71,7 @@ double PaperData::by_device(const Context &context, uint32_t device, const Bench
   const Messages messages(run, data_, in_, out_, bytes);
   lc_cipher_job job = messages.job();
   job.device = device;
+  job.has_device = 1;
   lc_result result{};
   const double seconds = seconds_of([&] { result = context.run(job); });
   if (result.device_bytes != bytes)
@@ -107,6 +108,7 @@ double CardData::pass(const BenchCase &run, uint64_t bytes, lc_result *told) con
   lc_cipher_job job = messages.job();
   job.memory = LC_MEMORY_DEVICE;
   job.device = device_;
+  job.has_device = 1;
   return seconds_of([&] { *told = context_.run(job); });
 }
 

@@ -58,6 +58,7 @@ double run_examples(const Context &context, uint32_t index) {
         lc_cipher_job job =
             cipher_job(LC_AES_ECB, direction, static_cast<uint32_t>(key.size()), &message, 1);
         job.device = index;
+        job.has_device = 1;
         if (context.run(job).device_bytes != bytes || out != want)
           throw cli::Failure(cli::ExitCode::kFailed, "an example of SP 800-38A is wrong");
         right++;
@@ -74,6 +75,7 @@ Spread one_by_one(const Context &context, uint32_t index, const BenchCase &run, 
     lc_cipher_job job =
         cipher_job(run.cipher.mode, run.direction, run.cipher.key_bytes, &message, 1);
     job.device = index;
+    job.has_device = 1;
     if (context.run(job).device_bytes != kPacketBytes)
       throw cli::Failure(cli::ExitCode::kFailed, "a packet was not done by the device");
   };

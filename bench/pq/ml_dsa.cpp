@@ -71,6 +71,7 @@ class Caller {
     job.encoding = LC_MESSAGE_PURE;
     job.set = set_;
     job.device = device_;
+    job.has_device = 1;
     job.messages = messages.data();
     job.message_count = messages.size();
     job.message_size = sizeof messages[0];

@@ -137,6 +137,7 @@ class SlhDsaBench {
         slh_dsa_job(operation, work.messages.data(), work.messages.size(),
                     operation == LC_SLH_DSA_VERIFY ? work.verdicts.data() : nullptr);
     made.device = device_;
+    made.has_device = 1;
     return made;
   }
   lc_slh_dsa_generation generation(size_t count, Bytes &keys) const {
@@ -144,6 +145,7 @@ class SlhDsaBench {
     what.struct_size = sizeof what;
     what.set = set_;
     what.device = device_;
+    what.has_device = 1;
     what.count = count;
     what.keys = keys.data();
     return what;

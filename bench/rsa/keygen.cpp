@@ -28,6 +28,7 @@ double make_keys(const Context &context, uint32_t device, unsigned bits, uint64_
   generation.bits = bits;
   generation.count = count;
   generation.device = device;
+  generation.has_device = 1;
   uint64_t made = 0;
   generation.on_key = [](void *argument, uint64_t, const lc_rsa_parts *) {
     ++*static_cast<uint64_t *>(argument);

@@ -9,7 +9,11 @@
  * Errors: when a function that returns lc_status fails, lc_last_error() has a
  * sentence about it for a person. The library prints nothing and never aborts.
  * Structs that begin with struct_size: set it to sizeof the struct. So the library
- * knows that fields which a later version adds are absent.
+ * knows that fields which a later version adds are absent. Zero the rest, as
+ * {.struct_size = sizeof job} does: zero means "not given" in every field, except in
+ * an enum whose first value is 0.
+ * A program that was built against the header of version 0.1 runs with this library, and
+ * each of its structs means what it meant in 0.1.
  * Fork: a child of fork starts with no device open. It must not use tickets and
  * memory of the parent.
  */
@@ -246,7 +250,9 @@ LC_API lc_status lc_copy_from_device(lc_context *context, uint32_t index, void *
  * named. Messages may have any length in whole bytes, unless a comment says otherwise.
  * A cipher that this version does not offer yet is LC_ERROR_UNSUPPORTED. */
 typedef enum lc_cipher {
-  LC_AES_ECB = 0, /* whole blocks */
+  /* Whole blocks. Beware: a zeroed lc_cipher_job that was given no cipher names this one. If its
+   * messages have a tag or additional data, the job is LC_ERROR_ARGUMENT. */
+  LC_AES_ECB = 0,
   LC_AES_CBC = 1, /* no padding: whole blocks */
   LC_AES_CTR = 2, /* the whole 128 bits count, big-endian */
   /* IEEE 1619, SP 800-38E. key_bytes is 32 or 64: the data's key and then the tweak's,
@@ -325,11 +331,19 @@ typedef struct lc_message {
    * share one key schedule. */
   const void *key;
   /* iv_bytes of the job, host memory: the IV, the nonce, the first counter block, or the
-   * tweak. ECB ignores it; it may be NULL there. */
+   * tweak. ECB ignores it; it may be NULL there.
+   * A job that encrypts with GCM, CCM or ChaCha20-Poly1305 is LC_ERROR_ARGUMENT if two of its
+   * messages have the same nonce under the same key (the same bytes, at any address). If the nonces
+   * do not ascend in the order of the messages, Lanecrypt may find that out while the job runs: the
+   * job then ends with this error, and the outputs and tags that it wrote in host memory are zeros.
+   * Messages with `part` are not compared. Nonces of other jobs, and the IVs of all other modes,
+   * are for the caller to see to. */
   const void *iv;
-  /* length bytes each, at any alignment. out == in works in place. Any other overlap,
-   * within a message or between messages, is an error of the caller, and the output is
-   * then undefined. */
+  /* length bytes each, at any alignment. out == in works in place. Any other overlap is
+   * LC_ERROR_ARGUMENT, and nothing is done: what a job writes (outputs, tags that it makes,
+   * message_status, verdicts) must overlap nothing else that it writes, nor what it reads (inputs,
+   * tags that it compares, additional data), of any message. Not detected: one memory at two
+   * addresses, such as a file that is mapped twice. The output is then undefined. */
   const void *in;
   void *out;
   /* Bytes. A multiple of 16 for ECB and CBC. 0 is allowed. */
@@ -364,7 +378,8 @@ typedef struct lc_segments {
   size_t struct_size;
   const void *key; /* key_bytes of the job, host memory */
   /* The text of the first segment, at any alignment. out == in works in place, with the same
-   * strides. Otherwise what reaches from the first segment to the last must not overlap. */
+   * strides. Otherwise what reaches from the first segment to the last must not overlap. Nor may
+   * anything else that the job writes overlap what it reads or writes: see lc_message. */
   const void *in;
   void *out;
   /* Bytes of text of all segments together, without tags. Each segment has segment_bytes, but
@@ -411,7 +426,8 @@ typedef struct lc_segments {
   lc_memory aad_memory;
 } lc_segments;
 
-/* Any device of the right kind. */
+/* Any device of the right kind: Lanecrypt chooses. A job whose `device` was left zero means the
+ * same. To name device 0, set has_device too. */
 #define LC_ANY_DEVICE UINT32_MAX
 /* No device but the CPU, to which jobs fall back. */
 #define LC_CPU (UINT32_MAX - 1)
@@ -436,14 +452,14 @@ typedef struct lc_cipher_job {
    * wrong tag has out wiped before the job ends. No other device and not the CPU can take over. */
   lc_memory memory;
   /* Who does the job:
-   * - The index of a device, selected or not.
+   * - The index of a device, selected or not. Index 0 needs has_device = 1.
    * - LC_CPU: OpenSSL, with host memory. A job of 2 MiB or more takes up to 8 cores, except
    *   in authenticated modes. One core does a whole stream of a chain, and a whole data
    *   unit of XTS.
-   * - LC_ANY_DEVICE: Lanecrypt chooses. With host memory all selected devices share a job
-   *   of 32 MiB or more: each takes more of it when it is free. With input in device memory
-   *   each message is done on the device of lc_alloc_device() where that lies, all of these at
-   *   once. Other memory is taken to be device 0's. */
+   * - LC_ANY_DEVICE, or 0 without has_device: Lanecrypt chooses. With host memory all selected
+   *   devices share a job of 32 MiB or more: each takes more of it when it is free. With input in
+   *   device memory each message is done on the device of lc_alloc_device() where that lies, all of
+   *   these at once. Other memory is taken to be device 0's. */
   uint32_t device;
   /* With LC_MEMORY_DEVICE on CUDA: a CUstream or cudaStream_t of the primary context. The
    * job runs in its order: after what is in the stream already, before what comes later.
@@ -487,6 +503,11 @@ typedef struct lc_cipher_job {
   /* Instead of messages, which are then NULL: what is a message elsewhere is a segment of
    * these. Errors, message_status and verdicts count the segments from 0. */
   const lc_segments *segments;
+  /* Not 0: the caller has set `device`. This tells device 0 from a field that was left zero. */
+  int has_device;
+  /* Not 0: the caller vouches that the outputs and the tags which the job makes overlap nothing,
+   * such as memory that it has just allocated. Lanecrypt then does not look for overlap. */
+  int outputs_are_apart;
 } lc_cipher_job;
 
 /* Where a job ran, and how long its steps took. Times are by the device's own clock, summed
@@ -689,7 +710,7 @@ typedef enum lc_rsa_operation {
 
 /* One operation. in and out have lc_rsa_key_bytes(key) bytes each, big-endian, in host
  * memory, at any alignment. in is less than n. out == in works in place. Any other overlap
- * is an error of the caller. */
+ * of an output with another output or an input of the job is LC_ERROR_ARGUMENT. */
 typedef struct lc_rsa_message {
   const lc_rsa_key *key;
   const void *in;
@@ -700,7 +721,8 @@ typedef struct lc_rsa_message {
 typedef struct lc_rsa_job {
   size_t struct_size;
   lc_rsa_operation operation;
-  /* The device to use, selected or not; LC_ANY_DEVICE: Lanecrypt chooses; LC_CPU: OpenSSL.
+  /* The device to use, selected or not (index 0 needs has_device = 1); LC_ANY_DEVICE, or 0 without
+   * has_device: Lanecrypt chooses; LC_CPU: OpenSSL.
    * A device takes keys of 1024 to 8192 bits with an e of at most 64 bits and, for private
    * operations, primes of about equal length. Operations of other keys go to the CPU. With
    * LC_FALLBACK_NONE they make the job LC_ERROR_UNSUPPORTED. */
@@ -708,6 +730,8 @@ typedef struct lc_rsa_job {
   const lc_rsa_message *messages;
   size_t message_count;
   size_t message_size; /* sizeof(lc_rsa_message) */
+  /* Not 0: the caller has set `device`. This tells device 0 from a field that was left zero. */
+  int has_device;
 } lc_rsa_job;
 
 /* Runs a job and waits for it. result may be NULL. An input that is not less
@@ -754,14 +778,14 @@ typedef struct lc_rsa_generation {
   uint32_t bits;      /* of the modulus: even, 1024 to 16384 */
   lc_number exponent; /* e: odd, from 65537 to 2^256 - 1. 65537 if it is left out */
   uint64_t count;     /* keys to make */
-  /* The device to use: the call waits until it is open. LC_CPU: none. LC_ANY_DEVICE:
-   * Lanecrypt chooses, and the CPU searches until a device is open. A device takes keys of
-   * 1024 to 8192 bits. Where it fails, another goes on, or the CPU where LC_FALLBACK_CPU
-   * allows it. With lc_options.service and LC_ANY_DEVICE the service makes these keys, several
-   * at once, if `random` is NULL: it draws by a generator of its own. The numbers of each key are
-   * compared with each other here. With LC_VERIFY_FULL the key is also made again here of its
-   * primes, with one more round for each. What the service does not make, the CPU does, by
-   * LC_FALLBACK_CPU. */
+  /* The device to use: the call waits until it is open. Index 0 needs has_device = 1. LC_CPU: none.
+   * LC_ANY_DEVICE, or 0 without has_device: Lanecrypt chooses, and the CPU searches until a device
+   * is open. A device takes keys of 1024 to 8192 bits. Where it fails, another goes on, or the CPU
+   * where LC_FALLBACK_CPU allows it. With lc_options.service and LC_ANY_DEVICE the service makes
+   * these keys, several at once, if `random` is NULL: it draws by a generator of its own. The
+   * numbers of each key are compared with each other here. With LC_VERIFY_FULL the key is also made
+   * again here of its primes, with one more round for each. What the service does not make, the CPU
+   * does, by LC_FALLBACK_CPU. */
   uint32_t device;
   /* Takes each finished key; the first is number 0. The key's numbers are big-endian, d
    * among them, and are wiped after the call. Called on the thread that called
@@ -776,6 +800,8 @@ typedef struct lc_rsa_generation {
    * context of Lanecrypt's own. */
   int (*random)(void *argument, void *to, size_t bytes);
   void *argument;
+  /* Not 0: the caller has set `device`. This tells device 0 from a field that was left zero. */
+  int has_device;
 } lc_rsa_generation;
 
 /* Makes keys, and returns when they are made. result may be NULL. Its operations are rounds
@@ -932,8 +958,9 @@ typedef struct lc_slh_dsa_message {
    * are copied before the call returns. NULL with LC_MESSAGE_DIGEST. */
   const void *additional_random;
   /* To sign: where the signature goes, of lc_slh_dsa_signature_bytes(). To verify: the
-   * signature, which is only read. It stays until the job is over. Signatures of one job must
-   * not overlap, nor lie in an input. */
+   * signature, which is only read. It stays until the job is over. Signatures that a job makes
+   * must overlap neither each other nor a message, a context or random numbers of the job:
+   * LC_ERROR_ARGUMENT. */
   void *signature;
   /* To sign: the room there. To verify: the bytes of the signature; any other number than that
    * of the set makes it wrong. */
@@ -949,14 +976,18 @@ typedef struct lc_slh_dsa_job {
   /* To sign: 1 for deterministic signatures, 0 for hedged ones with fresh random numbers. With
    * additional_random neither matters, nor with LC_MESSAGE_DIGEST. */
   int deterministic;
-  /* The device to use, selected or not; LC_ANY_DEVICE: Lanecrypt chooses; LC_CPU: no device. */
+  /* The device to use, selected or not (index 0 needs has_device = 1); LC_ANY_DEVICE, or 0 without
+   * has_device: Lanecrypt chooses; LC_CPU: no device. */
   uint32_t device;
   const lc_slh_dsa_message *messages;
   size_t message_count;
   size_t message_size; /* sizeof(lc_slh_dsa_message) */
   /* To verify: a byte for each message, which is 1 if its signature is right, when the job has
-   * ended with LC_OK, and 0 in every other case. To sign: NULL. */
+   * ended with LC_OK, and 0 in every other case. They overlap no message, context or signature. To
+   * sign: NULL. */
   uint8_t *verdicts;
+  /* Not 0: the caller has set `device`. This tells device 0 from a field that was left zero. */
+  int has_device;
 } lc_slh_dsa_job;
 
 /* Runs a job and waits for it. result may be NULL. A wrong signature is no error: see verdicts.
@@ -982,7 +1013,7 @@ typedef struct lc_slh_dsa_generation {
   /* SK.seed, SK.prf and PK.seed of each, 3 n bytes, one key after the other. NULL: random
    * numbers. They are copied before the call returns. */
   const void *seeds;
-  /* Where the private keys go, 4 n bytes each. */
+  /* Where the private keys go, 4 n bytes each. They must not overlap `trees`. */
   void *keys;
   /* Where random numbers come from, as lc_rsa_generation.random, on the calling thread. NULL:
    * as in lc_slh_dsa_parts. */
@@ -992,6 +1023,8 @@ typedef struct lc_slh_dsa_generation {
    * nodes of height 9 from the left, n bytes each. NULL: nowhere, and always so for a set of FIPS
    * 205. */
   void *trees;
+  /* Not 0: the caller has set `device`. This tells device 0 from a field that was left zero. */
+  int has_device;
 } lc_slh_dsa_generation;
 
 /* Makes keys, and returns when they are made. result may be NULL. The CPU makes the first keys of
@@ -1087,7 +1120,8 @@ typedef struct lc_ml_dsa_message {
    * NULL: random numbers. */
   const void *random;
   /* To sign: where the signature goes. To verify: the signature, which is only read. It stays
-   * until the job is over, as do the places below. */
+   * until the job is over, as do the places below. What a job writes must not overlap anything else
+   * that it writes: LC_ERROR_ARGUMENT. */
   void *signature;
   /* To verify: the bytes of the signature; any other number than that of the set makes it wrong.
    * To sign: the room there. */
@@ -1104,17 +1138,21 @@ typedef struct lc_ml_dsa_job {
   lc_message_encoding encoding;
   lc_ml_dsa_set set; /* of new keys */
   int deterministic;
-  /* The device to use, selected or not; LC_ANY_DEVICE: Lanecrypt chooses; LC_CPU: no device. */
+  /* The device to use, selected or not (index 0 needs has_device = 1); LC_ANY_DEVICE, or 0 without
+   * has_device: Lanecrypt chooses; LC_CPU: no device. */
   uint32_t device;
   const lc_ml_dsa_message *messages;
   size_t message_count;
   size_t message_size; /* sizeof(lc_ml_dsa_message) */
   /* To verify: a byte for each message, which is 1 if its signature is right, when the job has
-   * ended with LC_OK, and 0 in every other case. Otherwise NULL. */
+   * ended with LC_OK, and 0 in every other case. They overlap no message, context or signature.
+   * Otherwise NULL. */
   uint8_t *verdicts;
   /* Where the seeds of new keys come from, as lc_ml_dsa_parts has it for signatures. */
   int (*random)(void *argument, void *to, size_t bytes);
   void *argument;
+  /* Not 0: the caller has set `device`. This tells device 0 from a field that was left zero. */
+  int has_device;
 } lc_ml_dsa_job;
 
 /* Runs a job and waits for it. result may be NULL. A wrong signature is no error: see verdicts.
@@ -1160,7 +1198,8 @@ typedef enum lc_hash {
 } lc_hash;
 
 /* One message, at any alignment, of any length, 0 too, and the place of its digest, of
- * digest_bytes of the job, which overlaps no message and no other digest. */
+ * digest_bytes of the job, which overlaps no message and no other digest of the job: otherwise
+ * LC_ERROR_ARGUMENT. As for lc_message, one memory at two addresses is not detected. */
 typedef struct lc_hash_message {
   const void *in; /* may be NULL if length is 0 */
   uint64_t length;
@@ -1174,11 +1213,11 @@ typedef struct lc_hash_job {
   lc_hash hash;
   lc_memory memory; /* of every message */
   /* Who does the job:
-   * - The index of a device, selected or not.
+   * - The index of a device, selected or not. Index 0 needs has_device = 1.
    * - LC_CPU: several cores, by OpenSSL, and BLAKE3 by this library. Host memory only.
-   * - LC_ANY_DEVICE: Lanecrypt chooses. With host memory the CPU does less than 1 MiB, and what
-   *   is mostly one message of a hash that is no tree. With device memory all messages are on
-   *   one device: that of lc_alloc_device(), or else device 0. */
+   * - LC_ANY_DEVICE, or 0 without has_device: Lanecrypt chooses. With host memory the CPU does less
+   *   than 1 MiB, and what is mostly one message of a hash that is no tree. With device memory all
+   *   messages are on one device: that of lc_alloc_device(), or else device 0. */
   uint32_t device;
   /* As lc_cipher_job.stream, but not LC_STREAM_PER_THREAD, which is LC_ERROR_UNSUPPORTED. */
   void *stream;
@@ -1203,6 +1242,8 @@ typedef struct lc_hash_job {
    * of host memory, copied. */
   const void *text;
   size_t text_bytes;
+  /* Not 0: the caller has set `device`. This tells device 0 from a field that was left zero. */
+  int has_device;
 } lc_hash_job;
 
 /* Runs a job and waits for it. result may be NULL; its operations are messages. With messages in

@@ -57,6 +57,7 @@ lc_cipher_job job_of(const CipherContext &context, lc_cipher cipher, const lc_me
   job.key_bytes = context.algorithm().key_bytes;
   job.memory = LC_MEMORY_HOST;
   job.device = device;
+  job.has_device = 1;
   job.messages = &message;
   job.message_count = 1;
   job.message_size = sizeof message;

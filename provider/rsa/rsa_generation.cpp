@@ -152,6 +152,7 @@ GeneratedKey generate_on_device(Provider &provider, RsaType type, const RsaWish 
   generation.count = 1;
   // If a device must be used, this waits for it.
   generation.device = is_forced ? 0 : LC_ANY_DEVICE;
+  generation.has_device = 1;
   // The library calls both of these on this thread. What they call may need the thread's
   // generator.
   constexpr auto on_key = [](void *of, uint64_t, const lc_rsa_parts *parts) {

@@ -135,7 +135,7 @@ void RsaKey::set_fallback(EVP_PKEY *key) {
 
 RsaKey::Parts RsaKey::parts(int selection) const {
   Parts found;
-  const auto look = [](const OSSL_PARAM params[], void *argument) {
+  const auto look = [](const OSSL_PARAM params[], void *argument) noexcept {
     Parts &what = *static_cast<Parts *>(argument);
     what.is_public = OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_RSA_E) != nullptr;
     what.is_private = OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_RSA_D) != nullptr;

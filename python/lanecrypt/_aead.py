@@ -55,7 +55,8 @@ class AEAD:
     contiguous, InvalidTag where a tag is wrong (then no plaintext is given out: the output is
     wiped), lanecrypt.Error where the library cannot do it.
 
-    One nonce under one key must never be used for two messages.
+    One nonce under one key must never be used for two messages. Only the nonces of one call are
+    compared with each other.
     """
 
     __slots__ = ("_number", "_name", "_mode", "_key", "_tag_bytes", "_context", "__weakref__")
@@ -146,18 +147,23 @@ class AEAD:
 
     def encrypt_many(self, nonces: Any, data: Any, associated_data: Any = None, *,
                      out: Any = None, tags: Any = None, stream: Any = None) -> tuple[Any, Any]:
-        """Encrypts many messages under the key, in one request. Returns (out, tags).
+        """Beware of memory that is mapped at two addresses: if it is given as two of data, out and
+        tags, their overlap is not recognised, and the ciphertexts are wrong under valid tags.
+
+        Encrypts many messages under the key, in one request. Returns (out, tags).
 
         data: a list or tuple of messages of any lengths, or an array whose first dimension
             numbers messages of one length.
         nonces: a sequence with one for each message, or all of them one behind the other in one
-            object: an array of shape (count, bytes of a nonce), or bytes.
+            object: an array of shape (count, bytes of a nonce), or bytes. ValueError if two are
+            the same. If they do not ascend, that may be found while the messages are encrypted,
+            and new outputs and outputs in host memory are then zeros.
         associated_data: None, one object for all messages, or a list or tuple with one for each.
         out: where the ciphertexts go, in the same form as the data, each as long as its message;
-            the data themselves to work in place. Nothing else of it may overlap, which is not
-            looked for: no output another one, nor another message. By default new ones: of the
-            shape and type of the data, bytes for bytes-like messages. All may be in host memory
-            while the data are on a device, as encrypt_into() has it.
+            the data themselves to work in place. ValueError if an output overlaps another one,
+            another message, associated data or a tag in any other way. By default new ones: of
+            the shape and type of the data, bytes for bytes-like messages. All may be in host
+            memory while the data are on a device, as encrypt_into() has it.
         tags: where the tags go: an array, one behind the other. By default a new array of shape
             (count, bytes of a tag) beside the data, or beside `out` where that is in host memory;
             a list of bytes for bytes-like messages.
@@ -174,9 +180,13 @@ class AEAD:
 
     def decrypt_many(self, nonces: Any, data: Any, tags: Any, associated_data: Any = None, *,
                      out: Any = None, verdicts: Any = None, stream: Any = None) -> Any:
-        """Decrypts what encrypt_many() made, of which `tags` is an array, or a list or tuple with
+        """Beware of memory that is mapped at two addresses, as for encrypt_many().
+
+        Decrypts what encrypt_many() made, of which `tags` is an array, or a list or tuple with
         one for each message. Returns out. Where tags are wrong, raises InvalidTag, whose `failed`
         has the numbers of these messages: their outputs are wiped, and all others are good.
+        ValueError if an output overlaps a tag, associated data, another output or another
+        message's data.
 
         verdicts: an array of a byte for each message, on the device of the data. Then no tag is
             an error: in the order of the stream its bytes become 1 where the tag is right, and 0
@@ -361,6 +371,8 @@ class AEAD:
         context = self._context or default_context()
         messages = Messages(data, out, context, stream)
         task = messages.task(self, nonces, aad, True)
+        if out is None and tags is None:
+            task.set_outputs_apart()
         if tags is not None:
             tags_view = _arrays.view(tags, messages.stream, writable=True)
             check_size(tags_view, messages.count * self._tag_bytes, "the tags")
@@ -385,6 +397,8 @@ class AEAD:
         context = self._context or default_context()
         messages = Messages(data, out, context, stream)
         task = messages.task(self, nonces, aad, False)
+        if out is None and verdicts is None:
+            task.set_outputs_apart()
         if isinstance(tags, (list, tuple)):
             check_count(len(tags), messages.count, "tags")
             for number, tag in enumerate(tags):

@@ -131,7 +131,8 @@ class Cipher:
     def encrypt_many(self, ivs: Any, data: Any, *, out: Any = None, stream: Any = None) -> Any:
         """Encrypts many messages in one request: a list or tuple of any lengths, or an array
         whose first dimension numbers messages of one length. ivs: a sequence, or all of them one
-        behind the other in one object. Returns the outputs in the form of the data, or `out`."""
+        behind the other in one object. Returns the outputs in the form of the data, or `out`, of
+        which no part may overlap another or the data, unless it is exactly in place."""
         return run(self._many(True, ivs, data, out, stream))
 
     def submit_encrypt_many(self, ivs: Any, data: Any, *, out: Any = None,
@@ -236,7 +237,10 @@ class Cipher:
     def _many(self, encrypts: bool, ivs: Any, data: Any, out: Any, stream: Any) -> Prepared:
         context = self._context or default_context()
         messages = Messages(data, out, context, stream)
-        return messages.task(self, ivs, None, encrypts), lambda: messages.value
+        task = messages.task(self, ivs, None, encrypts)
+        if out is None:
+            task.set_outputs_apart()
+        return task, lambda: messages.value
 
     def _stream(self, encrypts: bool, iv: Any) -> CipherStream:
         if self._mode.continuation is None:

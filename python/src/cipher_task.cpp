@@ -255,6 +255,7 @@ void CipherTask::prepare() {
   job_.device = place_.is_host()
                     ? context().place(job_.cipher, job_.direction, job_.key_bytes, count_, bytes_)
                     : place_.device(context());
+  job_.has_device = 1;
 }
 
 std::vector<size_t> CipherTask::failed() const {
@@ -332,6 +333,7 @@ void bind_cipher_task(nb::module_ &module) {
            nb::arg("first_bytes"), nb::arg("tags_inside"), nb::arg("aad").none(),
            nb::arg("aad_number").none())
       .def_prop_ro("count", &CipherTask::count)
+      .def("set_outputs_apart", &CipherTask::set_outputs_apart)
       .def("put_tags", &CipherTask::put_tags, nb::arg("place"), nb::arg("offset"))
       .def("set_verdicts", &CipherTask::set_verdicts, nb::arg("place"))
       .def("check_verdicts", &CipherTask::check_verdicts)

@@ -41,6 +41,8 @@ class CipherTask : public Task {
   // decryption compares with them. On the device of the data they never come to the host. Then
   // decryption needs verdicts.
   void put_tags(nb::object to, uint64_t offset);
+  // Says that the outputs and the tags that are made are new memory, which overlaps nothing.
+  void set_outputs_apart() { job_.outputs_are_apart = 1; }
   // Instead: the tag of one message, to compare.
   void load_tag(size_t number, nb::handle bytes);
   // A tag that has no other place.

@@ -192,6 +192,7 @@ void Context::wait_for_stream(uint32_t device, void *stream) {
     job.key_bytes = sizeof kNoSecret;
     job.memory = LC_MEMORY_DEVICE;
     job.device = device;
+    job.has_device = 1;
     job.stream = stream;
     job.messages = &message;
     job.message_count = 1;

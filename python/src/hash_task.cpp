@@ -109,6 +109,7 @@ void HashTask::prepare() {
   job_.memory = place_.memory();
   job_.stream = place_.stream();
   job_.device = place_.is_host() ? context().place_hash(bytes_) : place_.device(context());
+  job_.has_device = 1;
 }
 
 void bind_hash_task(nb::module_ &module) {

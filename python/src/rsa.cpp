@@ -187,6 +187,7 @@ void RsaTask::prepare() {
   job_.message_count = count_;
   job_.message_size = sizeof(lc_rsa_message);
   job_.device = context().place_rsa(key_.bits(), count_, numbers_.size());
+  job_.has_device = 1;
 }
 
 void bind_rsa(nb::module_ &module) {

@@ -1,6 +1,7 @@
 // Jobs of ciphers.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include "abi/ticket.h"
 #include "job/cipher/cipher_job.h"
+#include "job/cipher/nonce_check.h"
 #include "work/request.h"
 
 using lanecrypt::Result;
@@ -47,6 +49,27 @@ Status start_in_stream(Dispatcher &dispatcher, const std::shared_ptr<Request> &r
   return Status();
 }
 
+// Whether what was written can be taken back when the job has run: not the input of a message in
+// place, and not output that a stream or a device has.
+bool can_take_back(const lanecrypt::CipherJob &job) {
+  if (job.memory == LC_MEMORY_DEVICE) return false;
+  return std::none_of(job.messages.begin(), job.messages.end(), [](const auto &message) {
+    return message.length != 0 && message.in == message.out;
+  });
+}
+
+Status dispatch(lc_context *context, const std::shared_ptr<Request> &request, bool tells_someone) {
+  if (request->job.stream != nullptr && request->job.memory == LC_MEMORY_DEVICE_TO_HOST)
+    return start_after_stream(context->dispatcher(), request);
+  if (request->job.stream != nullptr)
+    return start_in_stream(context->dispatcher(), request, tells_someone);
+  return context->dispatcher().submit(request);
+}
+
+// Nonces that do not ascend are compared by a sort. For fewer messages it is over before a device
+// has begun.
+constexpr size_t kManyNonces = 256;
+
 Status start(lc_context *context, const lc_cipher_job *job, Ending::Callback callback,
              EndingPointer *started) {
   if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
@@ -55,14 +78,18 @@ Status start(lc_context *context, const lc_cipher_job *job, Ending::Callback cal
   };
   Result<lanecrypt::CipherJob> checked = lanecrypt::make_cipher_job(job, run_parts);
   if (!checked.ok()) return checked.status();
+  const bool compares = lanecrypt::must_compare_nonces(*checked);
+  const bool compares_later =
+      compares && checked->messages.size() >= kManyNonces && can_take_back(*checked);
+  if (compares && !compares_later) LC_TRY(lanecrypt::compare_nonces(*checked));
   const bool tells_someone = callback != nullptr;
   const auto request = std::make_shared<Request>(std::move(*checked), std::move(callback));
   *started = request;
-  if (request->job.stream != nullptr && request->job.memory == LC_MEMORY_DEVICE_TO_HOST)
-    return start_after_stream(context->dispatcher(), request);
-  if (request->job.stream != nullptr)
-    return start_in_stream(context->dispatcher(), request, tells_someone);
-  return context->dispatcher().submit(request);
+  if (compares_later) request->nonces = std::make_unique<lanecrypt::runtime::NonceComparison>();
+  LC_TRY(dispatch(context, request, tells_someone));
+  // The end of the request waits for this.
+  if (compares_later) (void)request->nonces->outcome(request->job);
+  return Status();
 }
 
 // And brings the end about, where that is the caller's to do.

@@ -9,6 +9,7 @@
 #include "cpu/hash/cpu_hash.h"
 #include "hash/hash_request.h"
 #include "job/hash_job.h"
+#include "job/read_struct.h"
 
 using lanecrypt::Result;
 using lanecrypt::Status;
@@ -41,6 +42,6 @@ lc_status lc_hash_run(lc_context *context, const lc_hash_job *job, lc_result *re
 lc_status lc_hash_submit(lc_context *context, const lc_hash_job *job,
                          const lc_completion *completion, lc_ticket **ticket) {
   const bool in_stream =
-      job != nullptr && job->struct_size >= sizeof *job && job->stream != nullptr;
+      job != nullptr && lanecrypt::has_known_size(*job) && job->stream != nullptr;
   return lanecrypt::abi::submit(start, context, job, completion, ticket, in_stream);
 }

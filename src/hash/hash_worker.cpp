@@ -81,14 +81,18 @@ Status HashWorker::self_test() {
   return verify::self_test(
       verify::hash_known_answers(), [&](const verify::HashKnownAnswer &answer) -> Result<bool> {
         const std::vector<uint8_t> message = answer.message();
-        std::vector<uint8_t> digest(answer.digest().size());
-        const lc_hash_message one = {message.data(), message.size(), digest.data()};
-        const std::vector<lc_hash_message> all(answer.copies, one);
+        const std::vector<uint8_t> right = answer.digest();
+        std::vector<uint8_t> digests(answer.copies * right.size());
+        std::vector<lc_hash_message> all;
+        for (size_t n = 0; n < answer.copies; ++n)
+          all.push_back({message.data(), message.size(), &digests[n * right.size()]});
         Result<HashJob> job = answer.job(all);
         if (!job.ok()) return job.status();
         LC_TRY(cpu::prepare_hash(&job->spec));
         if (const Failure failure = host_->run(*job); !failure.ok()) return failure.status();
-        return digest == answer.digest();
+        for (size_t n = 0; n < answer.copies; ++n)
+          if (!std::equal(right.begin(), right.end(), &digests[n * right.size()])) return false;
+        return true;
       });
 }
 

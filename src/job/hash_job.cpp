@@ -6,6 +6,8 @@
 #include <string>
 
 #include "job/enum_number.h"
+#include "job/overlap.h"
+#include "job/read_struct.h"
 
 namespace lanecrypt {
 namespace {
@@ -73,19 +75,29 @@ Status read_message(const lc_hash_message &message, size_t n, HashJob *result) {
   return Status();
 }
 
+// Digests are written while messages are read.
+Status check_overlaps(const HashJob &job) {
+  Overlaps overlaps;
+  overlaps.writes("digest", job.messages.size(), [&](size_t n) {
+    return MemoryRange(job.messages[n].digest, job.spec.digest_bytes);
+  });
+  overlaps.reads("input", job.messages.size(),
+                 [&](size_t n) { return MemoryRange(job.messages[n].in, job.messages[n].length); });
+  return overlaps.check();
+}
+
 }  // namespace
 
 Result<HashJob> make_hash_job(const lc_hash_job *job) {
   if (job == nullptr) return wrong_argument("no job was given");
-  if (job->struct_size < sizeof(lc_hash_job))
-    return wrong_argument("lc_hash_job.struct_size is too small");
+  if (!has_known_size(*job)) return wrong_argument("lc_hash_job.struct_size is too small");
   if (!is_memory(job->memory) || !is_memory(job->digest_memory))
     return wrong_argument("unknown memory");
   HashJob result;
   LC_TRY(read_spec(*job, &result.spec));
   result.memory = job->memory;
   result.digest_memory = job->digest_memory;
-  result.device = job->device;
+  result.device = device_of(*job);
   result.stream = job->stream;
   if (job->memory == LC_MEMORY_HOST && job->digest_memory == LC_MEMORY_DEVICE)
     return wrong_argument("digests of messages in host memory go to host memory");
@@ -106,6 +118,7 @@ Result<HashJob> make_hash_job(const lc_hash_job *job) {
                 sizeof message);
     LC_TRY(read_message(message, n, &result));
   }
+  LC_TRY(check_overlaps(result));
   return result;
 }
 

@@ -6,6 +6,8 @@
 #include <unordered_map>
 
 #include "job/enum_number.h"
+#include "job/overlap.h"
+#include "job/read_struct.h"
 
 namespace lanecrypt {
 namespace {
@@ -67,6 +69,38 @@ Status look_at_whole(const lc_ml_dsa_job &job) {
   return Status();
 }
 
+// What is written against what else is written, or is read later than it. Messages and random
+// numbers have been read before anything is written, unless there are verdicts.
+Status check_overlaps(const lc_ml_dsa_job &job, const MlDsaJob &made) {
+  const size_t count = made.messages.size();
+  const auto bytes = [](const std::span<const uint8_t> &of) {
+    return MemoryRange(of.data(), of.size());
+  };
+  const auto signature = [&](size_t n) {
+    const MlDsaMessage &message = made.messages[n];
+    return message.has_right_length
+               ? MemoryRange(message.signature, made.keys[message.key]->sizes.signature_bytes)
+               : MemoryRange();
+  };
+  Overlaps overlaps;
+  if (made.operation == LC_ML_DSA_SIGN) {
+    overlaps.writes("signature", count, signature);
+  } else if (made.operation == LC_ML_DSA_GENERATE) {
+    overlaps.writes("public key", count, [&](size_t n) {
+      return MemoryRange(made.messages[n].public_key, made.sizes->public_bytes);
+    });
+    overlaps.writes("private key", count, [&](size_t n) {
+      return MemoryRange(made.messages[n].private_key, made.sizes->private_bytes);
+    });
+  } else {
+    overlaps.writes_all("array of verdicts", MemoryRange(job.verdicts, count));
+    overlaps.reads("signature", count, signature);
+    overlaps.reads("text", count, [&](size_t n) { return bytes(made.messages[n].message); });
+    overlaps.reads("context", count, [&](size_t n) { return bytes(made.messages[n].context); });
+  }
+  return overlaps.check();
+}
+
 }  // namespace
 
 Result<MlDsaParts> check_ml_dsa_parts(const lc_ml_dsa_parts *parts) {
@@ -89,15 +123,14 @@ Result<MlDsaParts> check_ml_dsa_parts(const lc_ml_dsa_parts *parts) {
 
 Result<MlDsaJob> make_ml_dsa_job(const lc_ml_dsa_job *job, MlDsaKeyOf key_of) {
   if (job == nullptr) return wrong_argument("no job was given");
-  if (job->struct_size < sizeof(lc_ml_dsa_job))
-    return wrong_argument("lc_ml_dsa_job.struct_size is too small");
+  if (!has_known_size(*job)) return wrong_argument("lc_ml_dsa_job.struct_size is too small");
   LC_TRY(look_at_whole(*job));
   MlDsaJob result;
   result.operation = job->operation;
   result.encoding = job->encoding;
   result.sizes = find_ml_dsa_sizes(enum_number(job->set));
   result.is_deterministic = job->deterministic != 0;
-  result.device = job->device;
+  result.device = device_of(*job);
   result.verdicts = job->verdicts;
   result.random = {job->random, job->argument};
   result.messages.reserve(job->message_count);
@@ -134,6 +167,7 @@ Result<MlDsaJob> make_ml_dsa_job(const lc_ml_dsa_job *job, MlDsaKeyOf key_of) {
     }
     result.messages.push_back(taken);
   }
+  LC_TRY(check_overlaps(*job, result));
   return result;
 }
 

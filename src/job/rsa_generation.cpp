@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "job/read_struct.h"
 #include "job/rsa_job.h"
 
 namespace lanecrypt {
@@ -14,7 +15,7 @@ constexpr uint32_t kLeastNewBits = 1024, kMostNewBits = 16384, kMostExponentBits
 
 Result<RsaGeneration> make_rsa_generation(const lc_rsa_generation *generation) {
   if (generation == nullptr) return wrong_argument("nothing was asked for");
-  if (generation->struct_size < sizeof *generation)
+  if (!has_known_size(*generation))
     return wrong_argument("lc_rsa_generation.struct_size is too small");
   if (generation->bits < kLeastNewBits || generation->bits > kMostNewBits ||
       generation->bits % 2 != 0)
@@ -25,7 +26,7 @@ Result<RsaGeneration> make_rsa_generation(const lc_rsa_generation *generation) {
   RsaGeneration result;
   result.bits = generation->bits;
   result.count = generation->count;
-  result.device = generation->device;
+  result.device = device_of(*generation);
   result.on_key = generation->on_key;
   result.on_progress = generation->on_progress;
   result.random = generation->random;

@@ -7,6 +7,8 @@
 #include <unordered_map>
 
 #include "job/enum_number.h"
+#include "job/overlap.h"
+#include "job/read_struct.h"
 
 namespace lanecrypt {
 namespace {
@@ -32,6 +34,19 @@ bool is_less(const uint8_t *input, std::span<const uint8_t> modulus) {
   for (size_t n = modulus.size(); n-- > 0;)
     borrow = (static_cast<unsigned>(input[n]) - modulus[n] - borrow) >> 31;
   return borrow != 0;
+}
+
+// Results are written while the inputs of other messages are read.
+Status check_overlaps(const RsaJob &job) {
+  const auto bytes = [&](size_t n) { return job.keys[job.messages[n].key]->modulus_bytes; };
+  Overlaps overlaps;
+  overlaps.writes("output", job.messages.size(),
+                  [&](size_t n) { return MemoryRange(job.messages[n].out, bytes(n)); });
+  overlaps.reads("input", job.messages.size(), [&](size_t n) {
+    const RsaMessage &message = job.messages[n];
+    return message.in == message.out ? MemoryRange() : MemoryRange(message.in, bytes(n));
+  });
+  return overlaps.check();
 }
 
 }  // namespace
@@ -103,8 +118,7 @@ Result<std::shared_ptr<RsaKey>> copy_rsa_key(const lc_rsa_parts *parts) {
 
 Result<RsaJob> make_rsa_job(const lc_rsa_job *job, RsaKeyOf key_of) {
   if (job == nullptr) return wrong_argument("no job was given");
-  if (job->struct_size < sizeof(lc_rsa_job))
-    return wrong_argument("lc_rsa_job.struct_size is too small");
+  if (!has_known_size(*job)) return wrong_argument("lc_rsa_job.struct_size is too small");
   const uint32_t operation = enum_number(job->operation);
   if (operation != LC_RSA_PUBLIC && operation != LC_RSA_PRIVATE)
     return wrong_argument("unknown RSA operation " + std::to_string(operation));
@@ -116,7 +130,7 @@ Result<RsaJob> make_rsa_job(const lc_rsa_job *job, RsaKeyOf key_of) {
 
   RsaJob result;
   result.operation = job->operation;
-  result.device = job->device;
+  result.device = device_of(*job);
   result.messages.reserve(job->message_count);
   std::unordered_map<const lc_rsa_key *, uint32_t> numbers;
   const lc_rsa_key *last = nullptr;
@@ -157,6 +171,7 @@ Result<RsaJob> make_rsa_job(const lc_rsa_job *job, RsaKeyOf key_of) {
     if (!is_less(in, key.numbers.n)) return here("its input is not less than the modulus");
     result.messages.push_back({number, in, out});
   }
+  LC_TRY(check_overlaps(result));
   return result;
 }
 

@@ -7,6 +7,8 @@
 #include <unordered_map>
 
 #include "job/enum_number.h"
+#include "job/overlap.h"
+#include "job/read_struct.h"
 
 namespace lanecrypt {
 namespace {
@@ -22,8 +24,7 @@ Status wrong_key_length(const SlhSet &set, const char *what, size_t is, size_t s
 // Zeroes the verdicts before all else.
 Status check_slh_job(const lc_slh_dsa_job *job) {
   if (job == nullptr) return wrong_argument("no job was given");
-  if (job->struct_size < sizeof(lc_slh_dsa_job))
-    return wrong_argument("lc_slh_dsa_job.struct_size is too small");
+  if (!has_known_size(*job)) return wrong_argument("lc_slh_dsa_job.struct_size is too small");
   if (job->message_count > UINT32_MAX) return wrong_argument("more than 2^32 - 1 messages");
   if (job->verdicts != nullptr) std::memset(job->verdicts, 0, job->message_count);
   const uint32_t operation = enum_number(job->operation), encoding = enum_number(job->encoding),
@@ -72,6 +73,36 @@ const char *check_slh_message(const lc_slh_dsa_job &job, const lc_slh_dsa_messag
   if (signs && message.signature_bytes < key.set.signature_bytes())
     return "too little room for its signature";
   return nullptr;
+}
+
+// What is written, signatures or verdicts, against the bytes that the caller gave.
+Status check_overlaps(const lc_slh_dsa_job &job, const SlhJob &made) {
+  const size_t count = made.messages.size();
+  const auto bytes = [](const std::span<const uint8_t> &of) {
+    return MemoryRange(of.data(), of.size());
+  };
+  const auto signature = [&](size_t n) {
+    const SlhMessage &message = made.messages[n];
+    return message.has_right_length
+               ? MemoryRange(message.signature, made.keys[message.key]->set.signature_bytes())
+               : MemoryRange();
+  };
+  Overlaps overlaps;
+  if (made.operation == LC_SLH_DSA_SIGN) {
+    overlaps.writes("signature", count, signature);
+    overlaps.reads("random numbers", count, [&](size_t n) {
+      const SlhMessage &message = made.messages[n];
+      return message.additional_random == nullptr
+                 ? MemoryRange()
+                 : MemoryRange(message.additional_random, made.keys[message.key]->set.n);
+    });
+  } else {
+    overlaps.writes_all("array of verdicts", MemoryRange(job.verdicts, count));
+    overlaps.reads("signature", count, signature);
+  }
+  overlaps.reads("text", count, [&](size_t n) { return bytes(made.messages[n].message); });
+  overlaps.reads("context", count, [&](size_t n) { return bytes(made.messages[n].context); });
+  return overlaps.check();
 }
 
 }  // namespace
@@ -144,7 +175,7 @@ Result<SlhJob> make_slh_job(const lc_slh_dsa_job *job, SlhKeyOf key_of) {
   result.encoding = job->encoding;
   result.hash = job->hash;
   result.is_deterministic = job->deterministic != 0;
-  result.device = job->device;
+  result.device = device_of(*job);
   result.verdicts = job->verdicts;
   result.messages.reserve(job->message_count);
   std::unordered_map<const lc_slh_dsa_key *, uint32_t> numbers;
@@ -171,12 +202,13 @@ Result<SlhJob> make_slh_job(const lc_slh_dsa_job *job, SlhKeyOf key_of) {
          .has_right_length = job->operation == LC_SLH_DSA_SIGN ||
                              message.signature_bytes == key.set.signature_bytes()});
   }
+  LC_TRY(check_overlaps(*job, result));
   return result;
 }
 
 Result<SlhGeneration> make_slh_generation(const lc_slh_dsa_generation *generation) {
   if (generation == nullptr) return wrong_argument("nothing to make was given");
-  if (generation->struct_size < sizeof(lc_slh_dsa_generation))
+  if (!has_known_size(*generation))
     return wrong_argument("lc_slh_dsa_generation.struct_size is too small");
   SlhGeneration result;
   result.set = find_slh_set(enum_number(generation->set));
@@ -187,7 +219,16 @@ Result<SlhGeneration> make_slh_generation(const lc_slh_dsa_generation *generatio
   if (generation->trees != nullptr && result.set->kept_bytes() == 0)
     return wrong_argument("no tree is kept of a key of " + std::string(result.set->name));
   if (generation->count > UINT32_MAX) return wrong_argument("more than 2^32 - 1 keys");
-  result.device = generation->device;
+  Overlaps overlaps;
+  overlaps.writes_all(
+      "array of keys",
+      MemoryRange(generation->keys, generation->count * result.set->private_bytes()));
+  if (generation->trees != nullptr)
+    overlaps.writes_all(
+        "array of trees",
+        MemoryRange(generation->trees, generation->count * result.set->kept_bytes()));
+  LC_TRY(overlaps.check());
+  result.device = device_of(*generation);
   result.count = generation->count;
   result.seeds = static_cast<const uint8_t *>(generation->seeds);
   result.keys = static_cast<uint8_t *>(generation->keys);

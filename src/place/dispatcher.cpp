@@ -290,11 +290,22 @@ std::optional<uint32_t> Dispatcher::find_memory(const void *pointer) const {
   return at->second.device;
 }
 
+// Memory that is not from lc_alloc_device() is taken to be device 0's, if that was selected.
+Status Dispatcher::check_other_memory() const {
+  if (selected_count_ != 0) return Status();
+  return Status(LC_ERROR_NO_DEVICE,
+                "no device is selected, the job names none, and its memory is not that of "
+                "lc_alloc_device()");
+}
+
 // The device of each message: device 0 if its memory is not from lc_alloc_device(). Where there
 // is no such memory at all, one answer is for all messages, which may be very many.
 Result<std::vector<uint32_t>> Dispatcher::find_messages(const CipherJob &job) {
   std::lock_guard lock(mutex_);
-  if (device_memory_.empty()) return std::vector<uint32_t>{0};
+  if (device_memory_.empty()) {
+    LC_TRY(check_other_memory());
+    return std::vector<uint32_t>{0};
+  }
   const auto find = [&](const void *pointer) { return find_memory(pointer); };
   const auto find_one = [&](const void *from, const void *to, const void *its_tag, uint32_t number,
                             uint32_t elsewhere) -> Result<uint32_t> {
@@ -308,6 +319,7 @@ Result<std::vector<uint32_t>> Dispatcher::find_messages(const CipherJob &job) {
     if (in && out && *in != *out)
       return Status(LC_ERROR_ARGUMENT, "message " + std::to_string(number) +
                                            ": its input and its output lie on two devices");
+    if (!in && !out && from != nullptr) LC_TRY(check_other_memory());
     return in ? *in : out.value_or(elsewhere);
   };
   std::vector<uint32_t> devices;
@@ -436,6 +448,7 @@ Result<uint32_t> Dispatcher::find_messages(const HashJob &job) {
       if (found) one = found;
     }
   }
+  if (!one) LC_TRY(check_other_memory());
   return one.value_or(0);
 }
 

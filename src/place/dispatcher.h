@@ -93,6 +93,7 @@ class Dispatcher {
   std::vector<uint32_t> able(const CipherKind &kind, const std::vector<uint32_t> &tried) const;
   uint32_t soonest(const std::vector<uint32_t> &devices, uint64_t bytes) const;
   Status submit_on_devices(const RequestPointer &request);
+  Status check_other_memory() const;
   Result<std::vector<uint32_t>> find_messages(const CipherJob &job);
   // The device of memory of lc_alloc_device(). Under the lock.
   std::optional<uint32_t> find_memory(const void *at) const;

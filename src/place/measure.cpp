@@ -135,6 +135,7 @@ class Trial {
     job.key_bytes = kind_.key_bytes;
     job.memory = LC_MEMORY_HOST;
     job.device = index;
+    job.has_device = 1;
     job.messages = messages_.data();
     job.message_count = messages_.size();
     job.message_size = sizeof messages_[0];

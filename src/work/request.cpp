@@ -117,8 +117,19 @@ void Request::settle() {
   if (failure.ok()) failure = status;
 }
 
+void Request::refuse_equal_nonces() {
+  const Status &status = nonces->outcome(job);
+  if (status.ok()) return;
+  for (size_t n = 0; n < job.messages.size(); ++n) {
+    secure::wipe(job.messages[n].out, job.messages[n].length);
+    if (job.aead[n].tag != nullptr) secure::wipe(job.aead[n].tag, job.tag_bytes);
+  }
+  failure = status;
+}
+
 void Request::end() {
   settle();
+  if (nonces != nullptr) refuse_equal_nonces();
   // Nobody needs the key any more, whoever still holds the request.
   secure::wipe(job.keys.data(), job.keys.size());
   if (!keystream.empty()) secure::wipe(keystream.data(), keystream.size() * sizeof(Iv));

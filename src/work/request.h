@@ -10,6 +10,7 @@
 #include "job/cipher/cipher_job.h"
 #include "thread/ending.h"
 #include "work/aead_tally.h"
+#include "work/nonce_comparison.h"
 #include "work/todo.h"
 
 namespace lanecrypt::runtime {
@@ -65,6 +66,9 @@ class Request : public Ending {
   std::unique_ptr<device::Buffer> chain;
   // Of a job in LC_STREAM_PER_THREAD.
   std::unique_ptr<ThreadOrder> order;
+  // Set before it is dispatched if its nonces are compared while it runs. end() waits for the
+  // outcome, and wipes what was encrypted with a nonce that came twice.
+  std::unique_ptr<NonceComparison> nonces;
   // Authenticated modes: the messages' tags. nullptr for segments, whose tags only the device sees.
   std::shared_ptr<AeadTally> aead;
   // OFB in place and in slices: the last keystream of each message that came back. The
@@ -106,6 +110,7 @@ class Request : public Ending {
 
  private:
   Iv chain_value(const Piece &piece) const;
+  void refuse_equal_nonces();
 
   bool is_settled_ = false;
 };

@@ -224,6 +224,7 @@ void Devices::try_rsa(uint32_t index, const lc_rsa_key *key) {
     job.struct_size = sizeof job;
     job.operation = LC_RSA_PRIVATE;
     job.device = index;
+    job.has_device = 1;
     job.messages = messages.data();
     job.message_count = count;
     job.message_size = sizeof(lc_rsa_message);
@@ -259,6 +260,7 @@ void Devices::try_ml_dsa(uint32_t index) {
     job.operation = LC_ML_DSA_SIGN;
     job.encoding = LC_MESSAGE_MU;
     job.device = index;
+    job.has_device = 1;
     job.messages = messages.data();
     job.message_count = count;
     job.message_size = sizeof(lc_ml_dsa_message);
@@ -276,6 +278,7 @@ void Devices::try_slh_dsa(uint32_t index) {
   generation.struct_size = sizeof generation;
   generation.set = lc_slh_dsa_set(set.number);
   generation.device = index;
+  generation.has_device = 1;
   generation.count = 1;
   generation.seeds = zeros.data();
   generation.keys = made.data();
@@ -302,6 +305,7 @@ void Devices::try_slh_dsa(uint32_t index) {
     job.operation = LC_SLH_DSA_SIGN;
     job.deterministic = 1;
     job.device = index;
+    job.has_device = 1;
     job.messages = messages.data();
     job.message_count = count;
     job.message_size = sizeof(lc_slh_dsa_message);

@@ -7,6 +7,7 @@
 
 #include "job/cipher/cipher_job.h"
 #include "job/enum_number.h"
+#include "job/read_struct.h"
 
 namespace lanecrypt {
 namespace {
@@ -145,6 +146,7 @@ MessageRules::MessageRules(const lc_cipher_job &job)
     : job_(&job),
       mode_(&mode_of(job.cipher)),
       has_iv_(mode_->iv_bytes != 0),
+      suspects_ecb_(job.cipher == LC_AES_ECB && job.struct_size > kSizeInVersion01<lc_cipher_job>),
       granule_bytes_(mode_->granule_bytes),
       least_bytes_(mode_->least_bytes) {
   if (!mode_->has_data_units()) return;
@@ -177,6 +179,9 @@ Status MessageRules::say(Fault fault, const lc_message &message) const {
       return wrong_argument("its length reaches past the end of memory");
     case Fault::kOverlap:
       return wrong_argument("input and output overlap in part");
+    case Fault::kNotEcb:
+      return wrong_argument(
+          "AES-ECB has neither a tag nor additional data (0 in lc_cipher_job.cipher is AES-ECB)");
   }
   return Status();
 }

@@ -27,7 +27,8 @@ enum class Fault : uint8_t {
   kLongUnit,   // more than one data unit may have
   kShortUnit,  // the last data unit is
   kPastMemory,
-  kOverlap
+  kOverlap,
+  kNotEcb  // it has what ECB does not: perhaps no cipher was given
 };
 
 // Of the messages of one job, which is right and stays.
@@ -51,6 +52,7 @@ class MessageRules {
     const uintptr_t out = reinterpret_cast<uintptr_t>(message.out);
     if (length > UINTPTR_MAX - in || length > UINTPTR_MAX - out) return Fault::kPastMemory;
     if (in != out && in < out + length && out < in + length) return Fault::kOverlap;
+    if (suspects_ecb_ && (message.tag != nullptr || message.aad_length != 0)) return Fault::kNotEcb;
     return Fault::kNone;
   }
   Status say(Fault fault, const lc_message &message) const;
@@ -66,6 +68,8 @@ class MessageRules {
   const lc_cipher_job *job_;
   const Mode *mode_;
   bool has_iv_;
+  // The cipher's number is that of a field which was left zero.
+  bool suspects_ecb_;
   uint64_t granule_bytes_, least_bytes_;
   uint64_t most_bytes_ = UINT64_MAX;
   uint64_t unit_bytes_ = 0;

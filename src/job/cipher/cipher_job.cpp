@@ -12,24 +12,14 @@
 
 #include "job/cipher/ccm_format.h"
 #include "job/cipher/cipher_check.h"
+#include "job/cipher/cipher_overlap.h"
 #include "job/cipher/segments.h"
+#include "job/read_struct.h"
 
 namespace lanecrypt {
 namespace {
 
-// The struct as this version knows it, from one that may be older and end
-// earlier, or newer.
-template <typename T>
-T read_struct(const void *from, size_t bytes) {
-  T value = {};
-  if (bytes >= sizeof value)  // as most are: a copy of a size that is known
-    std::memcpy(&value, from, sizeof value);
-  else
-    std::memcpy(&value, from, bytes);
-  return value;
-}
-
-// Where the struct of version 0.1 ended.
+// The least that the first programs gave.
 constexpr size_t kLeastJobBytes = offsetof(lc_cipher_job, iv_bytes);
 
 // Of a job.
@@ -98,6 +88,7 @@ struct Part {
   size_t kept = 0;
   uint64_t bytes = 0, longest_stream_bytes = 0;
   size_t aad_count = 0;
+  MessageExtents extents;
   KeySlots slots;
   Status status;
 };
@@ -146,6 +137,7 @@ Status copy_messages(const Source &source, const MessageRules &rules, CipherJob 
       kind.mode().keys == 2 && kind.mode().block->xts_keys_differ && kind.direction == LC_ENCRYPT;
   CipherMessage *const begin = made.messages.data() + part.first, *to = begin;
   uint64_t bytes = 0, longest = 0;
+  MessageExtents extents;
   for (size_t n = part.first; n < part.first + part.count; ++n) {
     Iv room;
     uint8_t *const iv = kIsAead ? made.ivs.data() + n * made.iv_bytes : room.data();
@@ -179,10 +171,11 @@ Status copy_messages(const Source &source, const MessageRules &rules, CipherJob 
                       .part = message.part};
       part.aad_count += message.aad_length != 0 ? 1 : 0;
       if (kind.is_ccm()) stream_bytes += ccm_header_bytes(message.aad_length);
-    } else if (has_iv) {
-      std::memcpy(to->iv.data(), message.iv, sizeof to->iv);
+      extents.add(places_of(*to, made.aead[n], made.tag_bytes, kind.direction == LC_ENCRYPT, true));
     } else {
       to->iv = {};
+      if (has_iv) std::memcpy(to->iv.data(), message.iv, sizeof to->iv);
+      extents.add(places_of(*to));
     }
     ++to;
     bytes += message.length + aad_bytes;
@@ -191,6 +184,7 @@ Status copy_messages(const Source &source, const MessageRules &rules, CipherJob 
   part.kept = static_cast<size_t>(to - begin);
   part.bytes = bytes;
   part.longest_stream_bytes = longest;
+  part.extents = extents;
   return Status();
 }
 
@@ -331,7 +325,7 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &ru
   CipherJob result;
   result.kind = {job.cipher, mode.is_own_inverse ? LC_ENCRYPT : job.direction, job.key_bytes};
   result.memory = job.memory;
-  result.device = job.device;
+  result.device = device_of(job);
   result.stream = job.stream;
   result.data_unit_bytes = job.data_unit_bytes;
   result.bytes = 0;
@@ -350,11 +344,13 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &ru
     Result<Segments> read = Segments::read(job);
     if (!read.ok()) return read.status();
     segments = *read;
+    result.nonces_follow_rule = segments->given().nonce_stride == 0;
     // The host cannot make messages of what it cannot read.
     const bool aad_is_there = mode.is_aead && segments->given().aad_length != 0 &&
                               segments->given().aad_memory == LC_MEMORY_DEVICE;
     const bool can_stay = can_stay_segments(job, *segments, result);
     if (aad_is_there && !can_stay) return no_aad_on_device();
+    if (job.outputs_are_apart == 0) LC_TRY(segments->check_overlaps(result));
     if (can_stay && (keep_segments || aad_is_there || should_stay_segments(*segments, result))) {
       LC_TRY(take_segments(*segments, rules, result));
       LC_TRY(copy_keys({segments->given().key}, nullptr, result));
@@ -377,14 +373,19 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &ru
   }
   const Source source(job, segments ? &*segments : nullptr, result);
   run_all(run_parts, parts.size(), [&](size_t n) { copy_part(source, rules, result, parts[n]); });
+  MessageExtents extents;
   for (const Part &part : parts) {
     LC_TRY(part.status);
     if (part.bytes > kMostBytes - result.bytes) return too_many_bytes();
     result.bytes += part.bytes;
     result.aad_count += part.aad_count;
+    extents.add(part.extents);
     result.longest_stream_bytes = std::max(result.longest_stream_bytes, part.longest_stream_bytes);
   }
-  LC_TRY(copy_keys(join_parts(parts, run_parts, result), run_parts, result));
+  const std::vector<const void *> keys = join_parts(parts, run_parts, result);
+  if (!segments && job.outputs_are_apart == 0)
+    LC_TRY(check_overlaps(result, job.message_count, extents));
+  LC_TRY(copy_keys(keys, run_parts, result));
   return result;
 }
 

@@ -98,6 +98,7 @@ struct CipherJob {
   // Of authenticated modes:
   uint32_t iv_bytes = 0, tag_bytes = 0;  // the first of `segments` too
   std::vector<uint8_t> ivs;              // iv_bytes for each of messages
+  bool nonces_follow_rule = false;       // of segments whose nonces have a number: none comes twice
   std::vector<uint8_t> aad;      // of segments in host memory: all, or where it has a number each
   KeptVector<AeadMessage> aead;  // for each of messages
   size_t aad_count = 0;          // of messages that have additional data

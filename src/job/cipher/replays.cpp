@@ -56,6 +56,21 @@ Status check_decryption(const Segments &segments, const lc_replays &replays) {
   return Status();
 }
 
+// What each launch writes besides, or reads.
+Status check_places(const CipherJob &job, const lc_replays &replays, bool opens) {
+  Overlaps overlaps;
+  job.segments->add_places(job, &overlaps);
+  const MemoryRange nonce(replays.nonce, replays.nonce == nullptr ? 0 : job.iv_bytes);
+  if (opens)
+    overlaps.reads_all("nonce in device memory", nonce);
+  else
+    overlaps.writes_all("nonce in device memory", nonce);
+  if (replays.verdict != nullptr)
+    overlaps.writes_all("verdict of the launch", MemoryRange(replays.verdict, 1));
+  const Status status = overlaps.check();
+  return status.ok() ? status : no_replays(status.text());
+}
+
 }  // namespace
 
 Result<Replays> read_replays(const lc_replays *given, const CipherJob &job,
@@ -66,6 +81,7 @@ Result<Replays> read_replays(const lc_replays *given, const CipherJob &job,
   const Segments &segments = *job.segments;
   const bool opens = direction == LC_DECRYPT;
   LC_TRY(opens ? check_decryption(segments, *given) : check_encryption(segments, *given));
+  LC_TRY(check_places(job, *given, opens));
   return Replays{.opens = opens,
                  .count = given->count,
                  .nonce = reinterpret_cast<uint64_t>(given->nonce),

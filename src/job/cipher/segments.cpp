@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "job/cipher/cipher_check.h"
+#include "job/cipher/cipher_overlap.h"
 #include "job/enum_number.h"
 
 namespace lanecrypt {
@@ -209,6 +210,56 @@ Status Segments::check_places() const {
                : wrong("in place the strides must be the same");
   if (in < out + out_bytes && out < in + in_bytes) return wrong("input and output overlap");
   return Status();
+}
+
+void Segments::add_places(const CipherJob &job, Overlaps *overlaps) const {
+  const bool encrypts = direction_ == LC_ENCRYPT, in_place = segments_.in == segments_.out;
+  const uint64_t gap = segments_.segment_bytes - segments_.first_bytes;
+  // Texts, each with `behind` bytes of its tag.
+  const auto add_texts = [&](bool are_written, const void *first, uint64_t stride,
+                             uint64_t behind) {
+    const auto *const at = static_cast<const uint8_t *>(first);
+    const auto place = [this, at, stride, behind](size_t n) {
+      return MemoryRange(at + distance(stride, n), length_of(n) + behind);
+    };
+    Extent extent;
+    extent.add(place(0));
+    if (count_ > 1) extent.add(place(count_ - 1));
+    const Period period = {reinterpret_cast<uintptr_t>(at) - gap, count_ > 1 ? stride : 0,
+                           segments_.segment_bytes + behind};
+    if (are_written)
+      overlaps->writes("output", count_, place, &extent, period);
+    else
+      overlaps->reads("input", count_, place, &extent, period);
+  };
+  // In place the tag behind a text is taken as part of what is written: nothing else may lie there.
+  const uint64_t behind = has_tags_behind() ? tag_bytes_ : 0;
+  add_texts(true, segments_.out, segments_.out_stride, encrypts || in_place ? behind : 0);
+  if (!in_place) add_texts(false, segments_.in, segments_.in_stride, encrypts ? 0 : behind);
+  if (tag_bytes_ != 0 && segments_.tags != nullptr) {
+    const auto *const tags = static_cast<const uint8_t *>(segments_.tags);
+    const auto place = [this, tags](size_t n) {
+      return MemoryRange(tags + n * segments_.tag_stride, tag_bytes_);
+    };
+    Extent extent;
+    extent.add(place(0));
+    if (count_ > 1) extent.add(place(count_ - 1));
+    const Period period = {reinterpret_cast<uintptr_t>(tags), count_ > 1 ? segments_.tag_stride : 0,
+                           tag_bytes_};
+    if (encrypts)
+      overlaps->writes("tag", count_, place, &extent, period);
+    else
+      overlaps->reads("tag", count_, place, &extent, period);
+  }
+  if (!mode_->is_aead) return;
+  overlaps->reads_all("additional data", MemoryRange(segments_.aad, segments_.aad_length));
+  add_statuses(job, count_, overlaps);
+}
+
+Status Segments::check_overlaps(const CipherJob &job) const {
+  Overlaps overlaps;
+  add_places(job, &overlaps);
+  return overlaps.check();
 }
 
 lc_message Segments::message(uint64_t number, uint8_t *iv, uint8_t *aad) const {

@@ -7,12 +7,15 @@
 #include <cstdint>
 
 #include "job/cipher/mode.h"
+#include "job/overlap.h"
 #include "job/status.h"
 
 namespace lanecrypt {
 
 // What lc_segments had when it came to be; what later versions have behind that may be missing.
 constexpr size_t kLeastSegmentsBytes = offsetof(lc_segments, aad_memory);
+
+struct CipherJob;
 
 // Of a job that stays. Any thread.
 class Segments {
@@ -37,6 +40,10 @@ class Segments {
   // The message of a segment. Its IV is `iv`, of the job's iv_bytes, which this fills. `aad` is
   // where all additional data are to lie, or nullptr where these are the same or nobody reads them.
   lc_message message(uint64_t number, uint8_t *iv, uint8_t *aad) const;
+  // Adds all that their job reads and writes in the caller's memory.
+  void add_places(const CipherJob &job, Overlaps *overlaps) const;
+  // Whether the job writes where it also reads, or writes something else.
+  Status check_overlaps(const CipherJob &job) const;
 
  private:
   Segments(const lc_cipher_job &job, const lc_segments &segments);

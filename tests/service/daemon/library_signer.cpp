@@ -89,6 +89,7 @@ lc_status LibrarySigner::sign(bool is_deterministic, uint32_t device) {
   const auto run = [&](auto job, auto function) {
     job.deterministic = is_deterministic ? 1 : 0;
     job.device = device;
+    job.has_device = 1;
     return function(context, &job, &result);
   };
   return is_ml_dsa() ? run(ml_dsa_job(LC_ML_DSA_SIGN), lc_ml_dsa_run)

@@ -166,6 +166,7 @@ class CallersThread : public testing::Test {
     lc_cipher_job asked = job_of(message, cipher, direction, cipher == LC_SM4_CTR ? 16 : 32);
     asked.memory = LC_MEMORY_DEVICE;
     asked.device = 0;
+    asked.has_device = 1;
     asked.stream = stream;
     if (cipher == LC_AES_GCM) asked.tag_memory = LC_MEMORY_DEVICE;
     if (cipher == LC_AES_GCM && direction == LC_DECRYPT) asked.verdicts = tag_ + 16;

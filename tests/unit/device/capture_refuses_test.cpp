@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <vector>
 
 #include "lanecrypt/lanecrypt.h"
 
@@ -122,7 +123,7 @@ TEST_F(CaptureRefuses, WhatNoGraphCanDo) {
   const auto only = [&](const char *text) { expect(LC_ERROR_UNSUPPORTED, text); };
   replays_.verdict = nullptr;
   expect(LC_ERROR_ARGUMENT, "verdict");
-  replays_.verdict = memory_;
+  replays_.verdict = memory_ + 200;
   replays_.struct_size = 8;
   expect(LC_ERROR_ARGUMENT, "lc_replays");
   replays_.struct_size = sizeof replays_;
@@ -133,7 +134,8 @@ TEST_F(CaptureRefuses, WhatNoGraphCanDo) {
   job_.stream = nullptr;
   expect(LC_ERROR_ARGUMENT, "no stream");
   job_.stream = memory_;
-  segments_.aad = key_;
+  const std::vector<uint8_t> aad(4097);
+  segments_.aad = aad.data();
   segments_.aad_length = 4097;
   only("4096 bytes of additional data");
   segments_.aad_memory = LC_MEMORY_DEVICE;
@@ -189,6 +191,19 @@ TEST_F(CaptureRefuses, WhatItDoesNotKnow) {
   EXPECT_EQ(LC_ERROR_ARGUMENT, lc_capture(nullptr, &job_, &replays_, &captured));
   EXPECT_EQ(LC_ERROR_ARGUMENT, lc_capture(context_, &job_, &replays_, nullptr));
   EXPECT_EQ(LC_ERROR_ARGUMENT, lc_capture(context_, nullptr, &replays_, &captured));
+}
+
+// What each launch writes besides the job.
+TEST_F(CaptureRefuses, PlacesThatOverlap) {
+  replays_.verdict = memory_ + 63;
+  expect(LC_ERROR_ARGUMENT, "the verdict of the launch");
+  replays_.verdict = memory_ + 127;
+  expect(LC_ERROR_ARGUMENT, "the verdict of the launch");
+  replays_.verdict = memory_ + 200;
+  replays_.nonce = memory_ + 190;
+  expect(LC_ERROR_ARGUMENT, "the nonce in device memory");
+  replays_.nonce = memory_ + 120;
+  expect(LC_ERROR_ARGUMENT, "the nonce in device memory");
 }
 
 }  // namespace

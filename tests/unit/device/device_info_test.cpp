@@ -61,6 +61,7 @@ TEST_P(DeviceInfo, IsTestedThoughNotSelected) {
     Batch batch(nullptr, shape, random);
     lc_cipher_job job = batch.job();
     job.device = index;
+    job.has_device = 1;
     LANECRYPT_ASSERT_OK(lc_run(context.get(), &job, nullptr));
     EXPECT_EQ("", batch.check());
     EXPECT_EQ(1600u, context.counters(index).bytes);

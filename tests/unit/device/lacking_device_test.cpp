@@ -31,6 +31,7 @@ class LackingDevice : public testing::Test {
     Batch batch(nullptr, shape, random_);
     lc_cipher_job job = batch.job();
     job.device = device;
+    job.has_device = 1;
     lc_result result{};
     result.struct_size = sizeof result;
     EXPECT_EQ(expected, lc_run(context_->get(), &job, &result)) << lc_last_error();
@@ -144,6 +145,7 @@ class LackingRsa : public LackingDevice {
     job.message_count = 1;
     job.message_size = sizeof message;
     job.device = device;
+    job.has_device = 1;
     lc_result result{};
     result.struct_size = sizeof result;
     EXPECT_EQ(expected, lc_rsa_run(context_->get(), &job, &result)) << lc_last_error();
@@ -162,6 +164,7 @@ class LackingRsa : public LackingDevice {
     generation.exponent = {exponent, sizeof exponent};
     generation.count = 1;
     generation.device = device;
+    generation.has_device = 1;
     generation.on_key = [](void *, uint64_t, const lc_rsa_parts *) { return 1; };
     lc_result result{};
     result.struct_size = sizeof result;

@@ -87,6 +87,7 @@ class Notify : public testing::Test {
     lc_cipher_job job = job_of(message, LC_AES_CTR);
     job.memory = stream != nullptr ? LC_MEMORY_DEVICE : LC_MEMORY_HOST;
     job.device = device;
+    job.has_device = 1;
     job.stream = stream;
     lc_ticket *ticket = nullptr;
     EXPECT_EQ(LC_OK, lc_submit(emulator_.context(), &job, completion, &ticket)) << lc_last_error();

@@ -65,6 +65,7 @@ class SeveralDevices : public testing::Test {
     auto started = std::make_unique<Started>(random_, shape);
     lc_cipher_job job = started->batch.job();
     job.device = device;
+    job.has_device = 1;
     EXPECT_EQ(LC_OK, lc_submit(context(), &job, nullptr, &started->ticket)) << lc_last_error();
     jobs_++;
     bytes_ += length;

@@ -219,6 +219,7 @@ TEST_F(StreamOrder, ManyJobsWait) {
   const lc_message message = message_of(text.data(), text.data());
   lc_cipher_job job = job_of(message, LC_AES_CTR);
   job.device = 0;
+  job.has_device = 1;
   EXPECT_EQ(LC_OK, lc_run(context_, &job, nullptr)) << lc_last_error();
   EXPECT_TRUE(text == cipher_);
   gate.open();
@@ -270,6 +271,7 @@ TEST_F(StreamOrder, NobodyKeepsTheTicket) {
   const lc_message message = message_of(text.data(), text.data());
   lc_cipher_job job = job_of(message, LC_AES_CTR);
   job.device = 0;
+  job.has_device = 1;
   lc_completion asks = {};
   asks.struct_size = sizeof asks;
   asks.eventfd = -1;

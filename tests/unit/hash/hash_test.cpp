@@ -95,6 +95,7 @@ struct Messages {
     job.struct_size = sizeof job;
     job.hash = hash.hash;
     job.device = device;
+    job.has_device = 1;
     job.messages = list.data();
     job.message_count = list.size();
     job.message_size = sizeof(lc_hash_message);

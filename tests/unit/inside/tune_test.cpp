@@ -589,6 +589,7 @@ TEST_F(Choosing, SaysWhereTheRequestThenRuns) {
   job.cipher = LC_AES_CTR;
   job.key_bytes = 16;
   job.device = device;
+  job.has_device = 1;
   job.messages = &message;
   job.message_count = 1;
   job.message_size = sizeof message;

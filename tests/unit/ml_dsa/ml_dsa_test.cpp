@@ -96,6 +96,7 @@ class MlDsaRun {
     job.operation = operation;
     job.encoding = encoding;
     job.device = device_;
+    job.has_device = 1;
     job.message_size = sizeof(lc_ml_dsa_message);
     return job;
   }

@@ -189,8 +189,8 @@ class RsaCasesTest : public testing::TestWithParam<RsaCase> {
     std::vector<lc_rsa_message> messages;
     for (size_t n = 0; n < inputs.size(); ++n)
       messages.push_back({made[n % keys.size()], inputs[n].data(), outputs[n].data()});
-    const lc_rsa_job job = {sizeof job,      operation,       0,
-                            messages.data(), messages.size(), sizeof messages[0]};
+    const lc_rsa_job job = {sizeof job,      operation,          0, messages.data(),
+                            messages.size(), sizeof messages[0], 1};
     lc_result result{};
     result.struct_size = sizeof result;
     EXPECT_EQ(LC_OK, lc_rsa_run(context_->get(), &job, &result)) << lc_last_error();

@@ -105,6 +105,7 @@ struct Keys {
     generation.exponent = {exponent.data(), exponent.size()};
     generation.count = wanted;
     generation.device = device;
+    generation.has_device = 1;
     generation.on_key = [](void *argument, uint64_t number, const lc_rsa_parts *parts) {
       return static_cast<Keys *>(argument)->take(number, *parts);
     };

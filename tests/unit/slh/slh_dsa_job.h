@@ -71,6 +71,7 @@ class SlhRunner {
     generation.struct_size = sizeof generation;
     generation.set = lc_slh_dsa_set(set);
     generation.device = device_;
+    generation.has_device = 1;
     generation.count = count;
     generation.seeds = seeds.empty() ? nullptr : all.data();
     generation.keys = keys.data();
@@ -124,6 +125,7 @@ class SlhRunner {
            .signature_bytes = signatures[n].size()});
     job.operation = operation;
     job.device = device_;
+    job.has_device = 1;
     job.messages = messages.data();
     job.message_count = messages.size();
     job.verdicts = verdicts;

@@ -204,6 +204,7 @@ class AnyAddress : public testing::Test {
       if (direction == LC_DECRYPT) job.verdicts = tags_ + 16 * texts_.size();
     }
     job.device = 0;
+    job.has_device = 1;
     Result<CipherJob> made = make_cipher_job(&job);
     if (!made.ok()) return made.status().text();
     const RequestPointer request = std::make_shared<Request>(std::move(*made), nullptr);

@@ -331,6 +331,7 @@ TEST_F(KernelChoice, PairsThemAtAnyAddress) {
     lc_cipher_job job = test::job_of(message, cipher, direction, 16);
     job.memory = LC_MEMORY_DEVICE;
     job.device = 0;
+    job.has_device = 1;
     return kernels_on_texts(job);
   };
   const auto both = [](const std::string &mode) {
@@ -375,6 +376,7 @@ TEST_F(KernelChoice, TakesTextsAtAnyAddressByKernelsOfTheirOwn) {
     lc_cipher_job job = test::job_of(messages, cipher, direction, 16 * mode_of(cipher).keys);
     job.memory = LC_MEMORY_DEVICE;
     job.device = 0;
+    job.has_device = 1;
     return kernels_on_texts(job);
   };
   // Of one key where texts are aligned, and where they are not; and of several.
@@ -470,6 +472,7 @@ TEST_F(KernelChoice, TakesXtsOfOddUnitsByKernelsOfTheirOwn) {
     lc_cipher_job job = test::job_of(message, cipher, direction, 32);
     job.memory = LC_MEMORY_DEVICE;
     job.device = 0;
+    job.has_device = 1;
     job.data_unit_bytes = unit;
     return kernels_on_texts(job);
   };

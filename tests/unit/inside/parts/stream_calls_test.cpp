@@ -125,6 +125,7 @@ class StreamCalls : public testing::Test {
     lc_cipher_job asked = test::job_of(message, cipher);
     asked.memory = asked.tag_memory = LC_MEMORY_DEVICE;
     asked.device = 0;
+    asked.has_device = 1;
     const Counts counted = count(asked);
     on_its_thread([&](DeviceMemory &all) { EXPECT_TRUE(all.free(memory).ok()); });
     return counted;

@@ -198,6 +198,7 @@ class Trial {
     lc_cipher_job asked = test::job_of(messages, cipher);
     asked.memory = asked.tag_memory = LC_MEMORY_DEVICE;
     asked.device = 0;
+    asked.has_device = 1;
     const test::FreedMemory freed(keys);
     run(asked, LC_OK);
     EXPECT_EQ(0u, freed.found()) << "keys in freed memory";

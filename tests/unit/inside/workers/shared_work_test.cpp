@@ -230,6 +230,7 @@ TEST_F(SharedWork, SmallJobsStayWhole) {
   Batch batch(nullptr, messages(LC_AES_CTR, LC_ENCRYPT, 1, 2 * kMiB, false), random_);
   lc_cipher_job job = batch.job();
   job.device = 1;
+  job.has_device = 1;
   const uint64_t before = bytes(0);
   EXPECT_TRUE(submit(*dispatcher_, job)->wait().ok());
   EXPECT_EQ("", batch.check());

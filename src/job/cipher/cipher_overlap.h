@@ -1,0 +1,70 @@
+// What the messages of a cipher job read and write.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "job/cipher/cipher_job.h"
+#include "job/overlap.h"
+
+namespace lanecrypt {
+
+// Where one message lies.
+struct MessagePlaces {
+  MemoryRange in, out;  // a tag that lies behind its text may be in the text's range
+  MemoryRange tag, aad, part;
+};
+
+inline MessagePlaces places_of(const CipherMessage &message) {
+  MessagePlaces places;
+  places.out = MemoryRange(message.out, message.length);
+  if (message.in != message.out) places.in = MemoryRange(message.in, message.length);
+  return places;
+}
+
+// Of an authenticated mode. In place the input is the output. With `joins_tags`, a tag behind its
+// text is in the text's range, so that records of text and tag are one kind of ranges that ascend.
+// Decryption in place does not write the tag: what is found so needs a second look without this.
+inline MessagePlaces places_of(const CipherMessage &message, const AeadMessage &beside,
+                               uint32_t tag_bytes, bool encrypts, bool joins_tags) {
+  MessagePlaces places;
+  const bool in_place = message.in == message.out, joins = joins_tags && message.length != 0;
+  const bool behind_out =
+      joins && (encrypts || in_place) && beside.tag == message.out + message.length;
+  const bool behind_in =
+      joins && !encrypts && !in_place && beside.tag == message.in + message.length;
+  places.out = MemoryRange(message.out, message.length + (behind_out ? tag_bytes : 0));
+  if (!in_place) places.in = MemoryRange(message.in, message.length + (behind_in ? tag_bytes : 0));
+  if (!behind_out && !behind_in && beside.tag != nullptr)
+    places.tag = MemoryRange(beside.tag, tag_bytes);
+  places.aad = MemoryRange(beside.aad, beside.aad_length);
+  if (beside.part != nullptr) places.part = MemoryRange(beside.part, sizeof *beside.part);
+  return places;
+}
+
+// Of all messages of a job, or of some that follow one another.
+struct MessageExtents {
+  void add(const MessagePlaces &places) {
+    in.add(places.in);
+    out.add(places.out);
+    tag.add(places.tag);
+    aad.add(places.aad);
+    part.add(places.part);
+  }
+  void add(const MessageExtents &later) {
+    in.add(later.in);
+    out.add(later.out);
+    tag.add(later.tag);
+    aad.add(later.aad);
+    part.add(later.part);
+  }
+
+  Extent in, out, tag, aad, part;
+};
+
+// Whether a job of messages writes where it also reads, or writes something else. `extents` are
+// those of its messages with joined tags, and `count` the number of the caller's messages.
+Status check_overlaps(const CipherJob &job, uint64_t count, const MessageExtents &extents);
+// Adds what a job writes besides the outputs of `count` messages.
+void add_statuses(const CipherJob &job, uint64_t count, Overlaps *overlaps);
+
+}  // namespace lanecrypt

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job/overlap.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "job/radix_sort.h"
+
+namespace lanecrypt {
+
+// The ranges of a kind that is written, in the order of their addresses.
+class Overlaps::Sorted {
+ public:
+  explicit Sorted(const Kind &kind) {
+    entries_.reserve(kind.count);
+    for (size_t n = 0; n < kind.count; ++n)
+      if (const MemoryRange range = kind.at(n); !range.empty())
+        entries_.push_back({range, static_cast<uint32_t>(n)});
+    if (kind.extent.ascends) return;
+    const uintptr_t first = kind.extent.all.begin;
+    radix_sort(entries_, static_cast<unsigned>(std::bit_width(kind.extent.all.end - first)),
+               [first](const Entry &entry) { return entry.range.begin - first; });
+  }
+
+  // Two neighbours that overlap; nullptr: none do.
+  const Entry *find_overlap() const {
+    for (size_t n = 1; n < entries_.size(); ++n)
+      if (entries_[n - 1].range.overlaps(entries_[n].range)) return &entries_[n - 1];
+    return nullptr;
+  }
+  // One that overlaps a range. No two of these overlap each other. Ranges that ascend are found
+  // in one step each.
+  const Entry *find(const MemoryRange &range) {
+    if (range.empty() || entries_.empty()) return nullptr;
+    const auto ends_before = [&](size_t n) { return entries_[n].range.end <= range.begin; };
+    // at_: the first that does not end before the range begins.
+    if (at_ != 0 && !ends_before(at_ - 1)) at_ = 0;
+    for (int step = 0; step < kSteps && at_ < entries_.size() && ends_before(at_); ++step) ++at_;
+    if (at_ < entries_.size() && ends_before(at_)) {
+      const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(at_);
+      const auto found = std::lower_bound(
+          begin, entries_.end(), range.begin,
+          [](const Entry &entry, uintptr_t first) { return entry.range.end <= first; });
+      at_ = static_cast<size_t>(found - entries_.begin());
+    }
+    return at_ < entries_.size() && entries_[at_].range.overlaps(range) ? &entries_[at_] : nullptr;
+  }
+
+ private:
+  static constexpr int kSteps = 4;
+
+  std::vector<Entry> entries_;
+  size_t at_ = 0;
+};
+
+void Overlaps::add(const char *what, bool is_written, size_t count, At at, const Extent *extent,
+                   Period period) {
+  Kind kind = {what, is_written, false, count, std::move(at), {}, period};
+  if (extent != nullptr)
+    kind.extent = *extent;
+  else
+    for (size_t n = 0; n < count; ++n) kind.extent.add(kind.at(n));
+  if (!kind.extent.empty()) kinds_.push_back(std::move(kind));
+}
+
+void Overlaps::add_one(const char *what, bool is_written, const MemoryRange &range) {
+  add(what, is_written, 1, [range](size_t) { return range; }, nullptr, {});
+  if (!range.empty()) kinds_.back().is_one = true;
+}
+
+std::string Overlaps::name(const Kind &kind, size_t n) const {
+  const std::string what = "the " + std::string(kind.what);
+  const size_t number = number_of_ != nullptr ? number_of_(n) : n;
+  return kind.is_one ? what : what + " of message " + std::to_string(number);
+}
+
+Status Overlaps::overlap(const Kind &one, size_t n, const Kind &other, size_t m) const {
+  return wrong_argument(name(one, n) + " overlaps " + name(other, m));
+}
+
+Status Overlaps::check() {
+  for (size_t n = 0; n < kinds_.size(); ++n) {
+    const Kind &written = kinds_[n];
+    if (!written.is_written) continue;
+    // Two kinds that are written are compared once.
+    const auto is_compared = [&](size_t m) {
+      return m != n && (!kinds_[m].is_written || m > n) &&
+             kinds_[m].extent.overlaps(written.extent) &&
+             !written.period.is_apart_from(kinds_[m].period);
+    };
+    bool is_apart = written.extent.ascends;
+    for (size_t m = 0; m < kinds_.size(); ++m) is_apart = is_apart && !is_compared(m);
+    if (is_apart) continue;
+    Sorted sorted(written);
+    if (const Entry *const found = sorted.find_overlap(); found != nullptr)
+      return overlap(written, found[0].number, written, found[1].number);
+    for (size_t m = 0; m < kinds_.size(); ++m) {
+      if (!is_compared(m)) continue;
+      const Kind &other = kinds_[m];
+      for (size_t k = 0; k < other.count; ++k)
+        if (const Entry *const found = sorted.find(other.at(k)); found != nullptr)
+          return overlap(written, found->number, other, k);
+    }
+  }
+  return Status();
+}
+
+}  // namespace lanecrypt
