@@ -122,8 +122,8 @@ F(int, 0, BN_gcd, (BIGNUM * result, const BIGNUM *a, const BIGNUM *b, BN_CTX *co
 F(BIGNUM *, nullptr, BN_mod_inverse,
   (BIGNUM * result, const BIGNUM *a, const BIGNUM *m, BN_CTX *context), (result, a, m, context))
 F_UNTIL_CLEANUP(int, 0, BN_priv_rand_range_ex,
-  (BIGNUM * result, const BIGNUM *range, unsigned int strength, BN_CTX *context),
-  (result, range, strength, context))
+                (BIGNUM * result, const BIGNUM *range, unsigned int strength, BN_CTX *context),
+                (result, range, strength, context))
 
 // Contexts of keys
 F(EVP_PKEY_CTX *, nullptr, EVP_PKEY_CTX_new_from_name,
@@ -204,9 +204,9 @@ F(int, 0, EVP_PKEY_public_check_quick, (EVP_PKEY_CTX * context), (context))
 F(int, 0, EVP_PKEY_sign_init_ex, (EVP_PKEY_CTX * context, const OSSL_PARAM params[]),
   (context, params))
 F_UNTIL_CLEANUP(int, 0, EVP_PKEY_sign,
-  (EVP_PKEY_CTX * context, unsigned char *signature, size_t *signature_bytes,
-   const unsigned char *in, size_t in_bytes),
-  (context, signature, signature_bytes, in, in_bytes))
+                (EVP_PKEY_CTX * context, unsigned char *signature, size_t *signature_bytes,
+                 const unsigned char *in, size_t in_bytes),
+                (context, signature, signature_bytes, in, in_bytes))
 F(int, 0, EVP_PKEY_verify_init_ex, (EVP_PKEY_CTX * context, const OSSL_PARAM params[]),
   (context, params))
 F(int, 0, EVP_PKEY_verify,
@@ -222,24 +222,24 @@ F(int, 0, EVP_PKEY_verify_recover,
 F(int, 0, EVP_PKEY_encrypt_init_ex, (EVP_PKEY_CTX * context, const OSSL_PARAM params[]),
   (context, params))
 F_UNTIL_CLEANUP(int, 0, EVP_PKEY_encrypt,
-  (EVP_PKEY_CTX * context, unsigned char *out, size_t *out_bytes, const unsigned char *in,
-   size_t in_bytes),
-  (context, out, out_bytes, in, in_bytes))
+                (EVP_PKEY_CTX * context, unsigned char *out, size_t *out_bytes,
+                 const unsigned char *in, size_t in_bytes),
+                (context, out, out_bytes, in, in_bytes))
 F(int, 0, EVP_PKEY_decrypt_init, (EVP_PKEY_CTX * context), (context))
 F(int, 0, EVP_PKEY_decrypt_init_ex, (EVP_PKEY_CTX * context, const OSSL_PARAM params[]),
   (context, params))
 F_UNTIL_CLEANUP(int, 0, EVP_PKEY_decrypt,
-  (EVP_PKEY_CTX * context, unsigned char *out, size_t *out_bytes, const unsigned char *in,
-   size_t in_bytes),
-  (context, out, out_bytes, in, in_bytes))
+                (EVP_PKEY_CTX * context, unsigned char *out, size_t *out_bytes,
+                 const unsigned char *in, size_t in_bytes),
+                (context, out, out_bytes, in, in_bytes))
 F(int, 0, EVP_DigestSignInit_ex,
   (EVP_MD_CTX * context, EVP_PKEY_CTX **its, const char *digest, OSSL_LIB_CTX *library,
    const char *properties, EVP_PKEY *key, const OSSL_PARAM params[]),
   (context, its, digest, library, properties, key, params))
 F_UNTIL_CLEANUP(int, 0, EVP_DigestSign,
-  (EVP_MD_CTX * context, unsigned char *signature, size_t *signature_bytes, const unsigned char *in,
-   size_t in_bytes),
-  (context, signature, signature_bytes, in, in_bytes))
+                (EVP_MD_CTX * context, unsigned char *signature, size_t *signature_bytes,
+                 const unsigned char *in, size_t in_bytes),
+                (context, signature, signature_bytes, in, in_bytes))
 F(int, 0, EVP_DigestVerifyInit_ex,
   (EVP_MD_CTX * context, EVP_PKEY_CTX **its, const char *digest, OSSL_LIB_CTX *library,
    const char *properties, EVP_PKEY *key, const OSSL_PARAM params[]),
@@ -337,17 +337,19 @@ F(int, 1, CRYPTO_memcmp, (const void *a, const void *b, size_t bytes), (a, b, by
 
 // Randomness
 F_UNTIL_CLEANUP(int, 0, RAND_bytes_ex,
-  (OSSL_LIB_CTX * context, unsigned char *out, size_t bytes, unsigned int strength),
-  (context, out, bytes, strength))
+                (OSSL_LIB_CTX * context, unsigned char *out, size_t bytes, unsigned int strength),
+                (context, out, bytes, strength))
 F_UNTIL_CLEANUP(int, 0, RAND_priv_bytes_ex,
-  (OSSL_LIB_CTX * context, unsigned char *out, size_t bytes, unsigned int strength),
-  (context, out, bytes, strength))
+                (OSSL_LIB_CTX * context, unsigned char *out, size_t bytes, unsigned int strength),
+                (context, out, bytes, strength))
 F_UNTIL_CLEANUP(EVP_RAND_CTX *, nullptr, RAND_get0_primary, (OSSL_LIB_CTX * context), (context))
 F_UNTIL_CLEANUP(EVP_RAND_CTX *, nullptr, RAND_get0_private, (OSSL_LIB_CTX * context), (context))
 F_UNTIL_CLEANUP(int, 0, EVP_RAND_generate,
-  (EVP_RAND_CTX * generator, unsigned char *out, size_t bytes, unsigned int strength,
-   int prediction_resistance, const unsigned char *additional, size_t additional_bytes),
-  (generator, out, bytes, strength, prediction_resistance, additional, additional_bytes))
+                (EVP_RAND_CTX * generator, unsigned char *out, size_t bytes, unsigned int strength,
+                 int prediction_resistance, const unsigned char *additional,
+                 size_t additional_bytes),
+                (generator, out, bytes, strength, prediction_resistance, additional,
+                 additional_bytes))
 F(EVP_RAND *, nullptr, EVP_RAND_CTX_get0_rand, (EVP_RAND_CTX * generator), (generator))
 F(int, 0, EVP_RAND_CTX_get_params, (EVP_RAND_CTX * generator, OSSL_PARAM params[]),
   (generator, params))

@@ -120,10 +120,10 @@ void keep_operations(EVP_PKEY *key, const char *digest) {
 void keep_encryption(EVP_PKEY *key, int padding) {
   unsigned char message[16] = {1}, encrypted[512], decrypted[512];
   size_t bytes = sizeof encrypted, decrypted_bytes = sizeof decrypted;
-  EVP_PKEY_CTX *to = keep(EVP_PKEY_CTX_new_from_pkey(library, key, nullptr), EVP_PKEY_CTX_free,
-                          "EVP_PKEY_CTX");
-  EVP_PKEY_CTX *from = keep(EVP_PKEY_CTX_new_from_pkey(library, key, nullptr), EVP_PKEY_CTX_free,
-                            "EVP_PKEY_CTX");
+  EVP_PKEY_CTX *to =
+      keep(EVP_PKEY_CTX_new_from_pkey(library, key, nullptr), EVP_PKEY_CTX_free, "EVP_PKEY_CTX");
+  EVP_PKEY_CTX *from =
+      keep(EVP_PKEY_CTX_new_from_pkey(library, key, nullptr), EVP_PKEY_CTX_free, "EVP_PKEY_CTX");
   must(EVP_PKEY_encrypt_init(to), "encrypt init");
   must(EVP_PKEY_CTX_set_rsa_padding(to, padding), "padding");
   must(EVP_PKEY_decrypt_init(from), "decrypt init");
@@ -231,8 +231,8 @@ void keep_generator() {
   EVP_RAND_CTX *generator =
       keep(EVP_RAND_CTX_new(method, RAND_get0_primary(library)), EVP_RAND_CTX_free, "EVP_RAND_CTX");
   char cipher[] = "AES-256-CTR";
-  const OSSL_PARAM params[] = {
-      OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_CIPHER, cipher, 0), OSSL_PARAM_END};
+  const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_CIPHER, cipher, 0),
+                               OSSL_PARAM_END};
   must(EVP_RAND_instantiate(generator, 0, 0, nullptr, 0, params), "generator");
   unsigned char bytes[64];
   if (used) must(EVP_RAND_generate(generator, bytes, sizeof bytes, 0, 0, nullptr, 0), "random");
@@ -241,14 +241,15 @@ void keep_generator() {
 // ---- TLS, and jobs of ASYNC ----
 
 void keep_tls(const char *path) {
-  SSL_CTX *server = keep(SSL_CTX_new_ex(library, nullptr, TLS_server_method()), SSL_CTX_free,
-                         "SSL_CTX");
-  SSL_CTX *client = keep(SSL_CTX_new_ex(library, nullptr, TLS_client_method()), SSL_CTX_free,
-                         "SSL_CTX");
+  SSL_CTX *server =
+      keep(SSL_CTX_new_ex(library, nullptr, TLS_server_method()), SSL_CTX_free, "SSL_CTX");
+  SSL_CTX *client =
+      keep(SSL_CTX_new_ex(library, nullptr, TLS_client_method()), SSL_CTX_free, "SSL_CTX");
   must(SSL_CTX_use_certificate_file(server, path, SSL_FILETYPE_PEM), "certificate of TLS");
   must(SSL_CTX_use_PrivateKey_file(server, path, SSL_FILETYPE_PEM), "key of TLS");
   if (!used) return;
-  SSL *there = keep(SSL_new(server), SSL_free, "SSL"), *here = keep(SSL_new(client), SSL_free, "SSL");
+  SSL *there = keep(SSL_new(server), SSL_free, "SSL"),
+      *here = keep(SSL_new(client), SSL_free, "SSL");
   BIO *one = nullptr, *other = nullptr;
   must(BIO_new_bio_pair(&one, 0, &other, 0), "pair of BIOs");
   SSL_set_bio(there, one, one);
