@@ -14,6 +14,8 @@
 #include <new>
 #include <vector>
 
+#include "provider/dispatch.h"
+
 namespace lanecrypt::provider {
 namespace {
 
@@ -91,7 +93,6 @@ void end_listening(const OSSL_CORE_HANDLE *handle) {
 }  // namespace
 
 OSSL_LIB_CTX *new_child_library(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core) {
-  using Function = void (*)();
   try {
     std::vector<OSSL_DISPATCH> functions;
     for (; core->function_id != 0; ++core) {
@@ -99,9 +100,9 @@ OSSL_LIB_CTX *new_child_library(const OSSL_CORE_HANDLE *handle, const OSSL_DISPA
       OSSL_DISPATCH &copy = functions.back();
       if (copy.function_id == OSSL_FUNC_PROVIDER_REGISTER_CHILD_CB) {
         register_with_core = OSSL_FUNC_provider_register_child_cb(core);
-        copy.function = reinterpret_cast<Function>(begin_to_listen);
+        copy.function = reinterpret_cast<Function>(called_from_c<begin_to_listen>);
       } else if (copy.function_id == OSSL_FUNC_PROVIDER_DEREGISTER_CHILD_CB) {
-        copy.function = reinterpret_cast<Function>(end_listening);
+        copy.function = reinterpret_cast<Function>(called_from_c<end_listening>);
       }
     }
     functions.push_back({0, nullptr});
