@@ -55,7 +55,11 @@ class AEAD:
     contiguous, InvalidTag where a tag is wrong (then no plaintext is given out: the output is
     wiped), lanecrypt.Error where the library cannot do it.
 
-    One nonce under one key must never be used for two messages.
+    Nonces: two messages must never have the same one under one key. Whoever has both ciphertexts then
+    learns the XOR of the plaintexts, and with GCM can forge messages of the key. Random nonces of 12
+    bytes are good for 2^32 messages under one key in total (SP 800-38D, 8.3), each message of
+    encrypt_many() counted. For more, count the nonces, or derive a key for each text. With a random
+    part of 7 bytes the same probability of a repetition is reached after 5,793 messages.
     """
 
     __slots__ = ("_number", "_name", "_mode", "_key", "_tag_bytes", "_context", "__weakref__")
@@ -94,7 +98,9 @@ class AEAD:
     def encrypt(self, nonce: Any, data: Any, associated_data: Any = None, *,
                 stream: Any = None) -> Any:
         """Encrypts and authenticates. Returns the ciphertext, as long as the data, and behind it
-        the tag: bytes, or a one-dimensional array of bytes beside the data."""
+        the tag: bytes, or a one-dimensional array of bytes beside the data.
+
+        nonce: never the same twice under one key; os.urandom(12) for at most 2^32 messages."""
         return run(self._encrypt(nonce, data, associated_data, stream))
 
     def submit_encrypt(self, nonce: Any, data: Any, associated_data: Any = None, *,
@@ -151,7 +157,9 @@ class AEAD:
         data: a list or tuple of messages of any lengths, or an array whose first dimension
             numbers messages of one length.
         nonces: a sequence with one for each message, or all of them one behind the other in one
-            object: an array of shape (count, bytes of a nonce), or bytes.
+            object: an array of shape (count, bytes of a nonce), or bytes. No two may be equal, here
+            or in other calls under the key. If they are random, each message is one of the 2^32 that
+            the key may encrypt.
         associated_data: None, one object for all messages, or a list or tuple with one for each.
         out: where the ciphertexts go, in the same form as the data, each as long as its message;
             the data themselves to work in place. Nothing else of it may overlap, which is not
@@ -199,7 +207,9 @@ class AEAD:
         tags_inside=False, returns (out, tags) instead: out of the shape and type of the data.
 
         nonce: what stands before the number in each nonce, or a whole one. Without
-            layout.number: all nonces, one behind the other.
+            layout.number: all nonces, one behind the other. Two texts under one key must differ in
+            it. Few random bytes repeat soon (7 after some thousand texts), so derive a key for each
+            text from a random salt, as Tink does, or count the texts in it.
         associated_data: one for all segments; layout.aad_number stands in it. With GCM and
             ChaCha20-Poly1305, nonces of 12 bytes, and text and tags on a device, it may be an array
             there of 4,096 bytes at most.
@@ -253,7 +263,7 @@ class AEAD:
 
         Each launch uses the numbers that follow on those of the one before, so no nonce comes
         twice: layout.number must have room for all `launches`. Nothing else may use these numbers
-        under the key, and the graph is instantiated once.
+        under the key: make a key for each graph. The graph is instantiated once.
 
         nonce, first, is_end: as in encrypt_segments(), of the first launch.
         associated_data: 4,096 bytes at most: an array on the card, which each launch reads, or
@@ -405,7 +415,8 @@ class AEAD:
 
 class AESGCM(AEAD):
     """AES-GCM (SP 800-38D) with the signatures of cryptography.hazmat.primitives.ciphers.aead.
-    Keys of 16, 24 or 32 bytes; nonces of 8 to 128, usually 12; tags of 16."""
+    Keys of 16, 24 or 32 bytes; nonces of 8 to 128, usually 12; tags of 16. No nonce may be used twice
+    under one key. If they are random, of 12 bytes, a key may encrypt 2^32 messages."""
 
     __slots__ = ()
 
@@ -425,7 +436,9 @@ class AESGCM(AEAD):
 class AESCCM(AEAD):
     """AES-CCM (SP 800-38C) with the signatures of cryptography.hazmat.primitives.ciphers.aead.
     Keys of 16, 24 or 32 bytes; nonces of 7 to 13; tags of 4, 6, 8, 10, 12, 14 or 16. Each block
-    waits for the one before it: give many messages at once."""
+    waits for the one before it: give many messages at once. No nonce may be used twice under one key.
+    A random one of 7 bytes repeats, with a probability of 2^-32, within 5,793 messages, so take 13
+    bytes for texts below 64 KiB, 12 below 16 MiB, or count them."""
 
     __slots__ = ()
 
@@ -444,7 +457,8 @@ class AESCCM(AEAD):
 
 class ChaCha20Poly1305(AEAD):
     """ChaCha20-Poly1305 (RFC 8439, 2.8) with the signatures of
-    cryptography.hazmat.primitives.ciphers.aead. Keys of 32 bytes; nonces of 12; tags of 16."""
+    cryptography.hazmat.primitives.ciphers.aead. Keys of 32 bytes; nonces of 12; tags of 16. No nonce
+    may be used twice under one key. If they are random, a key may encrypt 2^32 messages."""
 
     __slots__ = ()
 

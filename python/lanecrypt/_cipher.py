@@ -75,6 +75,10 @@ class Cipher:
     counter block of CTR, all of whose 128 bits count and wrap; the first tweak of XTS,
     little-endian; the 32-bit block counter of ChaCha20, little-endian, and its nonce. ValueError
     says that a message has more blocks than that can still count. ECB has none: give None.
+    Two messages must never have the same IV under one key. In CTR, OFB and ChaCha20 the XOR of the
+    two ciphertexts would be that of the plaintexts, and in CTR and ChaCha20 a message uses up a
+    counter value for each block: no two messages may share one. CBC and CFB need an IV that nobody
+    can predict. A random nonce of ChaCha20, of 12 bytes, is good for 2^32 messages under one key.
     There is no padding: messages of ECB and CBC are whole blocks of 16 bytes.
     """
 
@@ -171,7 +175,7 @@ class Cipher:
         Each segment and each launch has the next number in the IV, whose blocks count behind the
         number, or in ChaCha20 before it: layout.number must have room for all `launches`, and the
         blocks of a segment must not reach it. So no keystream comes twice. Nothing else may use
-        these numbers under the key, and the graph is instantiated once.
+        these numbers under the key: make a key for each graph. The graph is instantiated once.
 
         iv: 16 bytes, of which layout.number overwrites some: the first segment's has the number
             layout.number.start + first.

@@ -28,7 +28,8 @@ def keystream(
     there.
 
     key: 32 bytes, or a KeyProvider; of "aes-ctr" 16, 24 or 32.
-    nonce: 12 bytes, one for each sequence of bytes.
+    nonce: 12 bytes, another one for each sequence of bytes under the key. Random ones are good for
+        2^32 sequences.
     nbytes: how many to return, as bytes. Instead of it,
     out: a writable array or bytes-like object, to be filled; it is returned.
     cipher: "chacha20" (RFC 8439; at most 256 GiB under one nonce) or "aes-ctr" (SP 800-38A, with

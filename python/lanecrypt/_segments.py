@@ -68,6 +68,8 @@ class Segments:
 
     For example the ciphertext of Tink's AES256_GCM_HKDF_1MB, behind its header of 40 bytes:
         Segments((1 << 20) - 16, first_bytes=(1 << 20) - 56, number=Number(7), last_flag_at=11)
+    The 7 bytes in front are random there, and would repeat within some thousand texts: so Tink derives
+    a key for each text from a random salt. Do the same.
     """
 
     segment_bytes: int
