@@ -13,7 +13,8 @@ from ._context import Context, checked, default_context
 from ._errors import invalid_tag
 from ._job import Job
 from ._keys import BytesLike, KeyProvider, secret_key
-from ._messages import CIPHERS, Messages, Prepared, check_count, check_size, nbytes_of, run
+from ._messages import (CIPHERS, Messages, Prepared, aad_of, bytes_of, check_count, check_size,
+                        run)
 from ._names import check_name
 from ._numbers import whole
 from ._segments import Segments, decrypting, encrypting
@@ -34,11 +35,11 @@ class AEAD:
     "chacha20-poly1305" (RFC 8439, 2.8), "sm4-gcm", "sm4-ccm", "aria-gcm", "aria-ccm".
 
     key: bytes-like, or a KeyProvider. It is copied to locked memory, and wiped with this object.
-    tag_length: bytes of every tag.
+    tag_length: bytes of every tag. None means 16.
     context: where to run; by default default_context().
 
-    Data are bytes-like objects or contiguous arrays of any type, by their bytes: NumPy, PyTorch,
-    CuPy, JAX, Numba, and all that has __dlpack__ or __cuda_array_interface__. Data on a CUDA
+    Data are bytes-like objects or contiguous arrays of any type but objects, by their bytes: NumPy,
+    PyTorch, CuPy, JAX, Numba, and all that has __dlpack__ or __cuda_array_interface__. Data on a CUDA
     device are worked on where they lie; those in host memory on a device or the CPU, whatever is
     sooner. Nonces and associated data lie in host memory, but where a function says that they may
     lie on the device. Results are of the input's kind: bytes for bytes-like objects, and for an
@@ -51,9 +52,11 @@ class AEAD:
     The functions without submit_ wait, without the GIL. Those with submit_ take the same and
     return a Job. Any number of threads may use one object.
 
-    Errors: ValueError or TypeError for wrong arguments, BufferError for arrays that are not
-    contiguous, InvalidTag where a tag is wrong (then no plaintext is given out: the output is
-    wiped), lanecrypt.Error where the library cannot do it.
+    Errors: ValueError or TypeError for wrong arguments, BufferError for arrays whose values are not
+    their memory (not contiguous, or tensors of PyTorch that are quantized, sparse or nested, require
+    a gradient or have no memory). They begin with the name of the argument. InvalidTag where a tag is
+    wrong (then no plaintext is given out: the output is wiped), lanecrypt.Error where the library
+    cannot do it.
 
     Nonces: two messages must never have the same one under one key. Whoever has both ciphertexts then
     learns the XOR of the plaintexts, and with GCM can forge messages of the key. Random nonces of 12
@@ -63,12 +66,13 @@ class AEAD:
     """
 
     __slots__ = ("_number", "_name", "_mode", "_key", "_tag_bytes", "_context", "__weakref__")
+    _ivs_name = "nonces"
 
     def __init__(
         self,
         name: str,
         key: Union[BytesLike, KeyProvider],
-        tag_length: int = 16,
+        tag_length: Optional[int] = 16,
         *,
         context: Optional[Context] = None,
     ) -> None:
@@ -76,10 +80,10 @@ class AEAD:
         self._name = name
         self._mode = name.rpartition("-")[2]
         self._number = CIPHERS[name]
+        self._tag_bytes = whole("tag_length", 16 if tag_length is None else tag_length)
         self._key = secret_key(key)
         if self._key.nbytes not in _KEY_SIZES.get(name.partition("-")[0], (16, 24, 32)):
             raise ValueError(self._key_text())
-        self._tag_bytes = whole("tag_length", tag_length)
         if self._tag_bytes not in _TAG_SIZES.get(name[-3:], (16,)):
             raise ValueError("Invalid tag_length")
         self._context = checked(context)
@@ -324,18 +328,20 @@ class AEAD:
     def _encrypt(self, nonce: Any, data: Any, aad: Any, stream: Any, buf: Any = _NEW) -> Prepared:
         context = self._context or default_context()
         handle = _arrays.stream_number(stream)
+        nonce = bytes_of(nonce, "nonce")
         source = _arrays.view(data, handle)
         handle = _arrays.stream_for(data, source, handle)
-        nonce_bytes = nbytes_of(nonce)
-        task = self._task(context, True, nonce_bytes, handle)
+        aad = aad_of(aad)
+        given = None if buf is _NEW else _arrays.view(buf, handle, writable=True, name="buf")
+        task = self._task(context, True, len(nonce), handle)
         length = source.nbytes
-        self._check_length(nonce_bytes, length)
+        self._check_length(len(nonce), length)
         whole = length + self._tag_bytes
-        if buf is _NEW:
+        if given is None:
             output = _arrays.new_bytes(data, source, whole, context._core, handle)
         else:
-            output = _arrays.Output(_arrays.view(buf, handle, writable=True), whole)
-            check_size(output.view, whole)
+            check_size(given, whole)
+            output = _arrays.Output(given, whole)
         task.add(nonce, source, 0, length, output.view, 0, aad)
         task.put_tags(output.view, length)
         return task, lambda: output.value
@@ -343,19 +349,21 @@ class AEAD:
     def _decrypt(self, nonce: Any, data: Any, aad: Any, stream: Any, buf: Any = _NEW) -> Prepared:
         context = self._context or default_context()
         handle = _arrays.stream_number(stream)
+        nonce = bytes_of(nonce, "nonce")
         source = _arrays.view(data, handle)
         handle = _arrays.stream_for(data, source, handle)
-        nonce_bytes = nbytes_of(nonce)
-        task = self._task(context, False, nonce_bytes, handle)
+        aad = aad_of(aad)
+        given = None if buf is _NEW else _arrays.view(buf, handle, writable=True, name="buf")
+        task = self._task(context, False, len(nonce), handle)
         length = source.nbytes - self._tag_bytes
         if length < 0:
             raise invalid_tag()
-        self._check_length(nonce_bytes, length)
-        if buf is _NEW:
+        self._check_length(len(nonce), length)
+        if given is None:
             output = _arrays.new_bytes(data, source, length, context._core, handle)
         else:
-            output = _arrays.Output(_arrays.view(buf, handle, writable=True), length)
-            check_size(output.view, length)
+            check_size(given, length)
+            output = _arrays.Output(given, length)
         task.add(nonce, source, 0, length, output.view, 0, aad)
         task.put_tags(source, length)
         finish = with_verdicts(task, data, source, context, handle)
@@ -372,8 +380,8 @@ class AEAD:
         messages = Messages(data, out, context, stream)
         task = messages.task(self, nonces, aad, True)
         if tags is not None:
-            tags_view = _arrays.view(tags, messages.stream, writable=True)
-            check_size(tags_view, messages.count * self._tag_bytes, "the tags")
+            tags_view = _arrays.view(tags, messages.stream, writable=True, name="tags")
+            check_size(tags_view, messages.count * self._tag_bytes, "tags")
             made = _arrays.Output(tags_view, tags)
             task.put_tags(made.view, 0)
         elif not messages.has_bytes:
@@ -398,10 +406,10 @@ class AEAD:
         if isinstance(tags, (list, tuple)):
             check_count(len(tags), messages.count, "tags")
             for number, tag in enumerate(tags):
-                task.load_tag(number, tag)
+                task.load_tag(number, bytes_of(tag, "tags", number))
         else:
-            tags_view = _arrays.view(tags, messages.stream)
-            check_size(tags_view, messages.count * self._tag_bytes, "the tags")
+            tags_view = _arrays.view(tags, messages.stream, name="tags")
+            check_size(tags_view, messages.count * self._tag_bytes, "tags")
             task.put_tags(tags_view, 0)
         finish = with_verdicts(task, messages.like, messages.like_view, context, messages.stream,
                                verdicts)
@@ -442,7 +450,7 @@ class AESCCM(AEAD):
 
     __slots__ = ()
 
-    def __init__(self, key: Union[BytesLike, KeyProvider], tag_length: int = 16, *,
+    def __init__(self, key: Union[BytesLike, KeyProvider], tag_length: Optional[int] = 16, *,
                  context: Optional[Context] = None) -> None:
         super().__init__("aes-ccm", key, tag_length, context=context)
 

@@ -84,6 +84,7 @@ class Cipher:
 
     __slots__ = ("_number", "_name", "_mode", "_key", "_unit_bytes", "_context", "__weakref__")
     _tag_bytes = 0
+    _ivs_name = "ivs"
 
     def __init__(
         self,
@@ -226,13 +227,13 @@ class Cipher:
         handle = _arrays.stream_number(stream)
         source = _arrays.view(data, handle)
         handle = _arrays.stream_for(data, source, handle)
-        start = b"" if iv is None else bytes_of(iv)
+        start = b"" if iv is None else bytes_of(iv, "iv")
         task = self._task(context, encrypts, len(start), handle)
         self._check_counters(start, (source.nbytes,))
         if out is None:
             output = _arrays.new_like(data, source, context._core, handle)
         else:
-            output = _arrays.Output(_arrays.view(out, handle, writable=True), out)
+            output = _arrays.Output(_arrays.view(out, handle, writable=True, name="out"), out)
             check_size(output.view, source.nbytes, "out")
         task.add(start, source, 0, source.nbytes, output.view, 0, None)
         return task, lambda: output.value
@@ -245,7 +246,7 @@ class Cipher:
     def _stream(self, encrypts: bool, iv: Any) -> CipherStream:
         if self._mode.continuation is None:
             raise ValueError(f"a message of {self._name} cannot be given in pieces")
-        start = b"" if iv is None else bytes_of(iv)
+        start = b"" if iv is None else bytes_of(iv, "iv")
         if len(start) != self._mode.iv_bytes:
             needed = self._mode.iv_bytes or "no"
             raise ValueError(f"an IV of {self._name} has {needed} bytes, not {len(start)}")

@@ -63,7 +63,8 @@ def hash_many(
     handle = _arrays.stream_number(stream)
     is_sequence = isinstance(messages, (list, tuple))
     items = list(messages) if is_sequence else [messages]
-    sources = [_arrays.view(item, handle) for item in items]
+    sources = [_arrays.view(item, handle, name="messages", index=n if is_sequence else None)
+               for n, item in enumerate(items)]
     like, like_view = (items[0], sources[0]) if items else (b"", _core.View(b""))
     handle = _arrays.stream_for(like, like_view, handle)
     task = _core.HashTask(used._core, _HASHES[name][0], length, 0, None, b"", handle)
@@ -73,7 +74,7 @@ def hash_many(
     else:
         task.add_rows(sources[0], _arrays.row_count(sources[0]))
     if out is not None:
-        output = _arrays.Output(_arrays.view(out, handle, writable=True), out)
+        output = _arrays.Output(_arrays.view(out, handle, writable=True, name="out"), out)
         check_size(output.view, task.count * length, "out")
     elif is_sequence and _arrays.framework_of(like) == "" and like_view.on_host:
         task.run()

@@ -9,6 +9,7 @@ from . import _arrays, _core
 from ._cipher import Cipher
 from ._context import Context, used_context
 from ._keys import BytesLike, KeyProvider
+from ._messages import bytes_of
 from ._numbers import whole
 
 
@@ -44,7 +45,7 @@ def keystream(
         raise ValueError('cipher must be "chacha20" or "aes-ctr"')
     if (nbytes is None) == (out is None):
         raise TypeError("give either nbytes or out")
-    start = _core.to_bytes(_arrays.view(nonce))
+    start = bytes_of(nonce, "nonce")
     if len(start) != 12:
         raise ValueError(f"the nonce has 12 bytes, not {len(start)}")
     block = 64 if cipher == "chacha20" else 16
@@ -56,7 +57,7 @@ def keystream(
         view = _core.View.of_new_bytes(whole("nbytes", nbytes, 63))
         value = view.owner
     else:
-        view = _arrays.view(out, handle, writable=True)
+        view = _arrays.view(out, handle, writable=True, name="out")
         value = out
     first = offset // block
     if first + (view.nbytes + block - 1) // block > 1 << 32:

@@ -170,8 +170,9 @@ def _sign(key: Key, messages: Sequence[BytesLike], padding: str, hash: str,
         if padding != "pss":
             raise ValueError("salt_length is for pss")
     prefix = bytes.fromhex(_DIGEST_INFO[hash])
-    for message in messages:
-        digest = bytes_of(message) if prehashed else new(message).digest()
+    for n, message in enumerate(messages):
+        digest = (bytes_of(message, "messages", n) if prehashed else
+                  new(message if type(message) is bytes else bytes_of(message, "messages", n)).digest())
         if len(digest) != size:
             raise ValueError(f"a digest of {hash} has {size} bytes, not {len(digest)}")
         if padding == "pkcs1v15":
@@ -216,7 +217,7 @@ def _pss(new: Callable[..., Any], digest: bytes, salt: bytes, bits: int) -> byte
 def _decrypt(key: Key, ciphertexts: Sequence[BytesLike], hash: str, mgf_hash: Optional[str],
              label: BytesLike, context: Optional[Context]) -> Prepared:
     new, mgf = _hash(hash), _hash(mgf_hash or hash)
-    label_hash = new(label).digest()
+    label_hash = new(bytes_of(label, "label")).digest()
     private = key if isinstance(key, PrivateKey) else PrivateKey(key)
     size, length = len(label_hash), private._core.nbytes
     if length < 2 * size + 2:
@@ -224,9 +225,9 @@ def _decrypt(key: Key, ciphertexts: Sequence[BytesLike], hash: str, mgf_hash: Op
     task = _core.RsaTask(used_context(context)._core, private._core)
     # What is no number below the modulus was not encrypted for the key.
     numbers: list[Optional[int]] = []
-    for ciphertext in ciphertexts:
+    for n, ciphertext in enumerate(ciphertexts):
         number = task.count
-        numbers.append(number if task.add(ciphertext) else None)
+        numbers.append(number if task.add(bytes_of(ciphertext, "ciphertexts", n)) else None)
 
     def open_one(number: Optional[int]) -> Optional[bytes]:
         if number is None:

@@ -90,7 +90,7 @@ def record(monkeypatch, has_cuda):
             self.nonce_bytes, self.rule = nonce_bytes, None
 
         def note(self, together, text_bytes):
-            together = bytes_of(together) if self.nonce_bytes else b""
+            together = bytes_of(together, "nonces") if self.nonce_bytes else b""
             for at in range(0, len(together), self.nonce_bytes or 1):
                 if self.encrypts:
                     nonces.add(*self.which, together[at:at + self.nonce_bytes], text_bytes)
@@ -109,7 +109,7 @@ def record(monkeypatch, has_cuda):
                 self.note(nonce, rest[5])
             elif self.encrypts:
                 at, nbytes, is_little, first = number
-                self.rule = Rule.of(bytes_of(nonce), at, nbytes, "little" if is_little else "big",
+                self.rule = Rule.of(bytes_of(nonce, "nonce"), at, nbytes, "little" if is_little else "big",
                                     self.count, first)
                 nonces.add_rule(*self.which, self.rule)
 

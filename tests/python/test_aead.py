@@ -150,6 +150,44 @@ def test_errors_of_making_are_pycas(make):
     assert expected[0] is ValueError and outcome(make, lanecrypt) == expected
 
 
+@pytest.mark.parametrize("key", [KEY[:16], bytearray(KEY[:16]), memoryview(KEY[:16])])
+def test_no_tag_length_is_16(context, key):
+    for theirs, ours in [(pyca.AESCCM(key, None), lanecrypt.AESCCM(key, None, context=context)),
+                         (pyca.AESCCM(key, tag_length=None),
+                          lanecrypt.AESCCM(key, tag_length=None, context=context)),
+                         (pyca.AESCCM(key), lanecrypt.AEAD("aes-ccm", key, None, context=context))]:
+        for aad in (None, b"aad"):
+            sealed = theirs.encrypt(NONCE, b"text", aad)
+            assert ours.encrypt(NONCE, b"text", aad) == sealed and len(sealed) == 20
+            assert ours.decrypt(NONCE, sealed, aad) == b"text"
+    assert lanecrypt.AEAD("aes-gcm", key, None).encrypt(NONCE, b"", None) == pyca.AESGCM(key).encrypt(
+        NONCE, b"", None)
+
+
+# Several things are wrong at once: of which the error is.
+WRONG_TWICE = [
+    ("encrypt", (5, 5, 5)), ("encrypt", (bytes(5), 5, None)), ("encrypt", (bytes(5), b"", 5)),
+    ("encrypt", (5, memoryview(bytes(24))[::2], None)),
+    ("encrypt", (memoryview(bytes(24))[::2], 5, None)),
+    ("encrypt_into", (bytes(5), b"", None, 5)), ("encrypt_into", (bytes(5), b"", None, bytearray(3))),
+    ("decrypt", (bytes(5), b"", None)), ("decrypt", (bytes(5), b"", 5)),
+    ("decrypt_into", (bytes(5), b"", None, None)), ("decrypt_into", (bytes(12), b"", 5, None)),
+]
+
+
+@pytest.mark.parametrize("method, arguments", WRONG_TWICE)
+def test_of_two_errors_it_is_pycas(cpu, method, arguments):
+    for ours, theirs in (pair("AESGCM", 32, cpu), pair("AESCCM", 16, cpu),
+                         pair("ChaCha20Poly1305", 32, cpu)):
+        expected = outcome(getattr(theirs, method), *arguments)[0]
+        assert outcome(getattr(ours, method), *arguments)[0] is expected
+
+
+def test_of_two_errors_of_making_it_is_pycas():
+    for arguments in ((bytes(15), "16"), (bytes(15), 5), (None, 5), (bytes(15), None)):
+        assert outcome(lanecrypt.AESCCM, *arguments)[0] is outcome(pyca.AESCCM, *arguments)[0]
+
+
 @pytest.mark.parametrize("key", ["x" * 32, 32, None, [1] * 32])
 def test_keys_of_wrong_types(key):
     for name in ("AESGCM", "AESCCM", "ChaCha20Poly1305"):
