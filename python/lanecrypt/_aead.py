@@ -5,19 +5,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any, Optional, Union
+from typing import Any, Optional, Union, overload
 
 from . import _arrays, _core
 from ._captured import Captured, capture_decryption, capture_encryption
 from ._context import Context, checked, default_context
 from ._errors import invalid_tag
 from ._job import Job
-from ._keys import BytesLike, KeyProvider, secret_key
+from ._keys import KeyProvider, check_key_bytes, check_pickled, kept_provider, secret_key
 from ._messages import (CIPHERS, Messages, Prepared, aad_of, bytes_of, check_count, check_size,
                         run)
 from ._names import check_name
 from ._numbers import whole
 from ._segments import Segments, decrypting, encrypting
+from ._types import Aad, BytesLike, Data, Many, ManyAads, ManyBytes
 from ._verdicts import with_verdicts
 
 _TAG_SIZES = {"gcm": (4, 8, 12, 13, 14, 15, 16), "ccm": (4, 6, 8, 10, 12, 14, 16)}
@@ -34,7 +35,8 @@ class AEAD:
     """One key of an authenticated cipher: "aes-gcm" (SP 800-38D), "aes-ccm" (SP 800-38C),
     "chacha20-poly1305" (RFC 8439, 2.8), "sm4-gcm", "sm4-ccm", "aria-gcm", "aria-ccm".
 
-    key: bytes-like, or a KeyProvider. It is copied to locked memory, and wiped with this object.
+    key: bytes-like, or a KeyProvider. It is copied to locked memory, and wiped with this object. Only
+        an object that was made with a KeyFile, and without a context, can be pickled.
     tag_length: bytes of every tag. None means 16.
     context: where to run; by default default_context().
 
@@ -65,7 +67,8 @@ class AEAD:
     part of 7 bytes the same probability of a repetition is reached after 5,793 messages.
     """
 
-    __slots__ = ("_number", "_name", "_mode", "_key", "_tag_bytes", "_context", "__weakref__")
+    __slots__ = ("_number", "_name", "_mode", "_key", "_tag_bytes", "_context", "_provider",
+                 "__weakref__")
     _ivs_name = "nonces"
 
     def __init__(
@@ -82,8 +85,9 @@ class AEAD:
         self._number = CIPHERS[name]
         self._tag_bytes = whole("tag_length", 16 if tag_length is None else tag_length)
         self._key = secret_key(key)
-        if self._key.nbytes not in _KEY_SIZES.get(name.partition("-")[0], (16, 24, 32)):
-            raise ValueError(self._key_text())
+        self._provider = kept_provider(key)
+        check_key_bytes(self._key, key, _KEY_SIZES.get(name.partition("-")[0], (16, 24, 32)),
+                        self._key_text())
         if self._tag_bytes not in _TAG_SIZES.get(name[-3:], (16,)):
             raise ValueError("Invalid tag_length")
         self._context = checked(context)
@@ -94,12 +98,22 @@ class AEAD:
     def __repr__(self) -> str:
         return f"<lanecrypt.{type(self).__name__} {self._name} at {id(self):#x}>"
 
-    def __reduce_ex__(self, protocol: object) -> str:
-        raise TypeError(f"{type(self).__name__} holds a key and cannot be pickled")
+    def __reduce_ex__(self, protocol: object) -> Any:
+        check_pickled(type(self), self._provider, self._context)
+        its = (type(self), self._name, self._provider, self._tag_bytes)
+        return _unpickled, its, getattr(self, "__dict__", None)
 
     # ---- One message ----
 
-    def encrypt(self, nonce: Any, data: Any, associated_data: Any = None, *,
+    @overload
+    def encrypt(self, nonce: Data, data: BytesLike, associated_data: Aad = None, *,
+                stream: Any = None) -> bytes: ...
+
+    @overload
+    def encrypt(self, nonce: Data, data: Data, associated_data: Aad = None, *,
+                stream: Any = None) -> Any: ...
+
+    def encrypt(self, nonce: Data, data: Data, associated_data: Aad = None, *,
                 stream: Any = None) -> Any:
         """Encrypts and authenticates. Returns the ciphertext, as long as the data, and behind it
         the tag: bytes, or a one-dimensional array of bytes beside the data.
@@ -107,24 +121,48 @@ class AEAD:
         nonce: never the same twice under one key; os.urandom(12) for at most 2^32 messages."""
         return run(self._encrypt(nonce, data, associated_data, stream))
 
-    def submit_encrypt(self, nonce: Any, data: Any, associated_data: Any = None, *,
+    @overload
+    def submit_encrypt(self, nonce: Data, data: BytesLike, associated_data: Aad = None, *,
+                       stream: Any = None) -> Job[bytes]: ...
+
+    @overload
+    def submit_encrypt(self, nonce: Data, data: Data, associated_data: Aad = None, *,
+                       stream: Any = None) -> Job[Any]: ...
+
+    def submit_encrypt(self, nonce: Data, data: Data, associated_data: Aad = None, *,
                        stream: Any = None) -> Job[Any]:
         """As encrypt(), and returns a Job."""
         return Job(*self._encrypt(nonce, data, associated_data, stream))
 
-    def decrypt(self, nonce: Any, data: Any, associated_data: Any = None, *,
+    @overload
+    def decrypt(self, nonce: Data, data: BytesLike, associated_data: Aad = None, *,
+                stream: Any = None) -> bytes: ...
+
+    @overload
+    def decrypt(self, nonce: Data, data: Data, associated_data: Aad = None, *,
+                stream: Any = None) -> Any: ...
+
+    def decrypt(self, nonce: Data, data: Data, associated_data: Aad = None, *,
                 stream: Any = None) -> Any:
         """Decrypts what encrypt() returned. Returns the plaintext: bytes, or a one-dimensional
         array of bytes beside the data. Raises InvalidTag where the key, the nonce, the data or
         the associated data are not those of the encryption."""
         return run(self._decrypt(nonce, data, associated_data, stream))
 
-    def submit_decrypt(self, nonce: Any, data: Any, associated_data: Any = None, *,
+    @overload
+    def submit_decrypt(self, nonce: Data, data: BytesLike, associated_data: Aad = None, *,
+                       stream: Any = None) -> Job[bytes]: ...
+
+    @overload
+    def submit_decrypt(self, nonce: Data, data: Data, associated_data: Aad = None, *,
+                       stream: Any = None) -> Job[Any]: ...
+
+    def submit_decrypt(self, nonce: Data, data: Data, associated_data: Aad = None, *,
                        stream: Any = None) -> Job[Any]:
         """As decrypt(), and returns a Job."""
         return Job(*self._decrypt(nonce, data, associated_data, stream))
 
-    def encrypt_into(self, nonce: Any, data: Any, associated_data: Any, buf: Any, *,
+    def encrypt_into(self, nonce: Data, data: Data, associated_data: Aad, buf: Data, *,
                      stream: Any = None) -> int:
         """Encrypts into `buf`, which is writable and has exactly as many bytes as the data and the
         tag. It lies on the device of the data, where it may begin with them and overlap them in no
@@ -134,12 +172,12 @@ class AEAD:
         count: int = run(self._encrypt(nonce, data, associated_data, stream, buf))
         return count
 
-    def submit_encrypt_into(self, nonce: Any, data: Any, associated_data: Any, buf: Any, *,
+    def submit_encrypt_into(self, nonce: Data, data: Data, associated_data: Aad, buf: Data, *,
                             stream: Any = None) -> Job[int]:
         """As encrypt_into(), and returns a Job."""
         return Job(*self._encrypt(nonce, data, associated_data, stream, buf))
 
-    def decrypt_into(self, nonce: Any, data: Any, associated_data: Any, buf: Any, *,
+    def decrypt_into(self, nonce: Data, data: Data, associated_data: Aad, buf: Data, *,
                      stream: Any = None) -> int:
         """Decrypts into `buf`, an array of any type with exactly as many bytes as the data without
         the tag. It may begin where the data begin. Returns its length. Where the tag is wrong,
@@ -147,15 +185,26 @@ class AEAD:
         count: int = run(self._decrypt(nonce, data, associated_data, stream, buf))
         return count
 
-    def submit_decrypt_into(self, nonce: Any, data: Any, associated_data: Any, buf: Any, *,
+    def submit_decrypt_into(self, nonce: Data, data: Data, associated_data: Aad, buf: Data, *,
                             stream: Any = None) -> Job[int]:
         """As decrypt_into(), and returns a Job."""
         return Job(*self._decrypt(nonce, data, associated_data, stream, buf))
 
     # ---- Many messages ----
 
-    def encrypt_many(self, nonces: Any, data: Any, associated_data: Any = None, *,
-                     out: Any = None, tags: Any = None, stream: Any = None) -> tuple[Any, Any]:
+    @overload
+    def encrypt_many(self, nonces: Many, data: ManyBytes, associated_data: ManyAads = None, *,
+                     out: None = None, tags: None = None,
+                     stream: Any = None) -> tuple[list[bytes], list[bytes]]: ...
+
+    @overload
+    def encrypt_many(self, nonces: Many, data: Many, associated_data: ManyAads = None, *,
+                     out: Optional[Many] = None, tags: Optional[Data] = None,
+                     stream: Any = None) -> tuple[Any, Any]: ...
+
+    def encrypt_many(self, nonces: Many, data: Many, associated_data: ManyAads = None, *,
+                     out: Optional[Many] = None, tags: Optional[Data] = None,
+                     stream: Any = None) -> tuple[Any, Any]:
         """Encrypts many messages under the key, in one request. Returns (out, tags).
 
         data: a list or tuple of messages of any lengths, or an array whose first dimension
@@ -178,14 +227,35 @@ class AEAD:
                                                        stream))
         return made
 
-    def submit_encrypt_many(self, nonces: Any, data: Any, associated_data: Any = None, *,
-                            out: Any = None, tags: Any = None,
-                            stream: Any = None) -> Job[tuple[Any, Any]]:
+    @overload
+    def submit_encrypt_many(self, nonces: Many, data: ManyBytes, associated_data: ManyAads = None, *,
+                            out: None = None, tags: None = None,
+                            stream: Any = None) -> Job[tuple[list[bytes], list[bytes]]]: ...
+
+    @overload
+    def submit_encrypt_many(self, nonces: Many, data: Many, associated_data: ManyAads = None, *,
+                            out: Optional[Many] = None, tags: Optional[Data] = None,
+                            stream: Any = None) -> Job[tuple[Any, Any]]: ...
+
+    def submit_encrypt_many(self, nonces: Many, data: Many, associated_data: ManyAads = None, *,
+                            out: Optional[Many] = None, tags: Optional[Data] = None,
+                            stream: Any = None) -> Job[Any]:
         """As encrypt_many(), and returns a Job."""
         return Job(*self._encrypt_many(nonces, data, associated_data, out, tags, stream))
 
-    def decrypt_many(self, nonces: Any, data: Any, tags: Any, associated_data: Any = None, *,
-                     out: Any = None, verdicts: Any = None, stream: Any = None) -> Any:
+    @overload
+    def decrypt_many(self, nonces: Many, data: ManyBytes, tags: Many,
+                     associated_data: ManyAads = None, *, out: None = None,
+                     verdicts: Optional[Data] = None, stream: Any = None) -> list[bytes]: ...
+
+    @overload
+    def decrypt_many(self, nonces: Many, data: Many, tags: Many, associated_data: ManyAads = None, *,
+                     out: Optional[Many] = None, verdicts: Optional[Data] = None,
+                     stream: Any = None) -> Any: ...
+
+    def decrypt_many(self, nonces: Many, data: Many, tags: Many, associated_data: ManyAads = None, *,
+                     out: Optional[Many] = None, verdicts: Optional[Data] = None,
+                     stream: Any = None) -> Any:
         """Decrypts what encrypt_many() made, of which `tags` is an array, or a list or tuple with
         one for each message. Returns out. Where tags are wrong, raises InvalidTag, whose `failed`
         has the numbers of these messages: their outputs are wiped, and all others are good.
@@ -195,16 +265,27 @@ class AEAD:
             where it is wrong and the output was wiped."""
         return run(self._decrypt_many(nonces, data, tags, associated_data, out, verdicts, stream))
 
-    def submit_decrypt_many(self, nonces: Any, data: Any, tags: Any, associated_data: Any = None,
-                            *, out: Any = None, verdicts: Any = None,
-                            stream: Any = None) -> Job[Any]:
+    @overload
+    def submit_decrypt_many(self, nonces: Many, data: ManyBytes, tags: Many,
+                            associated_data: ManyAads = None, *, out: None = None,
+                            verdicts: Optional[Data] = None,
+                            stream: Any = None) -> Job[list[bytes]]: ...
+
+    @overload
+    def submit_decrypt_many(self, nonces: Many, data: Many, tags: Many,
+                            associated_data: ManyAads = None, *, out: Optional[Many] = None,
+                            verdicts: Optional[Data] = None, stream: Any = None) -> Job[Any]: ...
+
+    def submit_decrypt_many(self, nonces: Many, data: Many, tags: Many,
+                            associated_data: ManyAads = None, *, out: Optional[Many] = None,
+                            verdicts: Optional[Data] = None, stream: Any = None) -> Job[Any]:
         """As decrypt_many(), and returns a Job."""
         return Job(*self._decrypt_many(nonces, data, tags, associated_data, out, verdicts, stream))
 
     # ---- Segments of one text ----
 
-    def encrypt_segments(self, layout: Segments, nonce: Any, data: Any,
-                         associated_data: Any = None, *, first: int = 0, is_end: bool = True,
+    def encrypt_segments(self, layout: Segments, nonce: Data, data: Data,
+                         associated_data: Aad = None, *, first: int = 0, is_end: bool = True,
                          out: Any = None, tags: Any = None, stream: Any = None) -> Any:
         """Encrypts one text in segments, each a message of its own, in one request. Returns the
         ciphertext with the tags inside, a one-dimensional array of bytes or bytes. If layout has
@@ -226,16 +307,16 @@ class AEAD:
         return run(encrypting(self, layout, nonce, data, associated_data, first, is_end, out,
                               tags, stream))
 
-    def submit_encrypt_segments(self, layout: Segments, nonce: Any, data: Any,
-                                associated_data: Any = None, *, first: int = 0,
+    def submit_encrypt_segments(self, layout: Segments, nonce: Data, data: Data,
+                                associated_data: Aad = None, *, first: int = 0,
                                 is_end: bool = True, out: Any = None, tags: Any = None,
                                 stream: Any = None) -> Job[Any]:
         """As encrypt_segments(), and returns a Job."""
         return Job(*encrypting(self, layout, nonce, data, associated_data, first, is_end, out,
                                tags, stream))
 
-    def decrypt_segments(self, layout: Segments, nonce: Any, data: Any,
-                         associated_data: Any = None, *, tags: Any = None, first: int = 0,
+    def decrypt_segments(self, layout: Segments, nonce: Data, data: Data,
+                         associated_data: Aad = None, *, tags: Any = None, first: int = 0,
                          is_end: bool = True, out: Any = None, verdicts: Any = None,
                          stream: Any = None) -> Any:
         """Decrypts what encrypt_segments() made. Returns `out`, or a new one: if the tags are
@@ -244,8 +325,8 @@ class AEAD:
         return run(decrypting(self, layout, nonce, data, associated_data, tags, first, is_end,
                               out, verdicts, stream))
 
-    def submit_decrypt_segments(self, layout: Segments, nonce: Any, data: Any,
-                                associated_data: Any = None, *, tags: Any = None, first: int = 0,
+    def submit_decrypt_segments(self, layout: Segments, nonce: Data, data: Data,
+                                associated_data: Aad = None, *, tags: Any = None, first: int = 0,
                                 is_end: bool = True, out: Any = None, verdicts: Any = None,
                                 stream: Any = None) -> Job[Any]:
         """As decrypt_segments(), and returns a Job."""
@@ -254,8 +335,8 @@ class AEAD:
 
     # ---- In a CUDA graph ----
 
-    def capture_encrypt_segments(self, layout: Segments, nonce: Any, data: Any,
-                                 associated_data: Any = None, *, out: Any, launches: int,
+    def capture_encrypt_segments(self, layout: Segments, nonce: Data, data: Data,
+                                 associated_data: Aad = None, *, out: Data, launches: int,
                                  verdict: Any, nonce_out: Any = None, tags: Any = None,
                                  first: int = 0, is_end: bool = True,
                                  stream: Any = None) -> Captured:
@@ -280,8 +361,8 @@ class AEAD:
         return capture_encryption(self, layout, nonce, data, associated_data, out, launches,
                                   verdict, nonce_out, tags, first, is_end, stream)
 
-    def capture_decrypt_segments(self, layout: Segments, nonce: Any, data: Any,
-                                 associated_data: Any = None, *, out: Any, verdicts: Any,
+    def capture_decrypt_segments(self, layout: Segments, nonce: Data, data: Data,
+                                 associated_data: Aad = None, *, out: Data, verdicts: Any,
                                  tags: Any = None, first: int = 0, is_end: bool = True,
                                  stream: Any = None) -> Captured:
         """Puts decrypt_segments() into the CUDA graph that is being captured, as
@@ -355,6 +436,7 @@ class AEAD:
         aad = aad_of(aad)
         given = None if buf is _NEW else _arrays.view(buf, handle, writable=True, name="buf")
         task = self._task(context, False, len(nonce), handle)
+        task.set_single()
         length = source.nbytes - self._tag_bytes
         if length < 0:
             raise invalid_tag()
@@ -481,6 +563,12 @@ class ChaCha20Poly1305(AEAD):
     def generate_key() -> bytes:
         """A random key of 256 bits."""
         return os.urandom(32)
+
+
+def _unpickled(kind: type[AEAD], name: str, provider: KeyProvider, tag_bytes: int) -> AEAD:
+    made = kind.__new__(kind)
+    AEAD.__init__(made, name, provider, tag_bytes)
+    return made
 
 
 def _random_key(bit_length: int) -> bytes:

@@ -130,7 +130,8 @@ def _device_type_of(array: Any) -> int:
 
 def _view_of_torch(tensor: Any, stream: Optional[int], writable: bool) -> _core.View:
     torch = sys.modules["torch"]
-    if not isinstance(tensor, getattr(torch, "Tensor", ())):  # a module, a storage
+    kind: Any = getattr(torch, "Tensor", ())
+    if not isinstance(tensor, kind):  # a module, a storage
         return _core.View(tensor, writable, stream)
     _refuse_without_memory(torch, tensor)
     try:

@@ -8,9 +8,10 @@ from typing import Any, Optional, Union
 from . import _arrays, _core
 from ._cipher import Cipher
 from ._context import Context, used_context
-from ._keys import BytesLike, KeyProvider
+from ._keys import KeyProvider
 from ._messages import bytes_of
 from ._numbers import whole
+from ._types import BytesLike
 
 
 def keystream(
