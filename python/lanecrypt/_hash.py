@@ -59,8 +59,8 @@ def hash_many(
     on one core. Those of data on a card stay there.
 
     name: "sha224", "sha256", "sha384", "sha512" (FIPS 180-4), "sha3-224", "sha3-256", "sha3-384",
-        "sha3-512", "shake128", "shake256" (FIPS 202) or "blake3". As in hashlib "sha3_256" is
-        "sha3-256".
+        "sha3-512", "shake128", "shake256" (FIPS 202) or "blake3". hashlib's "sha3_256" and
+        "shake_128" are taken too.
     messages: a list or tuple of bytes-like objects or arrays, or an array whose first dimension
         numbers messages of one length. All lie in host memory, or on one device.
     digest_bytes: of "shake128" (otherwise 32), "shake256" (64) and "blake3" (32).

@@ -11,8 +11,9 @@ _MOST_CHARACTERS = 20
 
 
 def hash_name(name: Any) -> Any:
-    """The name of a hash as this package has it. hashlib writes "sha3_256" for "sha3-256"."""
-    return name.replace("_", "-") if isinstance(name, str) else name
+    """The name of a hash as this package has it. hashlib writes "sha3_256" for "sha3-256", and
+    "shake_128" for "shake128"."""
+    return name.replace("_", "-").replace("shake-", "shake") if isinstance(name, str) else name
 
 
 def check_name(what: str, name: Any, names: Collection[str]) -> None:

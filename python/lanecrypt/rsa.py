@@ -97,8 +97,8 @@ def sign_many(key: Key, messages: Sequence[BytesLike], *,
     key: a PrivateKey, or what makes one. Each private operation is blinded, and checked against
         the public exponent.
     padding: RSASSA-PKCS1-v1_5, or RSASSA-PSS with MGF1 of the same hash (RFC 8017, 8).
-    hash: "sha1", "sha224", "sha256", "sha384", "sha512", "sha3-256", "sha3-384" or "sha3-512". As in
-        hashlib "sha3_256" is "sha3-256".
+    hash: "sha1", "sha224", "sha256", "sha384", "sha512", "sha3-256", "sha3-384" or "sha3-512".
+        hashlib's "sha3_256" is taken too.
     salt_length: bytes of PSS's salt; by default those of the digest.
     prehashed: the messages are their digests.
     """
