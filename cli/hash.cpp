@@ -20,6 +20,7 @@
 #include "cli/hash/checksum_line.h"
 #include "cli/hash/hash_algorithm.h"
 #include "cli/hash/hash_files.h"
+#include "cli/hash/hashlib_name.h"
 #include "cli/keys/hex.h"
 #include "cli/keys/passphrase.h"
 #include "cli/subcommand.h"
@@ -70,8 +71,10 @@ class Hash : public Subcommand {
                                      {"verbose", "verbose"},
                                      {"help", "help"},
                                      {"h", "help"}};
-    for (const HashAlgorithm &algorithm : hash_algorithms())
+    for (const HashAlgorithm &algorithm : hash_algorithms()) {
       names.push_back({algorithm.name, algorithm.name});
+      names.push_back({hashlib_name(algorithm.name), algorithm.name});
+    }
     return names;
   }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/failure.h"
+#include "cli/hash/hashlib_name.h"
 
 namespace lanecrypt::cli {
 namespace {
@@ -62,7 +63,9 @@ std::string slh_set_names() {
 
 lc_pre_hash find_pre_hash(const std::string &name) {
   for (const PreHash &hash : kPreHashes)
-    if (strcasecmp(name.c_str(), hash.name) == 0) return hash.number;
+    if (strcasecmp(name.c_str(), hash.name) == 0 ||
+        strcasecmp(name.c_str(), hashlib_name(hash.name).c_str()) == 0)
+      return hash.number;
   throw Failure(ExitCode::kUsage,
                 fmt::format("unknown hash '{}': there are {}", name, pre_hash_names()));
 }

@@ -8,6 +8,10 @@ Two things look like the way and are not. StreamTransformExtension sees tensors 
 to the CPU as plaintext, and none of them at all where the writer serializes as safetensors: an
 extension that encrypts would let plaintext through, and say nothing. And `.metadata` is a pickle:
 whoever can change it runs code in the job that loads it, so it must be authenticated first.
+
+One key serves for all checkpoints of all ranks. Random nonces under it would be good for 2^32 pieces
+(SP 800-38D, 8.3), which thousands of ranks write in some weeks. So each file has a key of its own,
+derived from that key and a random salt, and numbers its pieces.
 """
 
 import dataclasses
@@ -28,6 +32,8 @@ from torch.futures import Future
 import lanecrypt
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
+
+SALT_BYTES = 32
 
 
 @dataclasses.dataclass
@@ -52,11 +58,37 @@ def done(value):
     return future
 
 
-class Sealed:
-    """A folder of one checkpoint and its key. Each piece is a nonce, the ciphertext and the tag."""
+def aead_of_file(key, salt):
+    """The key of one file, by BLAKE3 as a keyed hash (a PRF) of its salt."""
+    return lanecrypt.AESGCM(lanecrypt.blake3(salt, key=key))
 
-    def __init__(self, folder, name, aead):
-        self.folder, self.name, self.aead = pathlib.Path(folder), name, aead
+
+class SealedFile:
+    """A file that is being written: its salt, and pieces. Each piece is its nonce, the ciphertext and
+    the tag."""
+
+    def __init__(self, file, key):
+        salt = os.urandom(SALT_BYTES)
+        self.file, self.aead, self.count = file, aead_of_file(key, salt), 0
+        file.write(salt)
+
+    def write(self, data, aad):
+        # The key is this file's alone, so that no other piece has this number.
+        nonce = self.count.to_bytes(12, "big")
+        self.count += 1
+        sealed = self.aead.encrypt(nonce, data, aad)
+        if isinstance(sealed, torch.Tensor):
+            # Ciphertext is all that leaves the card.
+            sealed = memoryview(sealed.cpu().numpy())
+        self.file.write(nonce)
+        self.file.write(sealed)
+
+
+class Sealed:
+    """A folder of one checkpoint, and the key of all checkpoints."""
+
+    def __init__(self, folder, name, key):
+        self.folder, self.name, self.key = pathlib.Path(folder), name, key
 
     def reset(self, checkpoint_id=None):
         pass
@@ -73,10 +105,6 @@ class Sealed:
         return [dataclasses.replace(plan, storage_data=f"rank{n}.sealed")
                 for n, plan in enumerate(plans)]
 
-    def seal(self, data, aad):
-        nonce = os.urandom(12)
-        return nonce, self.aead.encrypt(nonce, data, aad)
-
 
 class Writer(Sealed, dcp.StorageWriter):
     def set_up_storage_writer(self, is_coordinator, *args, **kwargs):
@@ -88,18 +116,15 @@ class Writer(Sealed, dcp.StorageWriter):
     def write_data(self, plan, planner):
         results = []
         with open(self.folder / plan.storage_data, "wb") as file:
+            pieces = SealedFile(file, self.key)
             for item in plan.items:
                 data, place = planner.resolve_data(item), Place(plan.storage_data, file.tell(), 0)
                 if item.type == WriteItemType.BYTE_IO:
-                    nonce, sealed = self.seal(data.getvalue(), told(self.name, item.index))
+                    pieces.write(data.getvalue(), told(self.name, item.index))
                 else:
                     tensor = data.detach().contiguous()
                     place.dtype, place.shape = tensor.dtype, tuple(tensor.shape)
-                    nonce, sealed = self.seal(tensor, told(self.name, item.index))
-                    # Ciphertext is all that leaves the card.
-                    sealed = memoryview(sealed.cpu().numpy())
-                file.write(nonce)
-                file.write(sealed)
+                    pieces.write(tensor, told(self.name, item.index))
                 place.length = file.tell() - place.offset
                 results.append(WriteResult(item.index, place.length, place))
         return done(results)
@@ -108,17 +133,19 @@ class Writer(Sealed, dcp.StorageWriter):
         metadata.storage_data = {result.index: result.storage_data
                                  for of_rank in results for result in of_rank}
         metadata.storage_meta = self.storage_meta()
-        nonce, sealed = self.seal(pickle.dumps(metadata), self.name.encode())
         part = self.folder / ".metadata.part"
-        part.write_bytes(nonce + sealed)
+        with open(part, "wb") as file:
+            SealedFile(file, self.key).write(pickle.dumps(metadata), self.name.encode())
         part.replace(self.folder / ".metadata")
 
 
 class Reader(Sealed, dcp.StorageReader):
     def read_metadata(self, *args, **kwargs):
-        sealed = (self.folder / ".metadata").read_bytes()
+        with open(self.folder / ".metadata", "rb") as file:
+            salt, nonce, sealed = file.read(SALT_BYTES), file.read(12), file.read()
         # Raises InvalidTag before anything is unpickled.
-        metadata = pickle.loads(self.aead.decrypt(sealed[:12], sealed[12:], self.name.encode()))
+        text = aead_of_file(self.key, salt).decrypt(nonce, sealed, self.name.encode())
+        metadata = pickle.loads(text)
         assert isinstance(metadata, Metadata)
         return metadata
 
@@ -129,15 +156,16 @@ class Reader(Sealed, dcp.StorageReader):
         for item in plan.items:
             place, aad = self.places[item.storage_index], told(self.name, item.storage_index)
             with open(self.folder / place.file, "rb") as file:
+                aead = aead_of_file(self.key, file.read(SALT_BYTES))
                 file.seek(place.offset)
                 nonce, sealed = file.read(12), bytearray(file.read(place.length - 12))
             if item.type == LoadItemType.BYTE_IO:
-                planner.load_bytes(item, io.BytesIO(self.aead.decrypt(nonce, bytes(sealed), aad)))
+                planner.load_bytes(item, io.BytesIO(aead.decrypt(nonce, bytes(sealed), aad)))
                 continue
             target = planner.resolve_tensor(item).detach()
             whole = torch.empty(place.shape, dtype=place.dtype, device=target.device)
             arrived = torch.frombuffer(sealed, dtype=torch.uint8).to(target.device)
-            self.aead.decrypt_into(nonce, arrived, aad, whole)
+            aead.decrypt_into(nonce, arrived, aad, whole)
             for dimension, (start, length) in enumerate(zip(item.storage_offsets, item.lengths)):
                 whole = whole.narrow(dimension, start, length)
             target.copy_(whole)
@@ -147,11 +175,11 @@ class Reader(Sealed, dcp.StorageReader):
 
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()) / "step-100"
-    aead = lanecrypt.AESGCM(lanecrypt.AESGCM.generate_key(256))
+    key = os.urandom(32)  # in a real job a mounted secret: KeyFile("/run/secrets/checkpoints")
     torch.manual_seed(1)
     model = torch.nn.Sequential(torch.nn.Linear(256, 512), torch.nn.Linear(512, 8)).to(device)
     state = {"model": model.state_dict(), "step": 100, "marker": "secret words " * 20}
-    dcp.save(state, storage_writer=Writer(folder, "run-1/step-100", aead))
+    dcp.save(state, storage_writer=Writer(folder, "run-1/step-100", key))
 
     weights = bytes(model[0].weight.detach().cpu().numpy())
     for file in folder.iterdir():
@@ -160,7 +188,7 @@ def main():
 
     again = torch.nn.Sequential(torch.nn.Linear(256, 512), torch.nn.Linear(512, 8)).to(device)
     loaded = {"model": again.state_dict(), "step": 0, "marker": ""}
-    dcp.load(loaded, storage_reader=Reader(folder, "run-1/step-100", aead))
+    dcp.load(loaded, storage_reader=Reader(folder, "run-1/step-100", key))
     for name, tensor in model.state_dict().items():
         assert torch.equal(tensor, loaded["model"][name]), name
     assert loaded["step"] == 100 and loaded["marker"] == state["marker"]
@@ -168,10 +196,10 @@ def main():
     # Another checkpoint's metadata, or a changed one, is not unpickled.
     for name, change in (("run-1/step-200", 0), ("run-1/step-100", 1)):
         content = bytearray((folder / ".metadata").read_bytes())
-        content[40] ^= change
+        content[SALT_BYTES + 40] ^= change
         (folder / ".metadata").write_bytes(content)
         try:
-            Reader(folder, name, aead).read_metadata()
+            Reader(folder, name, key).read_metadata()
         except lanecrypt.InvalidTag:
             continue
         raise SystemExit("changed metadata were taken")

@@ -9,6 +9,7 @@ another machine should see ciphertext alone.
 
 import hashlib
 import os
+import threading
 
 import torch
 
@@ -21,15 +22,31 @@ BLOCKS = 64
 
 
 class HostCache:
-    """Blocks by the hash of their tokens, as ciphertext in host memory."""
+    """Blocks by the hash of their tokens, as ciphertext in host memory.
 
-    def __init__(self, aead):
-        self.aead = aead
+    The key is made here and never leaves this object, so the number of a block is its nonce. Random
+    nonces would not do: they are good for 2^32 messages under one key (SP 800-38D, 8.3), and a card
+    encrypts that many blocks of 64 KiB in ten minutes."""
+
+    def __init__(self):
+        self.aead = lanecrypt.AESGCM(lanecrypt.AESGCM.generate_key(128))
         self.kept = {}
+        self.count = 0
+        self.lock = threading.Lock()
+        self.process = os.getpid()
+
+    def new_nonces(self, count):
+        """Nonces that this key never had."""
+        if os.getpid() != self.process:
+            raise RuntimeError("a child of fork has the key and the count of its parent, and would use "
+                               "its nonces again: make a new cache")
+        with self.lock:
+            first, self.count = self.count, self.count + count
+        return b"".join(number.to_bytes(12, "big") for number in range(first, first + count))
 
     def put(self, hashes, blocks):
         """Encrypts all blocks in one request, each as a message that is bound to its hash."""
-        nonces = os.urandom(12 * len(hashes))
+        nonces = self.new_nonces(len(hashes))
         sealed, tags = self.aead.encrypt_many(nonces, blocks, list(hashes))
         # From here on it is ciphertext: this is the only copy from the card.
         sealed, tags = sealed.cpu(), tags.cpu()
@@ -53,7 +70,7 @@ class HostCache:
 # The kernels' own layout: what a block holds lies together.
 cache = torch.randn(BLOCKS, 2, LAYERS, HEADS, TOKENS, DIMENSION, device=device).to(torch.bfloat16)
 names = [hashlib.sha256(b"tokens of block %d" % n).digest() for n in range(BLOCKS)]
-host = HostCache(lanecrypt.AESGCM(lanecrypt.AESGCM.generate_key(128)))
+host = HostCache()
 
 host.put(names, cache)
 room = torch.empty_like(cache)

@@ -20,7 +20,9 @@ aead = lanecrypt.AESGCM(lanecrypt.AESGCM.generate_key(256))
 weights = torch.randn(1024, 1024, device=device, dtype=torch.float16)
 
 # The name is authenticated with the data: a file that is put in another's place is not taken for it.
-nonce = os.urandom(12)  # never the same twice under one key
+# A nonce is never used twice under one key. Random ones of 12 bytes are good for 2^32 messages of a
+# key (SP 800-38D, 8.3).
+nonce = os.urandom(12)
 sealed = aead.encrypt(nonce, weights, b"model-7/layer-3")
 assert sealed.device == weights.device and sealed.dtype == torch.uint8
 

@@ -332,6 +332,11 @@ typedef struct lc_message {
   const void *key;
   /* iv_bytes of the job, host memory: the IV, the nonce, the first counter block, or the
    * tweak. ECB ignores it; it may be NULL there.
+   * Never encrypt two messages with one nonce under one key: their ciphertexts then reveal the XOR
+   * of the plaintexts, and with GCM messages can be forged. Random nonces of 12 bytes are good for
+   * 2^32 messages under one key (SP 800-38D, 8.3), which a device may encrypt in minutes: to
+   * encrypt more, count the nonces or derive a key for each text. In CTR and ChaCha20 a message
+   * uses up a value of the counter for each block.
    * A job that encrypts with GCM, CCM or ChaCha20-Poly1305 is LC_ERROR_ARGUMENT if two of its
    * messages have the same nonce under the same key (the same bytes, at any address). If the nonces
    * do not ascend in the order of the messages, Lanecrypt may find that out while the job runs: the
@@ -405,7 +410,9 @@ typedef struct lc_segments {
    * Nothing here can give two segments of a job one nonce: it is LC_ERROR_ARGUMENT if the
    * numbers do not fit in their bytes, if several segments have no number, and in CTR and
    * ChaCha20, whose IV counts blocks, if one segment's blocks reach the next one's number.
-   * That no other job uses them with this key is for the caller to see to. */
+   * The caller must make sure that no other job uses them with this key. If few bytes of the
+   * nonce are left beside the number, random ones repeat soon (7 bytes within some thousand texts):
+   * derive a key for each text from a random salt, as Tink does. */
   const void *nonce;
   lc_numbering number;
   int last_flag;

@@ -39,11 +39,15 @@ __all__ = [
     "Counters", "Device", "DeviceError", "DeviceMemory", "Error", "InvalidTag",
     "Job", "KeyFile", "KeyProvider", "NoDeviceError", "Number", "Segments",
     "StoppedError", "UnsupportedError", "blake3", "counters", "default_context", "devices",
-    "hash_many", "keystream", "merkle_root", "openssl_conf", "rsa",
+    "hash_many", "keystream", "merkle_root", "openssl_conf", "ray", "rsa",
 ]
 
 os.register_at_fork(after_in_child=_after_fork)
 atexit.register(_core.end)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def __getattr__(name: str) -> Any:

@@ -5,18 +5,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any, Optional, Union
+from typing import Any, Optional, Union, overload
 
 from . import _arrays, _core
 from ._captured import Captured, capture_decryption, capture_encryption
 from ._context import Context, checked, default_context
 from ._errors import invalid_tag
 from ._job import Job
-from ._keys import BytesLike, KeyProvider, secret_key
-from ._messages import CIPHERS, Messages, Prepared, check_count, check_size, nbytes_of, run
+from ._keys import KeyProvider, check_key_bytes, check_pickled, kept_provider, secret_key
+from ._messages import (CIPHERS, Messages, Prepared, aad_of, bytes_of, check_count, check_size,
+                        run)
 from ._names import check_name
 from ._numbers import whole
 from ._segments import Segments, decrypting, encrypting
+from ._types import Aad, BytesLike, Data, Many, ManyAads, ManyBytes
 from ._verdicts import with_verdicts
 
 _TAG_SIZES = {"gcm": (4, 8, 12, 13, 14, 15, 16), "ccm": (4, 6, 8, 10, 12, 14, 16)}
@@ -33,12 +35,13 @@ class AEAD:
     """One key of an authenticated cipher: "aes-gcm" (SP 800-38D), "aes-ccm" (SP 800-38C),
     "chacha20-poly1305" (RFC 8439, 2.8), "sm4-gcm", "sm4-ccm", "aria-gcm", "aria-ccm".
 
-    key: bytes-like, or a KeyProvider. It is copied to locked memory, and wiped with this object.
-    tag_length: bytes of every tag.
+    key: bytes-like, or a KeyProvider. It is copied to locked memory, and wiped with this object. Only
+        an object that was made with a KeyFile, and without a context, can be pickled.
+    tag_length: bytes of every tag. None means 16.
     context: where to run; by default default_context().
 
-    Data are bytes-like objects or contiguous arrays of any type, by their bytes: NumPy, PyTorch,
-    CuPy, JAX, Numba, and all that has __dlpack__ or __cuda_array_interface__. Data on a CUDA
+    Data are bytes-like objects or contiguous arrays of any type but objects, by their bytes: NumPy,
+    PyTorch, CuPy, JAX, Numba, and all that has __dlpack__ or __cuda_array_interface__. Data on a CUDA
     device are worked on where they lie; those in host memory on a device or the CPU, whatever is
     sooner. Nonces and associated data lie in host memory, but where a function says that they may
     lie on the device. Results are of the input's kind: bytes for bytes-like objects, and for an
@@ -51,21 +54,29 @@ class AEAD:
     The functions without submit_ wait, without the GIL. Those with submit_ take the same and
     return a Job. Any number of threads may use one object.
 
-    Errors: ValueError or TypeError for wrong arguments, BufferError for arrays that are not
-    contiguous, InvalidTag where a tag is wrong (then no plaintext is given out: the output is
-    wiped), lanecrypt.Error where the library cannot do it.
+    Errors: ValueError or TypeError for wrong arguments, BufferError for arrays whose values are not
+    their memory (not contiguous, or tensors of PyTorch that are quantized, sparse or nested, require
+    a gradient or have no memory). They begin with the name of the argument. InvalidTag where a tag is
+    wrong (then no plaintext is given out: the output is wiped), lanecrypt.Error where the library
+    cannot do it.
 
-    One nonce under one key must never be used for two messages. Only the nonces of one call are
-    compared with each other.
+    Nonces: two messages must never have the same one under one key. Whoever has both ciphertexts then
+    learns the XOR of the plaintexts, and with GCM can forge messages of the key. Random nonces of 12
+    bytes are good for 2^32 messages under one key in total (SP 800-38D, 8.3), each message of
+    encrypt_many() counted. For more, count the nonces, or derive a key for each text. With a random
+    part of 7 bytes the same probability of a repetition is reached after 5,793 messages. Only the
+    nonces of one call are compared with each other.
     """
 
-    __slots__ = ("_number", "_name", "_mode", "_key", "_tag_bytes", "_context", "__weakref__")
+    __slots__ = ("_number", "_name", "_mode", "_key", "_tag_bytes", "_context", "_provider",
+                 "__weakref__")
+    _ivs_name = "nonces"
 
     def __init__(
         self,
         name: str,
         key: Union[BytesLike, KeyProvider],
-        tag_length: int = 16,
+        tag_length: Optional[int] = 16,
         *,
         context: Optional[Context] = None,
     ) -> None:
@@ -73,10 +84,11 @@ class AEAD:
         self._name = name
         self._mode = name.rpartition("-")[2]
         self._number = CIPHERS[name]
+        self._tag_bytes = whole("tag_length", 16 if tag_length is None else tag_length)
         self._key = secret_key(key)
-        if self._key.nbytes not in _KEY_SIZES.get(name.partition("-")[0], (16, 24, 32)):
-            raise ValueError(self._key_text())
-        self._tag_bytes = whole("tag_length", tag_length)
+        self._provider = kept_provider(key)
+        check_key_bytes(self._key, key, _KEY_SIZES.get(name.partition("-")[0], (16, 24, 32)),
+                        self._key_text())
         if self._tag_bytes not in _TAG_SIZES.get(name[-3:], (16,)):
             raise ValueError("Invalid tag_length")
         self._context = checked(context)
@@ -87,35 +99,71 @@ class AEAD:
     def __repr__(self) -> str:
         return f"<lanecrypt.{type(self).__name__} {self._name} at {id(self):#x}>"
 
-    def __reduce_ex__(self, protocol: object) -> str:
-        raise TypeError(f"{type(self).__name__} holds a key and cannot be pickled")
+    def __reduce_ex__(self, protocol: object) -> Any:
+        check_pickled(type(self), self._provider, self._context)
+        its = (type(self), self._name, self._provider, self._tag_bytes)
+        return _unpickled, its, getattr(self, "__dict__", None)
 
     # ---- One message ----
 
-    def encrypt(self, nonce: Any, data: Any, associated_data: Any = None, *,
+    @overload
+    def encrypt(self, nonce: Data, data: BytesLike, associated_data: Aad = None, *,
+                stream: Any = None) -> bytes: ...
+
+    @overload
+    def encrypt(self, nonce: Data, data: Data, associated_data: Aad = None, *,
+                stream: Any = None) -> Any: ...
+
+    def encrypt(self, nonce: Data, data: Data, associated_data: Aad = None, *,
                 stream: Any = None) -> Any:
         """Encrypts and authenticates. Returns the ciphertext, as long as the data, and behind it
-        the tag: bytes, or a one-dimensional array of bytes beside the data."""
+        the tag: bytes, or a one-dimensional array of bytes beside the data.
+
+        nonce: never the same twice under one key; os.urandom(12) for at most 2^32 messages."""
         return run(self._encrypt(nonce, data, associated_data, stream))
 
-    def submit_encrypt(self, nonce: Any, data: Any, associated_data: Any = None, *,
+    @overload
+    def submit_encrypt(self, nonce: Data, data: BytesLike, associated_data: Aad = None, *,
+                       stream: Any = None) -> Job[bytes]: ...
+
+    @overload
+    def submit_encrypt(self, nonce: Data, data: Data, associated_data: Aad = None, *,
+                       stream: Any = None) -> Job[Any]: ...
+
+    def submit_encrypt(self, nonce: Data, data: Data, associated_data: Aad = None, *,
                        stream: Any = None) -> Job[Any]:
         """As encrypt(), and returns a Job."""
         return Job(*self._encrypt(nonce, data, associated_data, stream))
 
-    def decrypt(self, nonce: Any, data: Any, associated_data: Any = None, *,
+    @overload
+    def decrypt(self, nonce: Data, data: BytesLike, associated_data: Aad = None, *,
+                stream: Any = None) -> bytes: ...
+
+    @overload
+    def decrypt(self, nonce: Data, data: Data, associated_data: Aad = None, *,
+                stream: Any = None) -> Any: ...
+
+    def decrypt(self, nonce: Data, data: Data, associated_data: Aad = None, *,
                 stream: Any = None) -> Any:
         """Decrypts what encrypt() returned. Returns the plaintext: bytes, or a one-dimensional
         array of bytes beside the data. Raises InvalidTag where the key, the nonce, the data or
         the associated data are not those of the encryption."""
         return run(self._decrypt(nonce, data, associated_data, stream))
 
-    def submit_decrypt(self, nonce: Any, data: Any, associated_data: Any = None, *,
+    @overload
+    def submit_decrypt(self, nonce: Data, data: BytesLike, associated_data: Aad = None, *,
+                       stream: Any = None) -> Job[bytes]: ...
+
+    @overload
+    def submit_decrypt(self, nonce: Data, data: Data, associated_data: Aad = None, *,
+                       stream: Any = None) -> Job[Any]: ...
+
+    def submit_decrypt(self, nonce: Data, data: Data, associated_data: Aad = None, *,
                        stream: Any = None) -> Job[Any]:
         """As decrypt(), and returns a Job."""
         return Job(*self._decrypt(nonce, data, associated_data, stream))
 
-    def encrypt_into(self, nonce: Any, data: Any, associated_data: Any, buf: Any, *,
+    def encrypt_into(self, nonce: Data, data: Data, associated_data: Aad, buf: Data, *,
                      stream: Any = None) -> int:
         """Encrypts into `buf`, which is writable and has exactly as many bytes as the data and the
         tag. It lies on the device of the data, where it may begin with them and overlap them in no
@@ -125,12 +173,12 @@ class AEAD:
         count: int = run(self._encrypt(nonce, data, associated_data, stream, buf))
         return count
 
-    def submit_encrypt_into(self, nonce: Any, data: Any, associated_data: Any, buf: Any, *,
+    def submit_encrypt_into(self, nonce: Data, data: Data, associated_data: Aad, buf: Data, *,
                             stream: Any = None) -> Job[int]:
         """As encrypt_into(), and returns a Job."""
         return Job(*self._encrypt(nonce, data, associated_data, stream, buf))
 
-    def decrypt_into(self, nonce: Any, data: Any, associated_data: Any, buf: Any, *,
+    def decrypt_into(self, nonce: Data, data: Data, associated_data: Aad, buf: Data, *,
                      stream: Any = None) -> int:
         """Decrypts into `buf`, an array of any type with exactly as many bytes as the data without
         the tag. It may begin where the data begin. Returns its length. Where the tag is wrong,
@@ -138,15 +186,26 @@ class AEAD:
         count: int = run(self._decrypt(nonce, data, associated_data, stream, buf))
         return count
 
-    def submit_decrypt_into(self, nonce: Any, data: Any, associated_data: Any, buf: Any, *,
+    def submit_decrypt_into(self, nonce: Data, data: Data, associated_data: Aad, buf: Data, *,
                             stream: Any = None) -> Job[int]:
         """As decrypt_into(), and returns a Job."""
         return Job(*self._decrypt(nonce, data, associated_data, stream, buf))
 
     # ---- Many messages ----
 
-    def encrypt_many(self, nonces: Any, data: Any, associated_data: Any = None, *,
-                     out: Any = None, tags: Any = None, stream: Any = None) -> tuple[Any, Any]:
+    @overload
+    def encrypt_many(self, nonces: Many, data: ManyBytes, associated_data: ManyAads = None, *,
+                     out: None = None, tags: None = None,
+                     stream: Any = None) -> tuple[list[bytes], list[bytes]]: ...
+
+    @overload
+    def encrypt_many(self, nonces: Many, data: Many, associated_data: ManyAads = None, *,
+                     out: Optional[Many] = None, tags: Optional[Data] = None,
+                     stream: Any = None) -> tuple[Any, Any]: ...
+
+    def encrypt_many(self, nonces: Many, data: Many, associated_data: ManyAads = None, *,
+                     out: Optional[Many] = None, tags: Optional[Data] = None,
+                     stream: Any = None) -> tuple[Any, Any]:
         """Beware of memory that is mapped at two addresses: if it is given as two of data, out and
         tags, their overlap is not recognised, and the ciphertexts are wrong under valid tags.
 
@@ -157,7 +216,9 @@ class AEAD:
         nonces: a sequence with one for each message, or all of them one behind the other in one
             object: an array of shape (count, bytes of a nonce), or bytes. ValueError if two are
             the same. If they do not ascend, that may be found while the messages are encrypted,
-            and new outputs and outputs in host memory are then zeros.
+            and new outputs and outputs in host memory are then zeros. No two may be
+            equal in other calls under the key either. If they are random, each message is one of
+            the 2^32 that the key may encrypt.
         associated_data: None, one object for all messages, or a list or tuple with one for each.
         out: where the ciphertexts go, in the same form as the data, each as long as its message;
             the data themselves to work in place. ValueError if an output overlaps another one,
@@ -172,14 +233,35 @@ class AEAD:
                                                        stream))
         return made
 
-    def submit_encrypt_many(self, nonces: Any, data: Any, associated_data: Any = None, *,
-                            out: Any = None, tags: Any = None,
-                            stream: Any = None) -> Job[tuple[Any, Any]]:
+    @overload
+    def submit_encrypt_many(self, nonces: Many, data: ManyBytes, associated_data: ManyAads = None, *,
+                            out: None = None, tags: None = None,
+                            stream: Any = None) -> Job[tuple[list[bytes], list[bytes]]]: ...
+
+    @overload
+    def submit_encrypt_many(self, nonces: Many, data: Many, associated_data: ManyAads = None, *,
+                            out: Optional[Many] = None, tags: Optional[Data] = None,
+                            stream: Any = None) -> Job[tuple[Any, Any]]: ...
+
+    def submit_encrypt_many(self, nonces: Many, data: Many, associated_data: ManyAads = None, *,
+                            out: Optional[Many] = None, tags: Optional[Data] = None,
+                            stream: Any = None) -> Job[Any]:
         """As encrypt_many(), and returns a Job."""
         return Job(*self._encrypt_many(nonces, data, associated_data, out, tags, stream))
 
-    def decrypt_many(self, nonces: Any, data: Any, tags: Any, associated_data: Any = None, *,
-                     out: Any = None, verdicts: Any = None, stream: Any = None) -> Any:
+    @overload
+    def decrypt_many(self, nonces: Many, data: ManyBytes, tags: Many,
+                     associated_data: ManyAads = None, *, out: None = None,
+                     verdicts: Optional[Data] = None, stream: Any = None) -> list[bytes]: ...
+
+    @overload
+    def decrypt_many(self, nonces: Many, data: Many, tags: Many, associated_data: ManyAads = None, *,
+                     out: Optional[Many] = None, verdicts: Optional[Data] = None,
+                     stream: Any = None) -> Any: ...
+
+    def decrypt_many(self, nonces: Many, data: Many, tags: Many, associated_data: ManyAads = None, *,
+                     out: Optional[Many] = None, verdicts: Optional[Data] = None,
+                     stream: Any = None) -> Any:
         """Beware of memory that is mapped at two addresses, as for encrypt_many().
 
         Decrypts what encrypt_many() made, of which `tags` is an array, or a list or tuple with
@@ -193,23 +275,36 @@ class AEAD:
             where it is wrong and the output was wiped."""
         return run(self._decrypt_many(nonces, data, tags, associated_data, out, verdicts, stream))
 
-    def submit_decrypt_many(self, nonces: Any, data: Any, tags: Any, associated_data: Any = None,
-                            *, out: Any = None, verdicts: Any = None,
-                            stream: Any = None) -> Job[Any]:
+    @overload
+    def submit_decrypt_many(self, nonces: Many, data: ManyBytes, tags: Many,
+                            associated_data: ManyAads = None, *, out: None = None,
+                            verdicts: Optional[Data] = None,
+                            stream: Any = None) -> Job[list[bytes]]: ...
+
+    @overload
+    def submit_decrypt_many(self, nonces: Many, data: Many, tags: Many,
+                            associated_data: ManyAads = None, *, out: Optional[Many] = None,
+                            verdicts: Optional[Data] = None, stream: Any = None) -> Job[Any]: ...
+
+    def submit_decrypt_many(self, nonces: Many, data: Many, tags: Many,
+                            associated_data: ManyAads = None, *, out: Optional[Many] = None,
+                            verdicts: Optional[Data] = None, stream: Any = None) -> Job[Any]:
         """As decrypt_many(), and returns a Job."""
         return Job(*self._decrypt_many(nonces, data, tags, associated_data, out, verdicts, stream))
 
     # ---- Segments of one text ----
 
-    def encrypt_segments(self, layout: Segments, nonce: Any, data: Any,
-                         associated_data: Any = None, *, first: int = 0, is_end: bool = True,
+    def encrypt_segments(self, layout: Segments, nonce: Data, data: Data,
+                         associated_data: Aad = None, *, first: int = 0, is_end: bool = True,
                          out: Any = None, tags: Any = None, stream: Any = None) -> Any:
         """Encrypts one text in segments, each a message of its own, in one request. Returns the
         ciphertext with the tags inside, a one-dimensional array of bytes or bytes. If layout has
         tags_inside=False, returns (out, tags) instead: out of the shape and type of the data.
 
         nonce: what stands before the number in each nonce, or a whole one. Without
-            layout.number: all nonces, one behind the other.
+            layout.number: all nonces, one behind the other. Two texts under one key must differ in
+            it. Few random bytes repeat soon (7 after some thousand texts), so derive a key for each
+            text from a random salt, as Tink does, or count the texts in it.
         associated_data: one for all segments; layout.aad_number stands in it. With GCM and
             ChaCha20-Poly1305, nonces of 12 bytes, and text and tags on a device, it may be an array
             there of 4,096 bytes at most.
@@ -222,16 +317,16 @@ class AEAD:
         return run(encrypting(self, layout, nonce, data, associated_data, first, is_end, out,
                               tags, stream))
 
-    def submit_encrypt_segments(self, layout: Segments, nonce: Any, data: Any,
-                                associated_data: Any = None, *, first: int = 0,
+    def submit_encrypt_segments(self, layout: Segments, nonce: Data, data: Data,
+                                associated_data: Aad = None, *, first: int = 0,
                                 is_end: bool = True, out: Any = None, tags: Any = None,
                                 stream: Any = None) -> Job[Any]:
         """As encrypt_segments(), and returns a Job."""
         return Job(*encrypting(self, layout, nonce, data, associated_data, first, is_end, out,
                                tags, stream))
 
-    def decrypt_segments(self, layout: Segments, nonce: Any, data: Any,
-                         associated_data: Any = None, *, tags: Any = None, first: int = 0,
+    def decrypt_segments(self, layout: Segments, nonce: Data, data: Data,
+                         associated_data: Aad = None, *, tags: Any = None, first: int = 0,
                          is_end: bool = True, out: Any = None, verdicts: Any = None,
                          stream: Any = None) -> Any:
         """Decrypts what encrypt_segments() made. Returns `out`, or a new one: if the tags are
@@ -240,8 +335,8 @@ class AEAD:
         return run(decrypting(self, layout, nonce, data, associated_data, tags, first, is_end,
                               out, verdicts, stream))
 
-    def submit_decrypt_segments(self, layout: Segments, nonce: Any, data: Any,
-                                associated_data: Any = None, *, tags: Any = None, first: int = 0,
+    def submit_decrypt_segments(self, layout: Segments, nonce: Data, data: Data,
+                                associated_data: Aad = None, *, tags: Any = None, first: int = 0,
                                 is_end: bool = True, out: Any = None, verdicts: Any = None,
                                 stream: Any = None) -> Job[Any]:
         """As decrypt_segments(), and returns a Job."""
@@ -250,8 +345,8 @@ class AEAD:
 
     # ---- In a CUDA graph ----
 
-    def capture_encrypt_segments(self, layout: Segments, nonce: Any, data: Any,
-                                 associated_data: Any = None, *, out: Any, launches: int,
+    def capture_encrypt_segments(self, layout: Segments, nonce: Data, data: Data,
+                                 associated_data: Aad = None, *, out: Data, launches: int,
                                  verdict: Any, nonce_out: Any = None, tags: Any = None,
                                  first: int = 0, is_end: bool = True,
                                  stream: Any = None) -> Captured:
@@ -263,7 +358,7 @@ class AEAD:
 
         Each launch uses the numbers that follow on those of the one before, so no nonce comes
         twice: layout.number must have room for all `launches`. Nothing else may use these numbers
-        under the key, and the graph is instantiated once.
+        under the key: make a key for each graph. The graph is instantiated once.
 
         nonce, first, is_end: as in encrypt_segments(), of the first launch.
         associated_data: 4,096 bytes at most: an array on the card, which each launch reads, or
@@ -276,8 +371,8 @@ class AEAD:
         return capture_encryption(self, layout, nonce, data, associated_data, out, launches,
                                   verdict, nonce_out, tags, first, is_end, stream)
 
-    def capture_decrypt_segments(self, layout: Segments, nonce: Any, data: Any,
-                                 associated_data: Any = None, *, out: Any, verdicts: Any,
+    def capture_decrypt_segments(self, layout: Segments, nonce: Data, data: Data,
+                                 associated_data: Aad = None, *, out: Data, verdicts: Any,
                                  tags: Any = None, first: int = 0, is_end: bool = True,
                                  stream: Any = None) -> Captured:
         """Puts decrypt_segments() into the CUDA graph that is being captured, as
@@ -324,18 +419,20 @@ class AEAD:
     def _encrypt(self, nonce: Any, data: Any, aad: Any, stream: Any, buf: Any = _NEW) -> Prepared:
         context = self._context or default_context()
         handle = _arrays.stream_number(stream)
+        nonce = bytes_of(nonce, "nonce")
         source = _arrays.view(data, handle)
         handle = _arrays.stream_for(data, source, handle)
-        nonce_bytes = nbytes_of(nonce)
-        task = self._task(context, True, nonce_bytes, handle)
+        aad = aad_of(aad)
+        given = None if buf is _NEW else _arrays.view(buf, handle, writable=True, name="buf")
+        task = self._task(context, True, len(nonce), handle)
         length = source.nbytes
-        self._check_length(nonce_bytes, length)
+        self._check_length(len(nonce), length)
         whole = length + self._tag_bytes
-        if buf is _NEW:
+        if given is None:
             output = _arrays.new_bytes(data, source, whole, context._core, handle)
         else:
-            output = _arrays.Output(_arrays.view(buf, handle, writable=True), whole)
-            check_size(output.view, whole)
+            check_size(given, whole)
+            output = _arrays.Output(given, whole)
         task.add(nonce, source, 0, length, output.view, 0, aad)
         task.put_tags(output.view, length)
         return task, lambda: output.value
@@ -343,19 +440,22 @@ class AEAD:
     def _decrypt(self, nonce: Any, data: Any, aad: Any, stream: Any, buf: Any = _NEW) -> Prepared:
         context = self._context or default_context()
         handle = _arrays.stream_number(stream)
+        nonce = bytes_of(nonce, "nonce")
         source = _arrays.view(data, handle)
         handle = _arrays.stream_for(data, source, handle)
-        nonce_bytes = nbytes_of(nonce)
-        task = self._task(context, False, nonce_bytes, handle)
+        aad = aad_of(aad)
+        given = None if buf is _NEW else _arrays.view(buf, handle, writable=True, name="buf")
+        task = self._task(context, False, len(nonce), handle)
+        task.set_single()
         length = source.nbytes - self._tag_bytes
         if length < 0:
             raise invalid_tag()
-        self._check_length(nonce_bytes, length)
-        if buf is _NEW:
+        self._check_length(len(nonce), length)
+        if given is None:
             output = _arrays.new_bytes(data, source, length, context._core, handle)
         else:
-            output = _arrays.Output(_arrays.view(buf, handle, writable=True), length)
-            check_size(output.view, length)
+            check_size(given, length)
+            output = _arrays.Output(given, length)
         task.add(nonce, source, 0, length, output.view, 0, aad)
         task.put_tags(source, length)
         finish = with_verdicts(task, data, source, context, handle)
@@ -374,8 +474,8 @@ class AEAD:
         if out is None and tags is None:
             task.set_outputs_apart()
         if tags is not None:
-            tags_view = _arrays.view(tags, messages.stream, writable=True)
-            check_size(tags_view, messages.count * self._tag_bytes, "the tags")
+            tags_view = _arrays.view(tags, messages.stream, writable=True, name="tags")
+            check_size(tags_view, messages.count * self._tag_bytes, "tags")
             made = _arrays.Output(tags_view, tags)
             task.put_tags(made.view, 0)
         elif not messages.has_bytes:
@@ -402,10 +502,10 @@ class AEAD:
         if isinstance(tags, (list, tuple)):
             check_count(len(tags), messages.count, "tags")
             for number, tag in enumerate(tags):
-                task.load_tag(number, tag)
+                task.load_tag(number, bytes_of(tag, "tags", number))
         else:
-            tags_view = _arrays.view(tags, messages.stream)
-            check_size(tags_view, messages.count * self._tag_bytes, "the tags")
+            tags_view = _arrays.view(tags, messages.stream, name="tags")
+            check_size(tags_view, messages.count * self._tag_bytes, "tags")
             task.put_tags(tags_view, 0)
         finish = with_verdicts(task, messages.like, messages.like_view, context, messages.stream,
                                verdicts)
@@ -419,7 +519,8 @@ class AEAD:
 
 class AESGCM(AEAD):
     """AES-GCM (SP 800-38D) with the signatures of cryptography.hazmat.primitives.ciphers.aead.
-    Keys of 16, 24 or 32 bytes; nonces of 8 to 128, usually 12; tags of 16."""
+    Keys of 16, 24 or 32 bytes; nonces of 8 to 128, usually 12; tags of 16. No nonce may be used twice
+    under one key. If they are random, of 12 bytes, a key may encrypt 2^32 messages."""
 
     __slots__ = ()
 
@@ -439,11 +540,13 @@ class AESGCM(AEAD):
 class AESCCM(AEAD):
     """AES-CCM (SP 800-38C) with the signatures of cryptography.hazmat.primitives.ciphers.aead.
     Keys of 16, 24 or 32 bytes; nonces of 7 to 13; tags of 4, 6, 8, 10, 12, 14 or 16. Each block
-    waits for the one before it: give many messages at once."""
+    waits for the one before it: give many messages at once. No nonce may be used twice under one key.
+    A random one of 7 bytes repeats, with a probability of 2^-32, within 5,793 messages, so take 13
+    bytes for texts below 64 KiB, 12 below 16 MiB, or count them."""
 
     __slots__ = ()
 
-    def __init__(self, key: Union[BytesLike, KeyProvider], tag_length: int = 16, *,
+    def __init__(self, key: Union[BytesLike, KeyProvider], tag_length: Optional[int] = 16, *,
                  context: Optional[Context] = None) -> None:
         super().__init__("aes-ccm", key, tag_length, context=context)
 
@@ -458,7 +561,8 @@ class AESCCM(AEAD):
 
 class ChaCha20Poly1305(AEAD):
     """ChaCha20-Poly1305 (RFC 8439, 2.8) with the signatures of
-    cryptography.hazmat.primitives.ciphers.aead. Keys of 32 bytes; nonces of 12; tags of 16."""
+    cryptography.hazmat.primitives.ciphers.aead. Keys of 32 bytes; nonces of 12; tags of 16. No nonce
+    may be used twice under one key. If they are random, a key may encrypt 2^32 messages."""
 
     __slots__ = ()
 
@@ -473,6 +577,12 @@ class ChaCha20Poly1305(AEAD):
     def generate_key() -> bytes:
         """A random key of 256 bits."""
         return os.urandom(32)
+
+
+def _unpickled(kind: type[AEAD], name: str, provider: KeyProvider, tag_bytes: int) -> AEAD:
+    made = kind.__new__(kind)
+    AEAD.__init__(made, name, provider, tag_bytes)
+    return made
 
 
 def _random_key(bit_length: int) -> bytes:

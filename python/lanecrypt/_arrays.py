@@ -5,6 +5,7 @@ framework is imported here: an object's own framework is loaded already."""
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from typing import Any, Optional
 
@@ -49,32 +50,129 @@ def stream_number(stream: Any) -> Optional[int]:
     return number
 
 
-def view(value: Any, stream: Optional[int] = None, *, writable: bool = False) -> _core.View:
-    """The memory of a bytes-like object or an array. Raises TypeError where it is neither, and
-    BufferError where it is not contiguous."""
-    framework = framework_of(value)
-    if framework == "jax" and writable:
-        raise TypeError("arrays of JAX are immutable, so none can be an output")
-    if framework == "numpy" and value.dtype.kind in "mMV":
-        # The buffer protocol does not know times and extension types.
-        if not value.flags.c_contiguous:
-            raise BufferError("the array is not contiguous: make a copy that is, by "
-                              "numpy.ascontiguousarray()")
-        # The first dimension stays, since it may number messages.
-        value = (value if value.ndim else value.reshape(1)).view("u1")
+def view(value: Any, stream: Optional[int] = None, *, writable: bool = False, name: str = "data",
+         index: Optional[int] = None) -> _core.View:
+    """The memory of a bytes-like object or an array. Raises TypeError if it is neither, and BufferError
+    if its bytes do not lie in one piece of memory. Errors begin with the name of the argument, and the
+    index if the argument is a list."""
     try:
-        made = _core.View(value, writable, stream)
+        return _view(value, stream, writable)
+    except (BufferError, TypeError, ValueError) as error:
+        kind = type(error)
+        if kind not in (BufferError, TypeError, ValueError):
+            raise  # a framework's own, which may need more than a text
+        which = name if index is None else f"{name}[{index}]"
+        raise kind(f"{which}: {error}").with_traceback(error.__traceback__) from None
+
+
+def _view(value: Any, stream: Optional[int], writable: bool) -> _core.View:
+    framework = framework_of(value)
+    if framework == "torch":
+        return _view_of_torch(value, stream, writable)
+    if framework == "numpy":
+        value = _of_known_type(value, writable)
+    elif framework == "jax":
+        if writable:
+            raise TypeError("arrays of JAX are immutable, so none can be an output")
+        return _view_of_jax(value, stream)
+    return _core.View(value, writable, stream)
+
+
+_NOT_CONTIGUOUS = ("the array is not contiguous: its bytes do not lie one behind the other in C's order. "
+                   "Make a copy that is, by .contiguous() or numpy.ascontiguousarray()")
+
+
+# The numbers of NumPy's own types are less (NPY_NTYPES_LEGACY).
+_NUMPY_TYPES = 24
+
+
+def _of_known_type(value: Any, writable: bool) -> Any:
+    """A NumPy array, as an array of bytes if its type is one that the buffer protocol cannot describe:
+    times, structures, and types of other packages, such as float8_e5m2 of ml_dtypes."""
+    numpy = sys.modules["numpy"]
+    if not isinstance(value, (numpy.ndarray, numpy.generic)):
+        return value
+    dtype = value.dtype
+    if dtype.hasobject:
+        raise TypeError("an array of Python's objects has no bytes of its own")
+    if 0 <= dtype.num < _NUMPY_TYPES and dtype.kind not in "mMV":
+        return value
+    if isinstance(value, numpy.generic):
+        if writable:
+            raise TypeError("the output is read-only")
+        value = numpy.asarray(value)
+    if not value.flags.c_contiguous:
+        raise BufferError(_NOT_CONTIGUOUS)
+    # The first dimension stays, since it may number messages.
+    value = value.view(numpy.ndarray)
+    return (value if value.ndim else value.reshape(1)).view("u1")
+
+
+def _view_of_jax(array: Any, stream: Optional[int]) -> _core.View:
+    try:
+        return _core.View(array, False, stream)
     except Exception:
-        if framework != "torch":
+        # JAX describes some types to no other package than NumPy, such as bfloat16.
+        if _device_type_of(array) != _DLPACK_CPU:
             raise
-        _refuse_other_signs(value)
-        as_bytes = _bytes_of(value)
-        if as_bytes is None:
+        return _core.View(_of_known_type(sys.modules["numpy"].asarray(array), False), False, stream)
+
+
+_DLPACK_CPU = 1
+
+
+def _device_type_of(array: Any) -> int:
+    try:
+        return int(array.__dlpack_device__()[0])
+    except Exception:
+        return 0
+
+
+def _view_of_torch(tensor: Any, stream: Optional[int], writable: bool) -> _core.View:
+    torch = sys.modules["torch"]
+    kind: Any = getattr(torch, "Tensor", ())
+    if not isinstance(tensor, kind):  # a module, a storage
+        return _core.View(tensor, writable, stream)
+    _refuse_without_memory(torch, tensor)
+    try:
+        made = _core.View(tensor, writable, stream)
+    except Exception:
+        _refuse_other_signs(tensor)
+        if tensor.dtype is torch.uint8:
             raise
+        # A release that passes tensors of this type to no other package: 1.13 and 2.0 no bool, 2.6 no
+        # float8, in which weights and caches are kept.
+        if not tensor.is_contiguous():
+            raise BufferError(_NOT_CONTIGUOUS) from None
+        as_bytes = (tensor if tensor.dim() else tensor.reshape(1)).view(torch.uint8)
         return _core.View(as_bytes, writable, stream)
-    if framework == "torch" and not made.is_of_integers:
-        _refuse_other_signs(value)
+    if not made.is_of_integers:
+        _refuse_other_signs(tensor)
     return made
+
+
+def _refuse_without_memory(torch: Any, tensor: Any) -> None:
+    """Raises BufferError if the tensor's values are not what lies in its memory, or if it has none.
+    DLPack refuses these too, but some releases of PyTorch crash before they do."""
+    kind = type(tensor)
+    if (getattr(kind, "__torch_dispatch__", None)
+            is not getattr(torch.Tensor, "__torch_dispatch__", None)):
+        raise BufferError(f"a tensor of the class {kind.__name__} has no plain memory: give the tensors "
+                          "that it is made of")
+    if tensor.is_quantized:
+        raise BufferError("the tensor is quantized: give its .int_repr(), and keep its scales")
+    if tensor.layout is not torch.strided:
+        raise BufferError(f"the tensor has the layout {tensor.layout}: only strided ones have plain memory")
+    if getattr(tensor, "is_nested", False):
+        raise BufferError("the tensor is nested: give its parts, by .unbind()")
+    if tensor.requires_grad:
+        raise BufferError("the tensor requires a gradient: give its .detach()")
+    try:
+        has_memory = tensor.numel() == 0 or tensor.data_ptr() != 0
+    except Exception:  # as inside of torch.func's transforms
+        has_memory = False
+    if tensor.is_meta or not has_memory:
+        raise BufferError("the tensor has no memory")
 
 
 def _refuse_other_signs(tensor: Any) -> None:
@@ -84,16 +182,6 @@ def _refuse_other_signs(tensor: Any) -> None:
     if hasattr(tensor, "is_conj") and (tensor.is_conj() or tensor.is_neg()):
         raise BufferError("the tensor is the conjugate or the negative of what lies in its memory: "
                           "make a copy that is not, by .resolve_conj().resolve_neg()")
-
-
-def _bytes_of(tensor: Any) -> Any:
-    """A PyTorch tensor of another type of one byte as uint8, in the same memory, shape and strides:
-    older releases pass no bool to other packages (1.13 and 2.0), and no float8, in which weights and
-    caches are kept (2.6). None where the type is no reason for it to refuse."""
-    torch = sys.modules["torch"]
-    if tensor.element_size() != 1 or tensor.dtype is torch.uint8 or tensor.requires_grad:
-        return None
-    return tensor.view(torch.uint8)
 
 
 def stream_for(value: Any, its_view: _core.View, given: Optional[int], *,
@@ -184,18 +272,22 @@ class _JaxOutput(Output):
     @property
     def value(self) -> Any:
         jax = sys.modules["jax"]
-        if isinstance(self._value, _core.DeviceMemory):
-            array = jax.dlpack.from_dlpack(self._value)
-        else:
-            array = jax.numpy.asarray(self._value)
-        if array.dtype != self._dtype:
-            if self._dtype == bool:
-                array = array.astype(bool)
+        if not isinstance(self._value, _core.DeviceMemory):
+            return jax.numpy.asarray(self._value.view(self._dtype).reshape(self._shape))
+        array, kind = jax.dlpack.from_dlpack(self._value), self._dtype
+        if array.dtype != kind:
+            item = kind.itemsize
+            array = array.reshape(-1, item) if item > 1 else array.reshape(-1)
+            if kind.kind == "c":  # to which JAX casts no bits
+                parts = jax.lax.bitcast_convert_type(array.reshape(-1, 2, item // 2), f"f{item // 2}")
+                array = jax.lax.complex(parts[:, 0], parts[:, 1])
             else:
-                item = self._dtype.itemsize
-                array = array.reshape(-1, item) if item > 1 else array.reshape(-1)
-                array = jax.lax.bitcast_convert_type(array, self._dtype)
+                array = jax.lax.bitcast_convert_type(array, kind)
         return array.reshape(self._shape)
+
+
+# The names of types of less than 8 bits.
+_IS_NARROW = re.compile(r"u?int[124]|float[46]_\w+").fullmatch
 
 
 def _new_array(like: Any, shape: tuple[int, ...], dtype: Any, context: _core.Context,
@@ -224,6 +316,9 @@ def _new_array(like: Any, shape: tuple[int, ...], dtype: Any, context: _core.Con
     elif framework == "jax":
         numpy = sys.modules["numpy"]
         dtype = numpy.dtype(dtype or "u1")
+        if dtype == bool or _IS_NARROW(dtype.name):
+            # These types do not keep every byte, and ciphertext has all of them.
+            dtype = numpy.dtype("u1")
         nbytes = dtype.itemsize
         for length in shape:
             nbytes *= length

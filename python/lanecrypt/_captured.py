@@ -64,8 +64,8 @@ def _put_tags(request: _Request, task: _core.CipherTask, tags: Any, writable: bo
     if request.layout.tags_inside != (tags is None):
         raise ValueError("tags= goes with tags_inside=False, and must be given then")
     if tags is not None:
-        place = _arrays.view(tags, request.stream, writable=writable)
-        check_size(place, task.count * request.aead._tag_bytes, "the tags")
+        place = _arrays.view(tags, request.stream, writable=writable, name="tags")
+        check_size(place, task.count * request.aead._tag_bytes, "tags")
         task.put_tags(place, 0)
 
 
@@ -78,9 +78,10 @@ def capture_encryption(cipher: Union[AEAD, Cipher], layout: Segments, nonce: Any
     inside = count * cipher._tag_bytes if layout.tags_inside else 0
     task = request.task(True, nonce, length, request.output(out, length + inside), aad, is_end)
     _put_tags(request, task, tags, True)
-    place = None if nonce_out is None else _arrays.view(nonce_out, request.stream, writable=True)
-    return Captured(_core.Captured(task, whole("launches", launches), place,
-                                   _arrays.view(verdict, request.stream, writable=True)))
+    place = None if nonce_out is None else _arrays.view(nonce_out, request.stream, writable=True,
+                                                        name="nonce_out or iv_out")
+    its_verdict = _arrays.view(verdict, request.stream, writable=True, name="verdict")
+    return Captured(_core.Captured(task, whole("launches", launches), place, its_verdict))
 
 
 def capture_decryption(cipher: Union[AEAD, Cipher], layout: Segments, nonce: Any, data: Any,
@@ -90,13 +91,13 @@ def capture_decryption(cipher: Union[AEAD, Cipher], layout: Segments, nonce: Any
     length = request.source.nbytes
     if layout.tags_inside and cipher._tag_bytes:
         length = layout.text_bytes(length, cipher._tag_bytes, first=first)
-    given = _arrays.view(nonce, request.stream)
+    given = _arrays.view(nonce, request.stream, name=cipher._ivs_name[:-1])
     on_card = None if given.on_host else given
     task = request.task(False, bytes(cipher._usual_iv_bytes()) if on_card else nonce, length,
                         request.output(out, length), aad, is_end)
     _put_tags(request, task, tags, False)
     if cipher._tag_bytes:
-        place = _arrays.view(verdicts, request.stream, writable=True)
+        place = _arrays.view(verdicts, request.stream, writable=True, name="verdicts")
         check_size(place, task.count, "verdicts")
         task.set_verdicts(place)
     return Captured(_core.Captured(task, 0, on_card, None))

@@ -5,18 +5,19 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, NamedTuple, Optional, Union, overload
 
 from . import _arrays, _core
 from ._captured import Captured, capture_decryption, capture_encryption
 from ._context import Context, checked, default_context
 from ._job import Job
-from ._keys import BytesLike, KeyProvider, secret_key
+from ._keys import KeyProvider, check_key_bytes, check_pickled, kept_provider, secret_key
 from ._messages import CIPHERS, Messages, Prepared, bytes_of, check_size, run
 from ._names import check_name
 from ._numbers import whole
 from ._segments import Segments
 from ._stream import CHACHA20_BLOCKS, CipherStream, Continuation, check_blocks
+from ._types import Aad, BytesLike, Data, Many, ManyBytes
 
 _AES, _SM4, _OTHER = (16, 24, 32), (16,), (16, 24, 32)
 
@@ -75,11 +76,17 @@ class Cipher:
     counter block of CTR, all of whose 128 bits count and wrap; the first tweak of XTS,
     little-endian; the 32-bit block counter of ChaCha20, little-endian, and its nonce. ValueError
     says that a message has more blocks than that can still count. ECB has none: give None.
+    Two messages must never have the same IV under one key. In CTR, OFB and ChaCha20 the XOR of the
+    two ciphertexts would be that of the plaintexts, and in CTR and ChaCha20 a message uses up a
+    counter value for each block: no two messages may share one. CBC and CFB need an IV that nobody
+    can predict. A random nonce of ChaCha20, of 12 bytes, is good for 2^32 messages under one key.
     There is no padding: messages of ECB and CBC are whole blocks of 16 bytes.
     """
 
-    __slots__ = ("_number", "_name", "_mode", "_key", "_unit_bytes", "_context", "__weakref__")
+    __slots__ = ("_number", "_name", "_mode", "_key", "_unit_bytes", "_context", "_provider",
+                 "__weakref__")
     _tag_bytes = 0
+    _ivs_name = "ivs"
 
     def __init__(
         self,
@@ -94,9 +101,10 @@ class Cipher:
         self._mode = _MODES[name]
         self._number = CIPHERS[name]
         self._key = secret_key(key)
-        if self._key.nbytes not in self._mode.key_sizes:
-            sizes = " or ".join(map(str, self._mode.key_sizes))
-            raise ValueError(f"a key of {name} has {sizes} bytes, not {self._key.nbytes}")
+        self._provider = kept_provider(key)
+        sizes = " or ".join(map(str, self._mode.key_sizes))
+        check_key_bytes(self._key, key, self._mode.key_sizes,
+                        f"a key of {name} has {sizes} bytes, not {self._key.nbytes}")
         self._unit_bytes = whole("data_unit_bytes", data_unit_bytes)
         if self._unit_bytes and not self._mode.has_data_units:
             raise ValueError(f"{name} has no data units")
@@ -105,56 +113,126 @@ class Cipher:
     def __repr__(self) -> str:
         return f"<lanecrypt.Cipher {self._name} at {id(self):#x}>"
 
-    def __reduce_ex__(self, protocol: object) -> str:
-        raise TypeError("Cipher holds a key and cannot be pickled")
+    def __reduce_ex__(self, protocol: object) -> Any:
+        check_pickled(type(self), self._provider, self._context)
+        its = (type(self), self._name, self._provider, self._unit_bytes)
+        return _unpickled, its, getattr(self, "__dict__", None)
 
-    def encrypt(self, iv: Any, data: Any, *, out: Any = None, stream: Any = None) -> Any:
+    @overload
+    def encrypt(self, iv: Aad, data: BytesLike, *, out: None = None,
+                stream: Any = None) -> bytes: ...
+
+    @overload
+    def encrypt(self, iv: Aad, data: Data, *, out: Optional[Data] = None,
+                stream: Any = None) -> Any: ...
+
+    def encrypt(self, iv: Aad, data: Data, *, out: Optional[Data] = None,
+                stream: Any = None) -> Any:
         """Encrypts one message. Returns `out`, or a new array of the data's shape and type, bytes
         for bytes-like data. out: writable, as many bytes as the data; the data themselves to work
         in place."""
         return run(self._one(True, iv, data, out, stream))
 
-    def submit_encrypt(self, iv: Any, data: Any, *, out: Any = None,
+    @overload
+    def submit_encrypt(self, iv: Aad, data: BytesLike, *, out: None = None,
+                       stream: Any = None) -> Job[bytes]: ...
+
+    @overload
+    def submit_encrypt(self, iv: Aad, data: Data, *, out: Optional[Data] = None,
+                       stream: Any = None) -> Job[Any]: ...
+
+    def submit_encrypt(self, iv: Aad, data: Data, *, out: Optional[Data] = None,
                        stream: Any = None) -> Job[Any]:
         """As encrypt(), and returns a Job."""
         return Job(*self._one(True, iv, data, out, stream))
 
-    def decrypt(self, iv: Any, data: Any, *, out: Any = None, stream: Any = None) -> Any:
+    @overload
+    def decrypt(self, iv: Aad, data: BytesLike, *, out: None = None,
+                stream: Any = None) -> bytes: ...
+
+    @overload
+    def decrypt(self, iv: Aad, data: Data, *, out: Optional[Data] = None,
+                stream: Any = None) -> Any: ...
+
+    def decrypt(self, iv: Aad, data: Data, *, out: Optional[Data] = None,
+                stream: Any = None) -> Any:
         """Decrypts one message, as encrypt() encrypts it."""
         return run(self._one(False, iv, data, out, stream))
 
-    def submit_decrypt(self, iv: Any, data: Any, *, out: Any = None,
+    @overload
+    def submit_decrypt(self, iv: Aad, data: BytesLike, *, out: None = None,
+                       stream: Any = None) -> Job[bytes]: ...
+
+    @overload
+    def submit_decrypt(self, iv: Aad, data: Data, *, out: Optional[Data] = None,
+                       stream: Any = None) -> Job[Any]: ...
+
+    def submit_decrypt(self, iv: Aad, data: Data, *, out: Optional[Data] = None,
                        stream: Any = None) -> Job[Any]:
         """As decrypt(), and returns a Job."""
         return Job(*self._one(False, iv, data, out, stream))
 
-    def encrypt_many(self, ivs: Any, data: Any, *, out: Any = None, stream: Any = None) -> Any:
+    @overload
+    def encrypt_many(self, ivs: Optional[Many], data: ManyBytes, *, out: None = None,
+                     stream: Any = None) -> list[bytes]: ...
+
+    @overload
+    def encrypt_many(self, ivs: Optional[Many], data: Many, *, out: Optional[Many] = None,
+                     stream: Any = None) -> Any: ...
+
+    def encrypt_many(self, ivs: Optional[Many], data: Many, *, out: Optional[Many] = None,
+                     stream: Any = None) -> Any:
         """Encrypts many messages in one request: a list or tuple of any lengths, or an array
         whose first dimension numbers messages of one length. ivs: a sequence, or all of them one
         behind the other in one object. Returns the outputs in the form of the data, or `out`, of
         which no part may overlap another or the data, unless it is exactly in place."""
         return run(self._many(True, ivs, data, out, stream))
 
-    def submit_encrypt_many(self, ivs: Any, data: Any, *, out: Any = None,
+    @overload
+    def submit_encrypt_many(self, ivs: Optional[Many], data: ManyBytes, *, out: None = None,
+                            stream: Any = None) -> Job[list[bytes]]: ...
+
+    @overload
+    def submit_encrypt_many(self, ivs: Optional[Many], data: Many, *, out: Optional[Many] = None,
+                            stream: Any = None) -> Job[Any]: ...
+
+    def submit_encrypt_many(self, ivs: Optional[Many], data: Many, *, out: Optional[Many] = None,
                             stream: Any = None) -> Job[Any]:
         """As encrypt_many(), and returns a Job."""
         return Job(*self._many(True, ivs, data, out, stream))
 
-    def decrypt_many(self, ivs: Any, data: Any, *, out: Any = None, stream: Any = None) -> Any:
+    @overload
+    def decrypt_many(self, ivs: Optional[Many], data: ManyBytes, *, out: None = None,
+                     stream: Any = None) -> list[bytes]: ...
+
+    @overload
+    def decrypt_many(self, ivs: Optional[Many], data: Many, *, out: Optional[Many] = None,
+                     stream: Any = None) -> Any: ...
+
+    def decrypt_many(self, ivs: Optional[Many], data: Many, *, out: Optional[Many] = None,
+                     stream: Any = None) -> Any:
         """Decrypts many messages, as encrypt_many() encrypts them."""
         return run(self._many(False, ivs, data, out, stream))
 
-    def submit_decrypt_many(self, ivs: Any, data: Any, *, out: Any = None,
+    @overload
+    def submit_decrypt_many(self, ivs: Optional[Many], data: ManyBytes, *, out: None = None,
+                            stream: Any = None) -> Job[list[bytes]]: ...
+
+    @overload
+    def submit_decrypt_many(self, ivs: Optional[Many], data: Many, *, out: Optional[Many] = None,
+                            stream: Any = None) -> Job[Any]: ...
+
+    def submit_decrypt_many(self, ivs: Optional[Many], data: Many, *, out: Optional[Many] = None,
                             stream: Any = None) -> Job[Any]:
         """As decrypt_many(), and returns a Job."""
         return Job(*self._many(False, ivs, data, out, stream))
 
-    def encryptor(self, iv: Any = None) -> CipherStream:
+    def encryptor(self, iv: Aad = None) -> CipherStream:
         """Encrypts a message that is given in pieces. Not for XTS and ciphertext stealing, whose
         end depends on the whole."""
         return self._stream(True, iv)
 
-    def decryptor(self, iv: Any = None) -> CipherStream:
+    def decryptor(self, iv: Aad = None) -> CipherStream:
         """Decrypts a message that is given in pieces."""
         return self._stream(False, iv)
 
@@ -172,7 +250,7 @@ class Cipher:
         Each segment and each launch has the next number in the IV, whose blocks count behind the
         number, or in ChaCha20 before it: layout.number must have room for all `launches`, and the
         blocks of a segment must not reach it. So no keystream comes twice. Nothing else may use
-        these numbers under the key, and the graph is instantiated once.
+        these numbers under the key: make a key for each graph. The graph is instantiated once.
 
         iv: 16 bytes, of which layout.number overwrites some: the first segment's has the number
             layout.number.start + first.
@@ -223,13 +301,13 @@ class Cipher:
         handle = _arrays.stream_number(stream)
         source = _arrays.view(data, handle)
         handle = _arrays.stream_for(data, source, handle)
-        start = b"" if iv is None else bytes_of(iv)
+        start = b"" if iv is None else bytes_of(iv, "iv")
         task = self._task(context, encrypts, len(start), handle)
         self._check_counters(start, (source.nbytes,))
         if out is None:
             output = _arrays.new_like(data, source, context._core, handle)
         else:
-            output = _arrays.Output(_arrays.view(out, handle, writable=True), out)
+            output = _arrays.Output(_arrays.view(out, handle, writable=True, name="out"), out)
             check_size(output.view, source.nbytes, "out")
         task.add(start, source, 0, source.nbytes, output.view, 0, None)
         return task, lambda: output.value
@@ -245,8 +323,14 @@ class Cipher:
     def _stream(self, encrypts: bool, iv: Any) -> CipherStream:
         if self._mode.continuation is None:
             raise ValueError(f"a message of {self._name} cannot be given in pieces")
-        start = b"" if iv is None else bytes_of(iv)
+        start = b"" if iv is None else bytes_of(iv, "iv")
         if len(start) != self._mode.iv_bytes:
             needed = self._mode.iv_bytes or "no"
             raise ValueError(f"an IV of {self._name} has {needed} bytes, not {len(start)}")
         return CipherStream(self, self._mode.continuation, encrypts, start)
+
+
+def _unpickled(kind: type[Cipher], name: str, provider: KeyProvider, unit_bytes: int) -> Cipher:
+    made = kind.__new__(kind)
+    Cipher.__init__(made, name, provider, data_unit_bytes=unit_bytes)
+    return made

@@ -31,7 +31,8 @@ class _OwnInvalidTag(Exception):
     """A tag is wrong: no plaintext was given out. Where pyca/cryptography is installed,
     lanecrypt.InvalidTag is cryptography.exceptions.InvalidTag instead.
 
-    failed: the numbers of the messages whose tags are wrong, from 0."""
+    failed: the numbers of the messages whose tags are wrong, from 0. The text has them too, if the
+    function takes many messages."""
 
     failed: tuple[int, ...] = ()
 
@@ -51,9 +52,24 @@ def invalid_tag_type() -> type[Exception]:
     return InvalidTag
 
 
-def invalid_tag(failed: Sequence[int] = (0,)) -> Exception:
-    error = invalid_tag_type()()
-    error.failed = tuple(failed)  # type: ignore[attr-defined]
+# So many numbers of messages are in a text. `failed` has all.
+_MOST_NUMBERS = 20
+
+
+def messages_text(failed: Sequence[int]) -> str:
+    """The messages of these numbers, for a person."""
+    numbers = ", ".join(map(str, failed[:_MOST_NUMBERS]))
+    if len(failed) > _MOST_NUMBERS:
+        numbers += f", ... ({len(failed)} in all)"
+    return f"message {numbers}" if len(failed) == 1 else f"messages {numbers}"
+
+
+def invalid_tag(failed: Sequence[int] = ()) -> Exception:
+    """The exception for wrong tags. Without numbers it is for a function that takes one message, and
+    has no text, as pyca/cryptography has it."""
+    kind = invalid_tag_type()
+    error = kind(f"wrong tag: {messages_text(failed)}") if failed else kind()
+    error.failed = tuple(failed) or (0,)  # type: ignore[attr-defined]
     return error
 
 

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Union
+from typing import Any, Optional, Union, overload
 
 from . import _arrays, _core
 from ._context import Context, used_context
-from ._keys import BytesLike, KeyProvider, secret_key
+from ._keys import KeyProvider, secret_key
 from ._messages import check_size
-from ._names import check_name
+from ._names import check_name, hash_name
 from ._numbers import whole
+from ._types import BytesLike, Data, Many, ManyBytes
 
 # The number of the C ABI, the usual bytes of a digest, and whether these may be others.
 _HASHES = _core.hashes()
@@ -31,12 +32,26 @@ def _digest_bytes(name: str, given: Optional[int]) -> int:
     return given
 
 
+@overload
+def hash_many(
+    name: str, messages: ManyBytes, *, digest_bytes: Optional[int] = None, out: None = None,
+    stream: Any = None, context: Optional[Context] = None,
+) -> list[bytes]: ...
+
+
+@overload
+def hash_many(
+    name: str, messages: Many, *, digest_bytes: Optional[int] = None, out: Optional[Data] = None,
+    stream: Any = None, context: Optional[Context] = None,
+) -> Any: ...
+
+
 def hash_many(
     name: str,
-    messages: Any,
+    messages: Many,
     *,
     digest_bytes: Optional[int] = None,
-    out: Any = None,
+    out: Optional[Data] = None,
     stream: Any = None,
     context: Optional[Context] = None,
 ) -> Any:
@@ -44,7 +59,8 @@ def hash_many(
     on one core. Those of data on a card stay there.
 
     name: "sha224", "sha256", "sha384", "sha512" (FIPS 180-4), "sha3-224", "sha3-256", "sha3-384",
-        "sha3-512", "shake128", "shake256" (FIPS 202) or "blake3".
+        "sha3-512", "shake128", "shake256" (FIPS 202) or "blake3". hashlib's "sha3_256" and
+        "shake_128" are taken too.
     messages: a list or tuple of bytes-like objects or arrays, or an array whose first dimension
         numbers messages of one length. All lie in host memory, or on one device.
     digest_bytes: of "shake128" (otherwise 32), "shake256" (64) and "blake3" (32).
@@ -57,13 +73,16 @@ def hash_many(
     Digests are those of hashlib. With messages in host memory one of them is computed again by
     the CPU, unless the context has verify="off".
     """
+    if hash_name(name) in _PLAIN:
+        name = hash_name(name)
     check_name("hash", name, _PLAIN)
     used = used_context(context)
     length = _digest_bytes(name, digest_bytes)
     handle = _arrays.stream_number(stream)
     is_sequence = isinstance(messages, (list, tuple))
-    items = list(messages) if is_sequence else [messages]
-    sources = [_arrays.view(item, handle) for item in items]
+    items: list[Any] = list(messages) if isinstance(messages, (list, tuple)) else [messages]
+    sources = [_arrays.view(item, handle, name="messages", index=n if is_sequence else None)
+               for n, item in enumerate(items)]
     like, like_view = (items[0], sources[0]) if items else (b"", _core.View(b""))
     handle = _arrays.stream_for(like, like_view, handle)
     task = _core.HashTask(used._core, _HASHES[name][0], length, 0, None, b"", handle)
@@ -73,7 +92,7 @@ def hash_many(
     else:
         task.add_rows(sources[0], _arrays.row_count(sources[0]))
     if out is not None:
-        output = _arrays.Output(_arrays.view(out, handle, writable=True), out)
+        output = _arrays.Output(_arrays.view(out, handle, writable=True, name="out"), out)
         check_size(output.view, task.count * length, "out")
     elif is_sequence and _arrays.framework_of(like) == "" and like_view.on_host:
         task.run()
@@ -98,7 +117,7 @@ def _one(name: str, data: Any, length: int, leaf_bytes: int, key: Optional[_core
 
 
 def blake3(
-    data: Any,
+    data: Data,
     *,
     key: Union[BytesLike, KeyProvider, None] = None,
     derive_key_context: Optional[str] = None,
@@ -133,7 +152,7 @@ def blake3(
 
 
 def merkle_root(
-    data: Any,
+    data: Data,
     leaf_bytes: int,
     *,
     stream: Any = None,

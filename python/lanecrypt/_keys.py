@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import abc
 import os
+import re
 import stat
-from typing import Union
+from collections.abc import Collection
+from typing import Literal, Optional, Union
 
 from . import _core
-
-BytesLike = Union[bytes, bytearray, memoryview]
+from ._types import BytesLike
 
 
 class KeyProvider(abc.ABC):
@@ -27,15 +28,45 @@ class KeyProvider(abc.ABC):
 
 class KeyFile(KeyProvider):
     """A key that is the whole content of a file, such as a mounted secret. A file that is not
-    a regular one, or has more than 64 KiB, is refused."""
+    a regular one, or has more than 64 KiB, is refused.
+
+    encoding: "raw": the key is the content as it is, and a newline at its end would be part of it.
+        "hex": it is in hexadecimal digits, with white space around them. None: "hex" if the file
+        has nothing but 32, 48, 64 or 128 of these digits and white space around them, as `openssl
+        rand -hex 32` writes them; otherwise "raw".
+
+    An object that was made with it can be pickled. What is pickled is the name of the file, which is
+    read again where the object is unpickled.
+    """
 
     MOST_BYTES = 64 << 10
 
-    def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
+    def __init__(self, path: Union[str, "os.PathLike[str]"], *,
+                 encoding: Optional[Literal["raw", "hex"]] = None) -> None:
+        if encoding not in (None, "raw", "hex"):
+            raise ValueError('encoding must be "raw", "hex" or None')
         self._path = os.fspath(path)
+        self._encoding = encoding
 
     def get_key(self) -> bytearray:
-        """The content of the file, as it is: a newline at its end would be part of the key."""
+        """The key. ValueError: the file is none that can hold one."""
+        content = self._content()
+        digits = content.strip()
+        try:
+            is_hex = _HEX.fullmatch(digits) is not None
+            if self._encoding == "hex" and not is_hex:
+                raise ValueError(f"{self._path} has {len(content)} bytes, which are not an even number of "
+                                 "hexadecimal digits")
+            if self._encoding == "raw" or not is_hex or (
+                    self._encoding is None and len(digits) not in _HEX_DIGITS):
+                return bytearray(content)
+            # Not by a2b_hex(), whose result cannot be wiped.
+            return bytearray(int(digits[n:n + 2], 16) for n in range(0, len(digits), 2))
+        finally:
+            digits[:] = bytes(len(digits))
+            content[:] = bytes(len(content))
+
+    def _content(self) -> bytearray:
         # One byte more than a key may have: the size that a file tells may be old, or none.
         memory = bytearray(self.MOST_BYTES + 1)
         try:
@@ -46,13 +77,19 @@ class KeyFile(KeyProvider):
                 while read := file.readinto(memoryview(memory)[count:]):
                     count += read
             if count > self.MOST_BYTES:
-                raise ValueError(f"{self._path} is too long to be a key")
+                raise ValueError(f"{self._path} is too long to be a key: it has more than "
+                                 f"{self.MOST_BYTES} bytes")
             return bytearray(memoryview(memory)[:count])
         finally:
             memory[:] = bytes(len(memory))
 
     def __repr__(self) -> str:
         return f"KeyFile({self._path!r})"
+
+
+# Of keys of 16, 24, 32 and 64 bytes.
+_HEX_DIGITS = (32, 48, 64, 128)
+_HEX = re.compile(rb"(?:[0-9A-Fa-f]{2})+")
 
 
 def _open(path: str, flags: int) -> int:
@@ -65,3 +102,31 @@ def secret_key(key: Union[BytesLike, KeyProvider]) -> _core.SecretKey:
     if isinstance(key, KeyProvider):
         return _core.SecretKey(key.get_key(), True)
     return _core.SecretKey(key, False)
+
+
+def check_key_bytes(key: _core.SecretKey, given: Union[BytesLike, KeyProvider], sizes: Collection[int],
+                    text: str) -> None:
+    """Raises ValueError, which begins with the text, if the key has none of these sizes."""
+    found = key.nbytes
+    if found in sizes:
+        return
+    if isinstance(given, KeyProvider):
+        text += f" {given!r} has {found} bytes"
+        if found - 1 in sizes:
+            text += ": is there a newline at the end?"
+    raise ValueError(text)
+
+
+def kept_provider(key: object) -> Optional[KeyFile]:
+    """What an object keeps of its key, so that it can be pickled. A key itself is never pickled, and a
+    provider of the user's may hold one."""
+    return key if isinstance(key, KeyFile) else None
+
+
+def check_pickled(kind: type, provider: Optional[KeyFile], context: object) -> None:
+    """Raises TypeError if an object of that class cannot be pickled."""
+    if provider is None:
+        raise TypeError(f"{kind.__name__} holds a key and cannot be pickled: make it with a KeyFile")
+    if context is not None:
+        raise TypeError(f"{kind.__name__} has a context of its own, which belongs to its process, and "
+                        "cannot be pickled")

@@ -8,8 +8,10 @@ from typing import Any, Optional, Union
 from . import _arrays, _core
 from ._cipher import Cipher
 from ._context import Context, used_context
-from ._keys import BytesLike, KeyProvider
+from ._keys import KeyProvider
+from ._messages import bytes_of
 from ._numbers import whole
+from ._types import BytesLike
 
 
 def keystream(
@@ -28,7 +30,8 @@ def keystream(
     there.
 
     key: 32 bytes, or a KeyProvider; of "aes-ctr" 16, 24 or 32.
-    nonce: 12 bytes, one for each sequence of bytes.
+    nonce: 12 bytes, another one for each sequence of bytes under the key. Random ones are good for
+        2^32 sequences.
     nbytes: how many to return, as bytes. Instead of it,
     out: a writable array or bytes-like object, to be filled; it is returned.
     cipher: "chacha20" (RFC 8439; at most 256 GiB under one nonce) or "aes-ctr" (SP 800-38A, with
@@ -43,7 +46,7 @@ def keystream(
         raise ValueError('cipher must be "chacha20" or "aes-ctr"')
     if (nbytes is None) == (out is None):
         raise TypeError("give either nbytes or out")
-    start = _core.to_bytes(_arrays.view(nonce))
+    start = bytes_of(nonce, "nonce")
     if len(start) != 12:
         raise ValueError(f"the nonce has 12 bytes, not {len(start)}")
     block = 64 if cipher == "chacha20" else 16
@@ -55,7 +58,7 @@ def keystream(
         view = _core.View.of_new_bytes(whole("nbytes", nbytes, 63))
         value = view.owner
     else:
-        view = _arrays.view(out, handle, writable=True)
+        view = _arrays.view(out, handle, writable=True, name="out")
         value = out
     first = offset // block
     if first + (view.nbytes + block - 1) // block > 1 << 32:

@@ -24,18 +24,22 @@ def run(prepared: Prepared) -> Any:
     return finish()
 
 
-def nbytes_of(value: Any) -> int:
-    return len(value) if type(value) is bytes else _arrays.view(value).nbytes
-
-
-def bytes_of(value: Any) -> bytes:
-    """A copy of a nonce, an IV or a digest."""
-    if isinstance(value, bytes):
+def bytes_of(value: Any, name: str, index: Optional[int] = None) -> bytes:
+    """A copy of a nonce, an IV, a tag or a digest: the argument of that name, or the one at the index
+    of a list."""
+    if type(value) is bytes:
         return value
-    its_view = _arrays.view(value)
+    its_view = _arrays.view(value, name=name, index=index)
     if not its_view.on_host:
-        raise ValueError("nonces, IVs and digests must lie in host memory")
+        raise ValueError(f"{name}: tags, nonces, IVs and digests must lie in host memory")
     return _core.to_bytes(its_view)
+
+
+def aad_of(value: Any, index: Optional[int] = None) -> Any:
+    """Associated data as a task takes them."""
+    if value is None or type(value) is bytes:
+        return value
+    return _arrays.view(value, name="associated_data", index=index)
 
 
 def check_size(its_view: _core.View, nbytes: int, what: str = "buffer") -> None:
@@ -48,17 +52,20 @@ def check_count(given: int, needed: int, what: str) -> None:
         raise ValueError(f"there are {given} {what} for {needed} messages")
 
 
-def check_rows(ivs: Any, count: int) -> None:
+def check_rows(ivs: Any, count: int, name: str) -> None:
     """Raises ValueError where an array of several dimensions has another row than one for each
     message: its bytes are then cut into other nonces than those that it shows."""
-    shape = [] if type(ivs) is bytes else _arrays.view(ivs).shape
+    shape = [] if type(ivs) is bytes else _arrays.view(ivs, name=name).shape
     if len(shape) > 1 and count not in (shape[0], math.prod(shape[:-1])):
-        raise ValueError(f"nonces of shape {tuple(shape)} are not one in each row for {count} "
+        raise ValueError(f"{name} of shape {tuple(shape)} are not one in each row for {count} "
                          "messages")
 
 
 class Keyed(Protocol):
     """What makes tasks: a cipher with its key."""
+
+    @property
+    def _ivs_name(self) -> str: ...
 
     def _task(self, context: Context, encrypts: bool, iv_bytes: int,
               stream: Optional[int]) -> _core.CipherTask: ...
@@ -79,7 +86,8 @@ class Messages:
         self._out = out
         self.is_sequence = isinstance(data, (list, tuple))
         items = list(data) if self.is_sequence else [data]
-        self.sources = [_arrays.view(item, handle) for item in items]
+        self.sources = [_arrays.view(item, handle, index=n if self.is_sequence else None)
+                        for n, item in enumerate(items)]
         self.count = (len(items) if self.is_sequence
                       else _arrays.row_count(self.sources[0]))
         # What is like the results, and where the request's order comes from.
@@ -94,10 +102,14 @@ class Messages:
             self.outputs = [_arrays.new_like(item, source, context._core, handle)
                             for item, source in zip(items, self.sources)]
         else:
+            if self.is_sequence and not isinstance(out, (list, tuple)):
+                raise TypeError(f"out: a list or tuple is needed, as data are one, not {type(out).__name__}")
             given = list(out) if self.is_sequence else [out]
             check_count(len(given), len(items), "outputs")
-            self.outputs = [_arrays.Output(_arrays.view(item, handle, writable=True), item)
-                            for item in given]
+            self.outputs = [
+                _arrays.Output(_arrays.view(item, handle, writable=True, name="out",
+                                            index=n if self.is_sequence else None), item)
+                for n, item in enumerate(given)]
             if given and self.outputs[0].view.on_host:
                 self.beside = (given[0], self.outputs[0].view)
             for source, output in zip(self.sources, self.outputs):
@@ -113,7 +125,7 @@ class Messages:
 
     def task(self, cipher: Keyed, ivs: Any, aad: Any, encrypts: bool) -> _core.CipherTask:
         """A task that does them all. ivs: a sequence, one object with all of them, or None."""
-        joined = b"" if ivs is None else self._join(ivs)
+        joined = b"" if ivs is None else self._join(ivs, cipher._ivs_name)
         iv_bytes = (0 if ivs is None else
                     len(joined) // self.count if self.count else cipher._usual_iv_bytes())
         task = cipher._task(self._context, encrypts, iv_bytes, self.stream)
@@ -124,28 +136,32 @@ class Messages:
             cipher._check_counters(joined, lengths if self.is_sequence else
                                    itertools.repeat(lengths[0]))
         if not self.is_sequence:
-            task.add_rows(joined, self.sources[0], self.outputs[0].view, self.count, aad)
+            task.add_rows(joined, self.sources[0], self.outputs[0].view, self.count,
+                          [aad_of(one, n) for n, one in enumerate(aad)]
+                          if isinstance(aad, (list, tuple)) else aad_of(aad))
             return task
-        aads = list(aad) if isinstance(aad, (list, tuple)) else None
+        aads = ([aad_of(one, n) for n, one in enumerate(aad)]
+                if isinstance(aad, (list, tuple)) else None)
         if aads is not None:
             check_count(len(aads), self.count, "associated data")
-        shared = None if aad is None or aads is not None else _arrays.view(aad)
+        shared = (None if aad is None or aads is not None
+                  else _arrays.view(aad, name="associated_data"))
         for number, (source, output) in enumerate(zip(self.sources, self.outputs)):
             task.add(joined[number * iv_bytes:(number + 1) * iv_bytes], source, 0, source.nbytes,
                      output.view, 0, aads[number] if aads is not None else shared)
         return task
 
-    def _join(self, ivs: Any) -> bytes:
+    def _join(self, ivs: Any, name: str) -> bytes:
         """All of them, one behind the other, each as long as the others."""
         if not isinstance(ivs, (list, tuple)):
-            joined = bytes_of(ivs)
-            check_rows(ivs, self.count)
+            joined = bytes_of(ivs, name)
+            check_rows(ivs, self.count, name)
             if self.count and len(joined) % self.count:
-                raise ValueError(f"{len(joined)} bytes of nonces are not as many for each of "
+                raise ValueError(f"{len(joined)} bytes of {name} are not as many for each of "
                                  f"{self.count} messages")
             return joined
-        check_count(len(ivs), self.count, "nonces")
-        each = [bytes_of(iv) for iv in ivs]
+        check_count(len(ivs), self.count, name)
+        each = [bytes_of(iv, name, n) for n, iv in enumerate(ivs)]
         for iv in each:
             if len(iv) != len(each[0]):
                 raise ValueError(f"one nonce or IV has {len(iv)} bytes, another {len(each[0])}")

@@ -10,6 +10,12 @@ from typing import Any
 _MOST_CHARACTERS = 20
 
 
+def hash_name(name: Any) -> Any:
+    """The name of a hash as this package has it. hashlib writes "sha3_256" for "sha3-256", and
+    "shake_128" for "shake128"."""
+    return name.replace("_", "-").replace("shake-", "shake") if isinstance(name, str) else name
+
+
 def check_name(what: str, name: Any, names: Collection[str]) -> None:
     """Raises TypeError or ValueError where there is nothing of that name. If its place and the key's
     were confused it is a key, which no error may repeat."""

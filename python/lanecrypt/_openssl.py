@@ -40,13 +40,14 @@ default_properties = ?provider=gpu
 
 
 def openssl_conf(path: Union[str, "os.PathLike[str]", None] = None, *,
-                 in_process: bool = True, **settings: Setting) -> str:
+                 in_process: bool = False, **settings: Setting) -> str:
     """A configuration of OpenSSL with which programs use the provider `gpu` of this package.
     Returns its text. With `path` it is written there too, in place of what was there before.
 
     OPENSSL_CONF names it for a process, which reads it when it loads libcrypto: that must be set
     before the process starts. in_process: whether drivers and their threads may come into the
-    program; without it all runs on the CPU. Other settings are those of docs/operate.md, such as
+    program. Without it RSA, ML-DSA and SLH-DSA go to the service, if there is one, and all else runs
+    on the CPU, as the provider has it if nothing is set. Other settings are those of docs/operate.md, such as
     devices="cuda:0", cores=8, require_gpu=True.
     """
     lines = []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 from . import _arrays, _core
 from ._context import Context, default_context
 from ._errors import invalid_tag
-from ._messages import Prepared, check_rows, check_size
+from ._messages import Prepared, bytes_of, check_rows, check_size
 from ._numbers import whole
 from ._verdicts import with_verdicts
 
@@ -68,6 +68,8 @@ class Segments:
 
     For example the ciphertext of Tink's AES256_GCM_HKDF_1MB, behind its header of 40 bytes:
         Segments((1 << 20) - 16, first_bytes=(1 << 20) - 56, number=Number(7), last_flag_at=11)
+    The 7 bytes in front are random there, and would repeat within some thousand texts: so Tink derives
+    a key for each text from a random salt. Do the same.
     """
 
     segment_bytes: int
@@ -119,9 +121,9 @@ class Segments:
     def _first_bytes(self, first: int) -> int:
         return self.first_bytes if self.first_bytes and first == 0 else self.segment_bytes
 
-    def _nonce(self, given: Any) -> bytes:
+    def _nonce(self, given: Any, name: str) -> bytes:
         """A whole nonce, of which `given` may be what stands before all that is numbered."""
-        nonce: bytes = _core.to_bytes(_arrays.view(given))
+        nonce = bytes_of(given, name)
         if self.number is None:
             return nonce
         made = {*range(self.number.at, self.number.at + self.number.nbytes)}
@@ -167,7 +169,7 @@ class _Request:
 
     def output(self, given: Any, nbytes: int) -> _arrays.Output:
         if given is not None:
-            made = _arrays.Output(_arrays.view(given, self.stream, writable=True), given)
+            made = _arrays.Output(_arrays.view(given, self.stream, writable=True, name="out"), given)
             check_size(made.view, nbytes, "out")
             return made
         if self.layout.tags_inside:
@@ -178,10 +180,11 @@ class _Request:
     def task(self, encrypts: bool, nonce: Any, text_bytes: int, output: _arrays.Output, aad: Any,
              is_end: bool) -> _core.CipherTask:
         layout, count = self.layout, self.layout.count(text_bytes, first=self.first)
-        nonces = layout._nonce(nonce)
+        name = self.aead._ivs_name[:-1]
+        nonces = layout._nonce(nonce, name)
         nonce_bytes, stride = len(nonces), 0
         if layout.number is None:
-            check_rows(nonce, count)
+            check_rows(nonce, count, name)
             if nonce_bytes % count:
                 raise ValueError(f"{nonce_bytes} bytes of nonces are not as many for each of "
                                  f"{count} segments")
@@ -191,7 +194,7 @@ class _Request:
         self.aead._check_length(nonce_bytes, longest)
         self.aead._check_counters(nonces, itertools.repeat(longest))
         first_bytes = layout._first_bytes(self.first)
-        aad = None if aad is None else _arrays.view(aad, self.stream)
+        aad = None if aad is None else _arrays.view(aad, self.stream, name="associated_data")
         task.set_segments(nonces, stride, _number(layout.number, self.first), layout.last_flag_at,
                           is_end, self.source, output.view, text_bytes, layout.segment_bytes,
                           0 if first_bytes == layout.segment_bytes else first_bytes,
@@ -213,8 +216,8 @@ def encrypting(aead: AEAD, layout: Segments, nonce: Any, data: Any, aad: Any, fi
     output = request.output(out, length)
     task = request.task(True, nonce, length, output, aad, is_end)
     if tags is not None:
-        place = _arrays.Output(_arrays.view(tags, request.stream, writable=True), tags)
-        check_size(place.view, count * aead._tag_bytes, "the tags")
+        place = _arrays.Output(_arrays.view(tags, request.stream, writable=True, name="tags"), tags)
+        check_size(place.view, count * aead._tag_bytes, "tags")
     else:
         beside = (out, output.view) if out is not None and output.view.on_host else (data, request.source)
         place = _arrays.new_rows(*beside, (count, aead._tag_bytes), request.context._core,
@@ -240,8 +243,8 @@ def decrypting(aead: AEAD, layout: Segments, nonce: Any, data: Any, aad: Any, ta
     output = request.output(out, length)
     task = request.task(False, nonce, length, output, aad, is_end)
     if tags is not None:
-        place = _arrays.view(tags, request.stream)
-        check_size(place, task.count * aead._tag_bytes, "the tags")
+        place = _arrays.view(tags, request.stream, name="tags")
+        check_size(place, task.count * aead._tag_bytes, "tags")
         task.put_tags(place, 0)
     finish = with_verdicts(task, data, request.source, request.context, request.stream, verdicts)
 

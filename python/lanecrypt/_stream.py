@@ -81,7 +81,7 @@ class CipherStream:
         before. Returns how many bytes it has written."""
         context = self._cipher._context or default_context()
         source, handle = self._view(data, stream)
-        output = _arrays.view(buf, handle, writable=True)
+        output = _arrays.view(buf, handle, writable=True, name="buf")
         count = self._output_bytes(source.nbytes)
         if output.nbytes < count:
             raise ValueError(f"buf must be at least {count} bytes")

@@ -17,7 +17,7 @@ def with_verdicts(task: _core.CipherTask, like: Any, like_view: _core.View, cont
     data on a device. Returns what raises InvalidTag when the task has ended, if nobody else looks
     at them."""
     if given is not None:
-        place = _arrays.view(given, stream, writable=True)
+        place = _arrays.view(given, stream, writable=True, name="verdicts")
         check_size(place, task.count, "verdicts")
         task.set_verdicts(place)
         return lambda: None

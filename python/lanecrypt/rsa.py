@@ -10,9 +10,11 @@ from typing import Any, Literal, Optional, Union
 from . import _core
 from ._context import Context, used_context
 from ._job import Job
-from ._keys import BytesLike, KeyProvider
+from ._keys import KeyProvider, check_pickled, kept_provider
 from ._messages import Prepared, bytes_of, run
+from ._names import hash_name
 from ._numbers import whole
+from ._types import BytesLike
 
 __all__ = ["DecryptionError", "PrivateKey", "decrypt_many", "generate", "sign_many",
            "submit_decrypt_many", "submit_sign_many"]
@@ -24,10 +26,14 @@ _DIGEST_INFO = {
     "sha256": "3031300d060960864801650304020105000420",
     "sha384": "3041300d060960864801650304020205000430",
     "sha512": "3051300d060960864801650304020305000440",
-    "sha3_256": "3031300d060960864801650304020805000420",
-    "sha3_384": "3041300d060960864801650304020905000430",
-    "sha3_512": "3051300d060960864801650304020a05000440",
+    "sha3-256": "3031300d060960864801650304020805000420",
+    "sha3-384": "3041300d060960864801650304020905000430",
+    "sha3-512": "3051300d060960864801650304020a05000440",
 }
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 class DecryptionError(ValueError):
@@ -49,9 +55,10 @@ class PrivateKey:
         cryptography.hazmat.primitives.serialization.load_pem_private_key().
     """
 
-    __slots__ = ("_core", "__weakref__")
+    __slots__ = ("_core", "_provider", "__weakref__")
 
     def __init__(self, key: Union[BytesLike, KeyProvider, Any]) -> None:
+        self._provider = kept_provider(key)
         if isinstance(key, KeyProvider):
             given = key.get_key()
             self._core = _core.RsaKey(given, isinstance(given, bytearray))
@@ -73,8 +80,9 @@ class PrivateKey:
     def __repr__(self) -> str:
         return f"<lanecrypt.rsa.PrivateKey of {self.bits} bits at {id(self):#x}>"
 
-    def __reduce_ex__(self, protocol: object) -> str:
-        raise TypeError("PrivateKey holds a key and cannot be pickled")
+    def __reduce_ex__(self, protocol: object) -> Any:
+        check_pickled(type(self), self._provider, None)
+        return type(self), (self._provider,)
 
 
 Key = Union[PrivateKey, BytesLike, KeyProvider, Any]
@@ -89,8 +97,8 @@ def sign_many(key: Key, messages: Sequence[BytesLike], *,
     key: a PrivateKey, or what makes one. Each private operation is blinded, and checked against
         the public exponent.
     padding: RSASSA-PKCS1-v1_5, or RSASSA-PSS with MGF1 of the same hash (RFC 8017, 8).
-    hash: as hashlib calls it: "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_256",
-        "sha3_384", "sha3_512".
+    hash: "sha1", "sha224", "sha256", "sha384", "sha512", "sha3-256", "sha3-384" or "sha3-512".
+        hashlib's "sha3_256" is taken too.
     salt_length: bytes of PSS's salt; by default those of the digest.
     prehashed: the messages are their digests.
     """
@@ -169,9 +177,10 @@ def _sign(key: Key, messages: Sequence[BytesLike], padding: str, hash: str,
         salt_length = whole("salt_length", salt_length)
         if padding != "pss":
             raise ValueError("salt_length is for pss")
-    prefix = bytes.fromhex(_DIGEST_INFO[hash])
-    for message in messages:
-        digest = bytes_of(message) if prehashed else new(message).digest()
+    prefix = bytes.fromhex(_DIGEST_INFO[hash_name(hash)])
+    for n, message in enumerate(messages):
+        digest = (bytes_of(message, "messages", n) if prehashed else
+                  new(message if type(message) is bytes else bytes_of(message, "messages", n)).digest())
         if len(digest) != size:
             raise ValueError(f"a digest of {hash} has {size} bytes, not {len(digest)}")
         if padding == "pkcs1v15":
@@ -185,9 +194,10 @@ def _sign(key: Key, messages: Sequence[BytesLike], padding: str, hash: str,
 def _hash(name: str) -> Callable[..., Any]:
     import hashlib
 
-    if name not in _DIGEST_INFO:
+    its_name = hash_name(name)
+    if its_name not in _DIGEST_INFO:
         raise ValueError(f"hash must be one of {', '.join(_DIGEST_INFO)}")
-    made: Callable[..., Any] = getattr(hashlib, name)
+    made: Callable[..., Any] = getattr(hashlib, its_name.replace("-", "_"))
     return made
 
 
@@ -216,7 +226,7 @@ def _pss(new: Callable[..., Any], digest: bytes, salt: bytes, bits: int) -> byte
 def _decrypt(key: Key, ciphertexts: Sequence[BytesLike], hash: str, mgf_hash: Optional[str],
              label: BytesLike, context: Optional[Context]) -> Prepared:
     new, mgf = _hash(hash), _hash(mgf_hash or hash)
-    label_hash = new(label).digest()
+    label_hash = new(bytes_of(label, "label")).digest()
     private = key if isinstance(key, PrivateKey) else PrivateKey(key)
     size, length = len(label_hash), private._core.nbytes
     if length < 2 * size + 2:
@@ -224,9 +234,9 @@ def _decrypt(key: Key, ciphertexts: Sequence[BytesLike], hash: str, mgf_hash: Op
     task = _core.RsaTask(used_context(context)._core, private._core)
     # What is no number below the modulus was not encrypted for the key.
     numbers: list[Optional[int]] = []
-    for ciphertext in ciphertexts:
+    for n, ciphertext in enumerate(ciphertexts):
         number = task.count
-        numbers.append(number if task.add(ciphertext) else None)
+        numbers.append(number if task.add(bytes_of(ciphertext, "ciphertexts", n)) else None)
 
     def open_one(number: Optional[int]) -> Optional[bytes]:
         if number is None:

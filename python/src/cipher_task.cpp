@@ -260,6 +260,7 @@ void CipherTask::prepare() {
 
 std::vector<size_t> CipherTask::failed() const {
   std::vector<size_t> numbers;
+  if (is_single_) return numbers;
   for (size_t n = 0; n < statuses_.size(); ++n)
     if (statuses_[n] == LC_ERROR_TAG) numbers.push_back(n);
   return numbers;
@@ -297,7 +298,7 @@ void CipherTask::check_verdicts() {
   std::vector<size_t> wrong;
   for (size_t n = 0; n < count_; ++n)
     if (verdicts[n] != 1) wrong.push_back(n);
-  if (!wrong.empty()) raise({LC_ERROR_TAG, {}}, wrong);
+  if (!wrong.empty()) raise({LC_ERROR_TAG, {}}, is_single_ ? std::vector<size_t>() : wrong);
 }
 
 void CipherTask::load_tag(size_t number, nb::handle bytes) {
@@ -334,6 +335,7 @@ void bind_cipher_task(nb::module_ &module) {
            nb::arg("aad_number").none())
       .def_prop_ro("count", &CipherTask::count)
       .def("set_outputs_apart", &CipherTask::set_outputs_apart)
+      .def("set_single", &CipherTask::set_single)
       .def("put_tags", &CipherTask::put_tags, nb::arg("place"), nb::arg("offset"))
       .def("set_verdicts", &CipherTask::set_verdicts, nb::arg("place"))
       .def("check_verdicts", &CipherTask::check_verdicts)

@@ -36,6 +36,8 @@ class CipherTask : public Task {
                     nb::object out, uint64_t text_bytes, uint64_t segment_bytes,
                     uint64_t first_bytes, bool tags_inside, nb::handle aad, nb::object aad_number);
   size_t count() const { return count_; }
+  // The caller has one message and no list: an error need not say which.
+  void set_single() { is_single_ = true; }
 
   // Where the tags of all messages lie, one behind the other: encryption writes them there, and
   // decryption compares with them. On the device of the data they never come to the host. Then
@@ -84,7 +86,7 @@ class CipherTask : public Task {
   std::vector<lc_message> messages_;
   std::vector<uint8_t> ivs_, tags_;
   uint8_t *tags_outside_ = nullptr;  // instead of tags_
-  bool tags_on_device_ = false, tags_inside_ = false;
+  bool tags_on_device_ = false, tags_inside_ = false, is_single_ = false;
   const View *verdicts_ = nullptr;
   std::optional<lc_segments> segments_;
   size_t count_ = 0;

@@ -10,6 +10,7 @@
 #include <climits>
 #include <cstring>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace lanecrypt::process {

@@ -68,15 +68,16 @@ def load(state, storage_reader):
     state.update({name: flat[name] for name in state if name in flat})
 
 
-def module(name, **entries):
-    made = sys.modules[name] = types.ModuleType(name)
-    vars(made).update(entries)
+def public_modules():
+    """Today's modules by their names."""
+    metadata.StorageMeta = StorageMeta
+    made = types.ModuleType(PUBLIC)
+    vars(made).update(StorageWriter=StorageWriter, StorageReader=StorageReader, save=save, load=load)
+    return {PUBLIC: made, f"{PUBLIC}.metadata": metadata, f"{PUBLIC}.planner": planner,
+            f"{PUBLIC}.storage": storage}
 
 
 if __name__ == "__main__":
-    metadata.StorageMeta = StorageMeta
-    module(PUBLIC, StorageWriter=StorageWriter, StorageReader=StorageReader, save=save, load=load)
-    for name, value in (("metadata", metadata), ("planner", planner), ("storage", storage)):
-        sys.modules[f"{PUBLIC}.{name}"] = value
+    sys.modules.update(public_modules())
     sys.argv.pop(0)
     runpy.run_path(sys.argv[0], run_name="__main__")

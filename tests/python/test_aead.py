@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The authenticated modes on bytes-like objects: as pyca/cryptography does it, errors too."""
 
+import copy
 import os
 import pickle
 
@@ -148,6 +149,44 @@ def test_wrong_types(cpu, method, wrong, value):
 def test_errors_of_making_are_pycas(make):
     expected = outcome(make, pyca)
     assert expected[0] is ValueError and outcome(make, lanecrypt) == expected
+
+
+@pytest.mark.parametrize("key", [KEY[:16], bytearray(KEY[:16]), memoryview(KEY[:16])])
+def test_no_tag_length_is_16(context, key):
+    for theirs, ours in [(pyca.AESCCM(key, None), lanecrypt.AESCCM(key, None, context=context)),
+                         (pyca.AESCCM(key, tag_length=None),
+                          lanecrypt.AESCCM(key, tag_length=None, context=context)),
+                         (pyca.AESCCM(key), lanecrypt.AEAD("aes-ccm", key, None, context=context))]:
+        for aad in (None, b"aad"):
+            sealed = theirs.encrypt(NONCE, b"text", aad)
+            assert ours.encrypt(NONCE, b"text", aad) == sealed and len(sealed) == 20
+            assert ours.decrypt(NONCE, sealed, aad) == b"text"
+    assert lanecrypt.AEAD("aes-gcm", key, None).encrypt(NONCE, b"", None) == pyca.AESGCM(key).encrypt(
+        NONCE, b"", None)
+
+
+# Several things are wrong at once: of which the error is.
+WRONG_TWICE = [
+    ("encrypt", (5, 5, 5)), ("encrypt", (bytes(5), 5, None)), ("encrypt", (bytes(5), b"", 5)),
+    ("encrypt", (5, memoryview(bytes(24))[::2], None)),
+    ("encrypt", (memoryview(bytes(24))[::2], 5, None)),
+    ("encrypt_into", (bytes(5), b"", None, 5)), ("encrypt_into", (bytes(5), b"", None, bytearray(3))),
+    ("decrypt", (bytes(5), b"", None)), ("decrypt", (bytes(5), b"", 5)),
+    ("decrypt_into", (bytes(5), b"", None, None)), ("decrypt_into", (bytes(12), b"", 5, None)),
+]
+
+
+@pytest.mark.parametrize("method, arguments", WRONG_TWICE)
+def test_of_two_errors_it_is_pycas(cpu, method, arguments):
+    for ours, theirs in (pair("AESGCM", 32, cpu), pair("AESCCM", 16, cpu),
+                         pair("ChaCha20Poly1305", 32, cpu)):
+        expected = outcome(getattr(theirs, method), *arguments)[0]
+        assert outcome(getattr(ours, method), *arguments)[0] is expected
+
+
+def test_of_two_errors_of_making_it_is_pycas():
+    for arguments in ((bytes(15), "16"), (bytes(15), 5), (None, 5), (bytes(15), None)):
+        assert outcome(lanecrypt.AESCCM, *arguments)[0] is outcome(pyca.AESCCM, *arguments)[0]
 
 
 @pytest.mark.parametrize("key", ["x" * 32, 32, None, [1] * 32])
@@ -342,6 +381,37 @@ def test_some_wrong_tags(context):
         assert out[n] == (bytes(50) if n in (2, 5) else texts[n])
 
 
+def test_the_text_of_the_error_has_the_messages(context):
+    ours = lanecrypt.AESGCM(KEY, context=context)
+    nonces = [n.to_bytes(12, "big") for n in range(40)]
+    sealed, tags = ours.encrypt_many(nonces, [b"text"] * 40)
+    layout = lanecrypt.Segments(10)
+    text = bytearray(ours.encrypt_segments(layout, bytes(8), bytes(100)))
+    text[26 * 3] ^= 1
+    wrong = [bytes(16)] * 40
+    for call, expected in [
+        (lambda: ours.decrypt_many(nonces, sealed, tags[:3] + wrong[:1] + tags[4:]), "message 3"),
+        (lambda: ours.decrypt_many(nonces[:1], sealed[:1], wrong[:1]), "message 0"),
+        (lambda: ours.decrypt_many(nonces, sealed, wrong[:1] + tags[1:39] + wrong[:1]), "messages 0, 39"),
+        (lambda: ours.submit_decrypt_many(nonces, sealed, wrong[:1] + tags[1:39] + wrong[:1]).result(),
+         "messages 0, 39"),
+        (lambda: ours.decrypt_many(nonces, sealed, wrong),
+         f"messages {', '.join(map(str, range(20)))}, ... (40 in all)"),
+        (lambda: ours.decrypt_segments(layout, bytes(8), text), "message 3"),
+        (lambda: ours.decrypt_segments(layout, bytes(8), text[:26 * 5 + 3]), "message 5"),
+    ]:
+        with pytest.raises(exceptions.InvalidTag) as caught:
+            call()
+        assert str(caught.value) == f"wrong tag: {expected}"
+    # One message is named by the call. The text is pyca's.
+    for call in (lambda: ours.decrypt(nonces[0], bytes(20)), lambda: ours.decrypt(nonces[0], bytes(3)),
+                 lambda: ours.submit_decrypt(nonces[0], bytes(20)).result(),
+                 lambda: ours.decrypt_into(nonces[0], bytes(20), None, bytearray(4))):
+        with pytest.raises(exceptions.InvalidTag) as caught:
+            call()
+        assert str(caught.value) == "" and caught.value.failed == (0,)
+
+
 @pytest.mark.parametrize("call", [
     lambda ours: ours.encrypt_many([bytes(12)], [b"a", b"b"]),
     lambda ours: ours.encrypt_many([bytes(12), bytes(11)], [b"a", b"b"]),
@@ -451,6 +521,91 @@ def test_keys_stay_inside(cpu):
             pickle.dumps(holder)
         assert KEY.hex() not in repr(holder) and repr(KEY)[2:-1] not in repr(holder)
     assert not hasattr(ours, "__dict__")
+
+
+@pytest.mark.parametrize("digits", [KEY.hex(), KEY.hex().upper(), KEY.hex() + "\n", f"  {KEY.hex()}\r\n"])
+def test_files_of_hex(tmp_path, digits):
+    path = tmp_path / "key"
+    path.write_text(digits)
+    for encoding in (None, "hex"):
+        file = lanecrypt.KeyFile(path, encoding=encoding)
+        assert type(file.get_key()) is bytearray and file.get_key() == KEY
+        assert lanecrypt.AESGCM(file).encrypt(NONCE, b"", None) == pyca.AESGCM(KEY).encrypt(NONCE, b"", None)
+    assert lanecrypt.KeyFile(path, encoding="raw").get_key() == path.read_bytes()
+
+
+def test_files_that_are_no_hex(tmp_path):
+    path = tmp_path / "key"
+    for content in (KEY, KEY + b"\n", b"0" * 31, b"0" * 34, b"g" * 64, b"00" * 31 + b" 0", b"", b" " * 64,
+                    KEY.hex(" ").encode(), b"\xff" * 64, "\u0661".encode() * 32):
+        path.write_bytes(content)
+        assert lanecrypt.KeyFile(path).get_key() == content
+    for content in (b"0" * 63, b"g" * 64, b"", KEY):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=f"has {len(content)} bytes, which are not an even number") as caught:
+            lanecrypt.KeyFile(path, encoding="hex").get_key()
+        assert str(path) in str(caught.value)
+    path.write_bytes(b"0" * 34)
+    assert lanecrypt.KeyFile(path, encoding="hex").get_key() == bytes(17)
+    with pytest.raises(ValueError, match="encoding"):
+        lanecrypt.KeyFile(path, encoding="base64")
+
+
+def test_files_of_wrong_lengths_are_told(tmp_path):
+    path = tmp_path / "key"
+    for count in (0, 15, 17, 33, 65, 100):
+        path.write_bytes(b"\xaa" * count)
+        for make in (lanecrypt.AESGCM, lanecrypt.AESCCM, lanecrypt.ChaCha20Poly1305,
+                     lambda key: lanecrypt.AEAD("aria-gcm", key), lambda key: lanecrypt.AEAD("sm4-gcm", key),
+                     lambda key: lanecrypt.Cipher("aes-ctr", key), lambda key: lanecrypt.Cipher("aes-xts", key)):
+            with pytest.raises(ValueError, match=rf"KeyFile\('{path}'\) has {count} bytes") as caught:
+                make(lanecrypt.KeyFile(path))
+            if count in (17, 33, 65) and "newline" not in str(caught.value):
+                assert make is not lanecrypt.AESGCM or count == 65
+            assert "\xaa" not in str(caught.value) and "aaaa" not in str(caught.value)
+
+
+def test_what_has_a_key_file_can_be_pickled(tmp_path):
+    path = tmp_path / "key"
+    path.write_bytes(KEY)
+    file = lanecrypt.KeyFile(path)
+
+    for made in (lanecrypt.AESGCM(file), lanecrypt.AESCCM(file, 8), lanecrypt.ChaCha20Poly1305(file),
+                 lanecrypt.AEAD("aria-ccm", file, 6), Mine(file)):
+        sealed = made.encrypt(NONCE, b"text", b"aad")
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            pickled = pickle.dumps(made, protocol)
+            again = pickle.loads(pickled)
+            assert type(again) is type(made) and again.encrypt(NONCE, b"text", b"aad") == sealed
+            assert KEY not in pickled and KEY[:8] not in pickled
+            assert pickle.loads(pickle.dumps(again)).decrypt(NONCE, sealed, b"aad") == b"text"
+        for copied in (copy.copy(made), copy.deepcopy(made)):
+            assert copied.decrypt(NONCE, sealed, b"aad") == b"text"
+    assert pickle.loads(pickle.dumps(Mine(file))).name == "mine"
+    xts = lanecrypt.Cipher("aes-xts", file, data_unit_bytes=16)
+    assert pickle.loads(pickle.dumps(xts)).encrypt(bytes(16), bytes(64)) == xts.encrypt(bytes(16), bytes(64))
+    # The key that is in the file where it is unpickled.
+    pickled = pickle.dumps(lanecrypt.AESGCM(file))
+    path.write_bytes(KEY[::-1])
+    assert pickle.loads(pickled).encrypt(NONCE, b"", None) == pyca.AESGCM(KEY[::-1]).encrypt(NONCE, b"", None)
+    path.unlink()
+    with pytest.raises(FileNotFoundError):
+        pickle.loads(pickled)
+
+
+class Mine(lanecrypt.AESGCM):
+    def __init__(self, key):
+        super().__init__(key)
+        self.name = "mine"
+
+
+def test_raw_keys_are_never_pickled(cpu, tmp_path):
+    (tmp_path / "key").write_bytes(KEY)
+    for holder in (lanecrypt.AESGCM(KEY), lanecrypt.AESGCM(Provider(KEY)), lanecrypt.Cipher("aes-ctr", KEY),
+                   lanecrypt.AESGCM(lanecrypt.KeyFile(tmp_path / "key"), context=cpu)):
+        for copied in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match="pickled"):
+                copied(holder)
 
 
 def test_a_key_given_as_bytearray_may_change_later(cpu):

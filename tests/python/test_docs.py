@@ -57,6 +57,15 @@ def test_the_names_are_there():
         assert known, name
 
 
+def test_dir_has_the_public_names():
+    import lanecrypt
+    import lanecrypt.ray
+    for module in (lanecrypt, lanecrypt.rsa, lanecrypt.ray):
+        assert dir(module) == sorted(module.__all__) and len(dir(module)) == len(set(dir(module)))
+        assert all(getattr(module, name) is not None for name in dir(module))
+    assert {"AESGCM", "InvalidTag", "KeyFile", "ray", "rsa"} <= set(dir(lanecrypt))
+
+
 def test_every_public_name_has_documentation():
     import lanecrypt
     for name in lanecrypt.__all__:

@@ -208,3 +208,16 @@ def test_what_is_wrong(context):
         lanecrypt.blake3("text", context=context)
     with pytest.raises(ValueError, match="stream"):
         lanecrypt.blake3(b"", stream=1, context=context)
+
+
+@pytest.mark.parametrize("name", ["sha3-224", "sha3-256", "sha3-384", "sha3-512", "shake-128", "shake-256"])
+def test_names_of_hashlib(context, name):
+    own, theirs = name.replace("shake-", "shake"), name.replace("-", "_")
+    expected = lanecrypt.hash_many(own, [b"text"], context=context)
+    for spelled in (own, theirs, name):
+        assert lanecrypt.hash_many(spelled, [b"text"], context=context) == expected
+    length = [len(expected[0])] if "shake" in name else []
+    assert expected[0] == getattr(hashlib, theirs)(b"text").digest(*length)
+    for wrong in (own.upper(), own + "_", own.replace("sha", "sha_"), "_", ""):
+        with pytest.raises(ValueError, match="there is no hash"):
+            lanecrypt.hash_many(wrong, [b"text"], context=context)

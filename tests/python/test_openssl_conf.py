@@ -29,7 +29,8 @@ def openssl(configuration, *words, data=b""):
 @pytest.mark.skipif(OPENSSL is None, reason="there is no openssl")
 def test_it_turns_on_the_provider(tmp_path):
     path, stats = tmp_path / "openssl.cnf", tmp_path / "with a space $x#.json"
-    text = lanecrypt.openssl_conf(path, devices="host", threshold_bytes=0, stats_file=str(stats))
+    text = lanecrypt.openssl_conf(path, in_process=True, devices="host", threshold_bytes=0,
+                                  stats_file=str(stats))
     assert path.read_text() == text and list(tmp_path.iterdir()) == [path]
     listed = openssl(path, "list", "-providers").stdout.decode()
     assert "  gpu\n" in listed and "  default\n" in listed
@@ -38,6 +39,11 @@ def test_it_turns_on_the_provider(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout == lanecrypt.Cipher("aes-ctr", bytes(16)).encrypt(bytes(16), bytes(100_000))
     assert '"device_bytes":' in stats.read_text().replace(" ", "")
+
+
+def test_without_settings_it_is_as_the_provider():
+    assert "\nin_process = no\n" in lanecrypt.openssl_conf()
+    assert "\nin_process = yes\n" in lanecrypt.openssl_conf(in_process=True)
 
 
 @pytest.mark.parametrize("settings", [{"no_such": 1}, {"devices": "a\nb"}, {"cores": "8 "},

@@ -2,6 +2,7 @@
 """RSA in bulk: signatures, decryption, new keys, and the forms of keys."""
 
 import os
+import hashlib
 import pickle
 import subprocess
 import shutil
@@ -135,6 +136,27 @@ def test_none_at_all(context, keys):
 def test_wrong_arguments(cpu, keys, words):
     with pytest.raises(ValueError):
         rsa.sign_many(keys[1024], [b"a"], context=cpu, **words)
+
+
+@pytest.mark.parametrize("name", ["sha3-256", "sha3-384", "sha3-512"])
+def test_both_spellings_of_a_hash(cpu, name):
+    key = rsa.PrivateKey(rsa.generate(2048, context=cpu)[0])
+    other = name.replace("-", "_")
+    assert rsa.sign_many(key, [b"text"], hash=name) == rsa.sign_many(key, [b"text"], hash=other)
+    digest = lanecrypt.hash_many(other, [b"text"])
+    assert digest == lanecrypt.hash_many(name, [b"text"]) == [getattr(hashlib, other)(b"text").digest()]
+    assert rsa.sign_many(key, digest, hash=name, prehashed=True) == rsa.sign_many(key, [b"text"], hash=other)
+    for hash, mgf_hash in ((name, other), (other, name)):
+        with pytest.raises(rsa.DecryptionError):
+            rsa.decrypt_many(key, [bytes(256)], hash=hash, mgf_hash=mgf_hash)
+
+
+def test_what_has_a_key_file_can_be_pickled(cpu, tmp_path):
+    (tmp_path / "key").write_bytes(rsa.generate(1024, context=cpu)[0])
+    key = rsa.PrivateKey(lanecrypt.KeyFile(tmp_path / "key"))
+    pickled = pickle.dumps(key)
+    assert len(pickled) < 300
+    assert rsa.sign_many(pickle.loads(pickled), [b""]) == rsa.sign_many(key, [b""])
 
 
 def test_a_key_that_is_too_short(cpu):

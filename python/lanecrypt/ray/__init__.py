@@ -17,3 +17,7 @@ from ._keys import NamedKey, WrappedKey
 from ._rsa import GenerateKeys, Sign
 
 __all__ = ["Decrypt", "Encrypt", "GenerateKeys", "NamedKey", "Sign", "WrappedKey"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

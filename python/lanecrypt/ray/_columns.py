@@ -85,8 +85,8 @@ class Encrypt(_Columns):
     context: what Context() takes, as a dict.
 
     A value becomes a random nonce of 12 bytes, the ciphertext, and the tag: bytes where it was
-    bytes, a row of an array of bytes where it was a row of an array. With a key of AES-GCM no more
-    than 2^32 values may be encrypted in all (SP 800-38D, 8.3).
+    bytes, a row of an array of bytes where it was a row of an array. No more than 2^32 values may be
+    encrypted under one key, over all actors and runs (SP 800-38D, 8.3): then take another key.
 
     A subclass may override process(), which makes what is encrypted in the same actor.
     """

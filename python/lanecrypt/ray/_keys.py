@@ -11,7 +11,8 @@ from typing import Optional, Union
 
 from .._aead import AEAD
 from .._errors import invalid_tag
-from .._keys import BytesLike, KeyFile, KeyProvider
+from .._keys import KeyFile, KeyProvider
+from .._types import BytesLike
 
 # The variable that names the folder of keys, and where Docker and Kubernetes mount secrets.
 _FOLDER, _USUAL_FOLDER = "LANECRYPT_KEYS", "/run/secrets"

@@ -26,7 +26,8 @@ class GenerateKeys:
         ciphertext and the tag. The associated data are the public key. WrappedKey opens it.
 
     bits, exponent: as rsa.generate() has them.
-    wrapping_key: its name (NamedKey), or a KeyProvider, got once in the actor.
+    wrapping_key: its name (NamedKey), or a KeyProvider, got once in the actor. It may wrap 2^32 keys,
+        over all actors and runs.
     context: what Context() takes, as a dict.
 
     A batch that Ray runs again gets other keys, and those of the first run are nowhere.

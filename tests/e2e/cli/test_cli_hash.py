@@ -93,6 +93,14 @@ def test_a_device_does_it(files):
     fails(NO_DEVICE, "no usable device", "hash", "-sha256", "--require-gpu", files / "one", devices="none")
 
 
+@pytest.mark.parametrize("name", ["sha3_224", "sha3_256", "sha3_384", "sha3_512", "shake_128", "shake_256"])
+def test_names_of_hashlib(name):
+    own = name.replace("sha3_", "sha3-").replace("shake_", "shake")
+    expected = ok("hash", f"-{own}", stdin=b"abc").stdout
+    for dashes in ("-", "--"):
+        assert ok("hash", f"{dashes}{name}", stdin=b"abc").stdout == expected
+
+
 @pytest.mark.parametrize("name, length", [("shake128", 1), ("shake128", 168), ("shake256", 500)])
 def test_shake_has_any_length(name, length):
     expected = hashlib.new(name.replace("shake", "shake_"), b"abc").hexdigest(length)
