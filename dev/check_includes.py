@@ -17,7 +17,7 @@ ALSO_READ = ("kernels/",)
 HEADERS = {
     "algorithm": "adjacent_find all_of any_of binary_search clamp copy copy_n count count_if equal "
                  "fill fill_n find find_if is_sorted lower_bound max max_element min minmax none_of "
-                 "nth_element ranges remove_if replace_if reverse reverse_copy rotate search "
+                 "nth_element ranges remove_if replace_if replace reverse reverse_copy rotate search "
                  "shuffle sort stable_partition stable_sort transform unique upper_bound",
     "array": "array to_array",
     "atomic": "atomic atomic_flag memory_order_acq_rel memory_order_acquire memory_order_relaxed "

@@ -120,7 +120,7 @@ MAY_INCLUDE = {
     "cli/run": ["cli/service", "cli/console.h", "cli/failure.h", "cli/program.h", "cli/provider_module.h",
                 "cli/subcommand.h", "cli/io/file_descriptor.h", PRINTABLE, "src/process/close_from.h",
                 "src/process/folder_trust.h"],
-    "cli/slh": ["cli/io", "cli/keys", "cli/crypt/device_engine.h", "cli/hash/checksum_line.h", "cli/arguments.h", "cli/console.h",
+    "cli/slh": ["cli/io", "cli/keys", "cli/crypt/device_engine.h", "cli/hash/checksum_line.h", "cli/hash/hashlib_name.h", "cli/arguments.h", "cli/console.h",
                 "cli/failure.h", "cli/interrupt.h", "cli/program.h", "cli/subcommand.h"],
     "cli": ["cli/io", "cli/keys", "cli/crypt", "cli/hash", "cli/service", "cli/run",
             "cli/slh", PRINTABLE, "src/process/new_thread.h"] + JOB_DATA,
