@@ -466,7 +466,7 @@ def test_bench_papers_of_something_else(tmp_path):
 
 def test_bench_of_something_else():
     fails(USAGE, "there is no benchmark 'des'", "bench", "des")
-    fails(USAGE, "what is required", "bench")
+    fails(USAGE, "WHAT is missing", "bench")
     fails(USAGE, "bench aes takes no --launches", "bench", "aes", "--launches", "100")
 
 

@@ -212,7 +212,7 @@ TEST_F(RsaByService, RequiredAndNotThereIsAnError) {
   load({{"service", "require"}});
   EXPECT_TRUE(sign().empty());
   EXPECT_NE(std::string::npos, errors.find("service = require is set")) << errors;
-  EXPECT_NE(std::string::npos, errors.find("/run/lanecrypt/socket: No such file")) << errors;
+  EXPECT_NE(std::string::npos, errors.find("/run/lanecrypt: No such file")) << errors;
   EXPECT_EQ(1u, count("failures"));
   EXPECT_EQ(0u, count("cpu-jobs"));
   EXPECT_EQ(nullptr, generate(1024));
