@@ -6,7 +6,8 @@ import re
 import pytest
 
 FOLDERS = {"e2e": "tests/e2e", "unit": "tests/unit", "provider": "tests/provider",
-           "device": "tests/device", "service": "tests/service", "cli": "tests/cli"}
+           "device": "tests/device", "service": "tests/service", "cli": "tests/cli",
+           "python": "tests/python"}
 LINE = re.compile(r"^\| .* \| (.*`.*) \|$", re.M)
 
 
