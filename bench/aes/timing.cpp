@@ -13,6 +13,7 @@
 #include "cli/crypt/block_cipher_mode.h"
 #include "cli/crypt/device_engine.h"
 #include "cli/failure.h"
+#include "job/cipher/mode.h"
 #include "process/diagnostics.h"
 
 namespace lanecrypt::bench {
@@ -33,9 +34,7 @@ struct TimingCase {
   uint32_t key_bytes;
   uint64_t bytes = kMostBytes, messages = 1;
 
-  bool has_tag() const {
-    return mode == LC_AES_GCM || mode == LC_AES_CCM || mode == LC_CHACHA20_POLY1305;
-  }
+  bool has_tag() const { return mode_of(mode).is_aead; }
 };
 
 // Both directions, if they have kernels of their own. ChaCha20 looks nothing up and does
@@ -172,20 +171,29 @@ class Timing {
  private:
   using Tags = std::vector<std::array<uint8_t, 16>>;
 
+  // Messages of authenticated modes have the numbers from 0 on as nonces: no job may encrypt with
+  // equal nonces. All other messages have one IV, so that streams of equal blocks stay alike.
   static std::vector<lc_message> messages_of(const TimingCase &run, const uint8_t *key,
                                              const DeviceBuffer &from, const DeviceBuffer &to,
                                              Tags &tags) {
-    static const uint8_t iv[16] = {};
+    static const std::vector<cli::Block> ivs = [] {
+      std::vector<cli::Block> made(kStreams);
+      for (uint64_t i = 0; i < kStreams; ++i) {
+        made[i][10] = static_cast<uint8_t>(i >> 8);
+        made[i][11] = static_cast<uint8_t>(i);
+      }
+      return made;
+    }();
     const uint64_t step = run.bytes / run.messages;
     std::vector<lc_message> messages(run.messages);
     for (uint64_t i = 0; i < messages.size(); ++i) {
       messages[i] = {};
       messages[i].key = key;
-      messages[i].iv = iv;
+      messages[i].iv = ivs[run.has_tag() ? i : 0].data();
       messages[i].in = from.address() + i * step;
       messages[i].out = to.address() + i * step;
       messages[i].length = step;
-      messages[i].tag = tags[i].data();
+      if (run.has_tag()) messages[i].tag = tags[i].data();
     }
     return messages;
   }

@@ -5,6 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <set>
+#include <utility>
 
 #include "job/cipher/mode.h"
 #include "kernels/aead/gf128.h"
@@ -85,6 +87,9 @@ class Aead : public DeviceTest {
     message.plain.resize(length);
     for (Bytes *bytes : {&message.iv, &message.aad, &message.plain})
       random_.fill(bytes->data(), bytes->size());
+    // No job may encrypt with one nonce twice under one key, and short ones would repeat.
+    while (!used_.emplace(message.key, message.iv).second)
+      random_.fill(message.iv.data(), message.iv.size());
     message.in_place = random_.below(2) == 0;
     message.in_alignment = random_.below(2) ? 0 : static_cast<uint32_t>(random_.below(16));
     message.out_alignment = message.in_alignment ? static_cast<uint32_t>(random_.below(16)) : 0;
@@ -108,6 +113,7 @@ class Aead : public DeviceTest {
 
   Random random_{3800};
   Bytes keys_;
+  std::set<std::pair<uint32_t, Bytes>> used_;  // the number of the key, and the nonce
 };
 
 void Aead::check(const Setting &setting, lc_direction direction,

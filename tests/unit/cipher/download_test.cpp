@@ -76,9 +76,11 @@ void Download::run_kind(const Kind &kind, bool pinned, lc_direction direction, b
     std::copy(right.begin(), right.end(), expected.begin() + at);
     lc_message message = plain_message(key, iv, static_cast<uint8_t *>(on_device) + at,
                                        static_cast<uint8_t *>(out) + at, length);
-    message.aad = aad.data() + 50 * n;
-    message.aad_length = aad_bytes;
-    message.tag = tags.data() + 16 * n;
+    if (kind.is_aead()) {
+      message.aad = aad.data() + 50 * n;
+      message.aad_length = aad_bytes;
+      message.tag = tags.data() + 16 * n;
+    }
     messages.push_back(message);
     at += length + kGap;
   }

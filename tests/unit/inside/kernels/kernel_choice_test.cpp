@@ -136,13 +136,13 @@ class KernelChoice : public testing::Test {
     return record_.take();
   }
 
-  // A job of one message. Where that is opened, its tag is of zeros.
+  // Runs a job of one message. Only an authenticated mode gets a tag: its memory holds zeros.
   Status run(lc_cipher cipher, lc_direction direction, uint32_t key_bytes, const test::Bytes &key,
              const test::Bytes &iv, const test::Bytes &in, test::Bytes &out) {
     lc_message message =
         test::plain_message(key.data(), iv.data(), in.data(), out.data(), in.size());
     uint8_t tag[16] = {};
-    message.tag = tag;
+    if (mode_of(cipher).is_aead) message.tag = tag;
     const lc_cipher_job job = test::job_of(message, cipher, direction, key_bytes);
     Result<CipherJob> made = make_cipher_job(&job);
     if (!made.ok()) return made.status();

@@ -153,9 +153,11 @@ class Trial {
     for (size_t n = 0; n < lengths.size(); n++) {
       lc_message message = test::plain_message(keys[n].data(), ivs[n].data(), texts[n].data(),
                                                texts[n].data(), lengths[n]);
-      message.aad = aads[n].data();
-      message.aad_length = aads[n].size();
-      message.tag = tags[n].data();
+      if (mode.is_aead) {
+        message.aad = aads[n].data();
+        message.aad_length = aads[n].size();
+        message.tag = tags[n].data();
+      }
       messages.push_back(message);
     }
     lc_cipher_job asked = test::job_of(messages, cipher, direction, key_bytes);
