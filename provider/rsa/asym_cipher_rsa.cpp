@@ -12,7 +12,10 @@
 #include <openssl/rsa.h>
 
 #include <cstring>
+#include <memory>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "provider/dispatch.h"
 #include "provider/fallback.h"
@@ -70,18 +73,52 @@ struct OaepQueries {
   }
 };
 
+// The parameters of the default provider's context.
+struct FallbackParams {
+  int padding = 0;
+  char digest[kMostNameBytes] = "", mgf1_digest[kMostNameBytes] = "";
+  unsigned tls_version = 0, tls_alternative = 0;
+  const void *label = nullptr;
+  size_t label_bytes = 0;
+  bool rejection_is_known = false;
+  unsigned rejects = 0;
+
+  bool read(EVP_PKEY_CTX *context) {
+    enum { kLabel = 5, kRejects = 6 };
+    OSSL_PARAM params[] = {
+        {OSSL_ASYM_CIPHER_PARAM_PAD_MODE, OSSL_PARAM_INTEGER, &padding, sizeof padding, 0},
+        {OSSL_ASYM_CIPHER_PARAM_OAEP_DIGEST, OSSL_PARAM_UTF8_STRING, digest, sizeof digest, 0},
+        {OSSL_ASYM_CIPHER_PARAM_MGF1_DIGEST, OSSL_PARAM_UTF8_STRING, mgf1_digest,
+         sizeof mgf1_digest, 0},
+        {OSSL_ASYM_CIPHER_PARAM_TLS_CLIENT_VERSION, OSSL_PARAM_UNSIGNED_INTEGER, &tls_version,
+         sizeof tls_version, 0},
+        {OSSL_ASYM_CIPHER_PARAM_TLS_NEGOTIATED_VERSION, OSSL_PARAM_UNSIGNED_INTEGER,
+         &tls_alternative, sizeof tls_alternative, 0},
+        {OSSL_ASYM_CIPHER_PARAM_OAEP_LABEL, OSSL_PARAM_OCTET_PTR, &label, 0, 0},
+        {kImplicitRejection, OSSL_PARAM_UNSIGNED_INTEGER, &rejects, sizeof rejects, 0},
+        OSSL_PARAM_END};
+    for (OSSL_PARAM *param = params; param->key != nullptr; ++param)
+      param->return_size = OSSL_PARAM_UNMODIFIED;
+    if (!EVP_PKEY_CTX_get_params(context, params)) return false;
+    rejection_is_known = params[kRejects].return_size != OSSL_PARAM_UNMODIFIED;
+    if (label != nullptr) label_bytes = params[kLabel].return_size;
+    return true;
+  }
+};
+
 struct CipherContextRsa {
   Provider *provider;
   RsaKey *key = nullptr;
+  RsaUse use = RsaUse::kDecrypt;
   EVP_PKEY_CTX *fallback = nullptr;
-  OaepQueries queries;
-  DecryptingState state;
+  OaepQueries queries = {};
+  DecryptingState state = {};
 };
 
 CipherContextRsa &context_of(void *pointer) { return *static_cast<CipherContextRsa *>(pointer); }
 
 void *new_context(void *provider) {
-  return new CipherContextRsa{static_cast<Provider *>(provider), nullptr, nullptr, {}, {}};
+  return new CipherContextRsa{.provider = static_cast<Provider *>(provider)};
 }
 
 void free_context(void *pointer) {
@@ -93,14 +130,48 @@ void free_context(void *pointer) {
   delete context;
 }
 
+// Copies the default provider's context. In OpenSSL 3.0.17 and earlier, EVP_PKEY_CTX_dup() makes
+// both share the label, and both free it. So if there is a label, this begins a new context and
+// sets the same parameters. May throw std::bad_alloc.
+EVP_PKEY_CTX *copy_fallback(const CipherContextRsa &from) {
+  FallbackParams has;
+  if (!has.read(from.fallback)) return nullptr;
+  if (has.label == nullptr) return EVP_PKEY_CTX_dup(from.fallback);
+  std::vector<OSSL_PARAM> params;
+  const auto set = [&](const char *name, unsigned type, const void *value, size_t bytes) {
+    params.push_back({name, type, const_cast<void *>(value), bytes, 0});
+  };
+  const auto set_text = [&](const char *name, const char *text) {
+    set(name, OSSL_PARAM_UTF8_STRING, text, std::strlen(text));
+  };
+  const auto set_unsigned = [&](const char *name, const unsigned &value) {
+    set(name, OSSL_PARAM_UNSIGNED_INTEGER, &value, sizeof value);
+  };
+  set(OSSL_ASYM_CIPHER_PARAM_PAD_MODE, OSSL_PARAM_INTEGER, &has.padding, sizeof has.padding);
+  if (has.digest[0] != '\0') {
+    set_text(OSSL_ASYM_CIPHER_PARAM_OAEP_DIGEST, has.digest);
+    set_text(OSSL_ASYM_CIPHER_PARAM_OAEP_DIGEST_PROPS, from.queries.digest.c_str());
+  }
+  if (from.queries.has_mgf1_digest) {
+    set_text(OSSL_ASYM_CIPHER_PARAM_MGF1_DIGEST, has.mgf1_digest);
+    set_text(OSSL_ASYM_CIPHER_PARAM_MGF1_DIGEST_PROPS, from.queries.mgf1_digest.c_str());
+  }
+  set(OSSL_ASYM_CIPHER_PARAM_OAEP_LABEL, OSSL_PARAM_OCTET_STRING, has.label, has.label_bytes);
+  set_unsigned(OSSL_ASYM_CIPHER_PARAM_TLS_CLIENT_VERSION, has.tls_version);
+  set_unsigned(OSSL_ASYM_CIPHER_PARAM_TLS_NEGOTIATED_VERSION, has.tls_alternative);
+  if (has.rejection_is_known) set_unsigned(kImplicitRejection, has.rejects);
+  params.push_back(OSSL_PARAM_END);
+  return begin_fallback(*from.provider, from.key->fallback(), from.use, params.data());
+}
+
 void *copy_context(void *pointer) {
   const CipherContextRsa &from = context_of(pointer);
   std::unique_ptr<CipherContextRsa, decltype(&free_context)> copy(
-      new CipherContextRsa{from.provider, nullptr, nullptr, {}, {}}, free_context);
+      new CipherContextRsa{.provider = from.provider}, free_context);
   if (from.key != nullptr) copy->key = from.key->take();
+  copy->use = from.use;
   copy->queries = from.queries;
-  if (from.fallback != nullptr && (copy->fallback = EVP_PKEY_CTX_dup(from.fallback)) == nullptr)
-    return nullptr;
+  if (from.fallback != nullptr && (copy->fallback = copy_fallback(from)) == nullptr) return nullptr;
   return copy.release();
 }
 
@@ -114,6 +185,7 @@ int begin(CipherContextRsa &context, void *key, const OSSL_PARAM params[], RsaUs
   RsaKey *taken = static_cast<RsaKey *>(key)->take();
   RsaKey::release(context.key);
   context.key = taken;
+  context.use = use;
   context.state.forget();
   context.queries = {};
   EVP_PKEY_CTX_free(context.fallback);
@@ -151,30 +223,16 @@ bool read_state(CipherContextRsa &context) {
   DecryptingState &state = context.state;
   if (state.known) return true;
   state.forget();
-  char digest[kMostNameBytes] = "", mgf1_digest[kMostNameBytes] = "";
-  const void *label = nullptr;
-  unsigned rejects = 0;
-  enum { kLabel = 5, kRejects = 6 };
-  OSSL_PARAM params[] = {
-      {OSSL_ASYM_CIPHER_PARAM_PAD_MODE, OSSL_PARAM_INTEGER, &state.padding, sizeof state.padding,
-       0},
-      {OSSL_ASYM_CIPHER_PARAM_OAEP_DIGEST, OSSL_PARAM_UTF8_STRING, digest, sizeof digest, 0},
-      {OSSL_ASYM_CIPHER_PARAM_MGF1_DIGEST, OSSL_PARAM_UTF8_STRING, mgf1_digest, sizeof mgf1_digest,
-       0},
-      {OSSL_ASYM_CIPHER_PARAM_TLS_CLIENT_VERSION, OSSL_PARAM_UNSIGNED_INTEGER, &state.tls_version,
-       sizeof state.tls_version, 0},
-      {OSSL_ASYM_CIPHER_PARAM_TLS_NEGOTIATED_VERSION, OSSL_PARAM_UNSIGNED_INTEGER,
-       &state.tls_alternative, sizeof state.tls_alternative, 0},
-      {OSSL_ASYM_CIPHER_PARAM_OAEP_LABEL, OSSL_PARAM_OCTET_PTR, &label, 0, 0},
-      {kImplicitRejection, OSSL_PARAM_UNSIGNED_INTEGER, &rejects, sizeof rejects, 0},
-      OSSL_PARAM_END};
-  for (OSSL_PARAM *param = params; param->key != nullptr; ++param)
-    param->return_size = OSSL_PARAM_UNMODIFIED;
-  if (!EVP_PKEY_CTX_get_params(context.fallback, params)) return false;
+  FallbackParams params;
+  if (!params.read(context.fallback)) return false;
+  const char *const digest = params.digest, *const mgf1_digest = params.mgf1_digest;
+  state.padding = params.padding;
+  state.tls_version = params.tls_version;
+  state.tls_alternative = params.tls_alternative;
   // A version that does not know the parameter does not reject implicitly.
-  state.rejects_implicitly = params[kRejects].return_size != OSSL_PARAM_UNMODIFIED && rejects != 0;
-  state.label = static_cast<const uint8_t *>(label);
-  if (label != nullptr) state.label_bytes = params[kLabel].return_size;
+  state.rejects_implicitly = params.rejection_is_known && params.rejects != 0;
+  state.label = static_cast<const uint8_t *>(params.label);
+  state.label_bytes = params.label_bytes;
   Provider &provider = *context.provider;
   if (state.padding == RSA_PKCS1_OAEP_PADDING) {
     const OaepQueries &queries = context.queries;

@@ -92,12 +92,14 @@ class StreamCalls : public testing::Test {
 
   // The calls for one chunk of messages under one key.
   Counts count(lc_cipher cipher, size_t messages = 1) {
-    const std::vector<uint8_t> key(32, 1), iv(16, 2), aad(20, 3);
-    std::vector<uint8_t> texts(messages * 48), tags(messages * 16);
+    const std::vector<uint8_t> key(32, 1), aad(20, 3);
+    std::vector<uint8_t> ivs(messages * 16, 2), texts(messages * 48), tags(messages * 16);
     std::vector<lc_message> list(messages);
     for (size_t n = 0; n < messages; ++n) {
       list[n].key = key.data();
-      list[n].iv = iv.data();
+      ivs[n * 16] = static_cast<uint8_t>(n);
+      ivs[n * 16 + 1] = static_cast<uint8_t>(n >> 8);
+      list[n].iv = &ivs[n * 16];
       list[n].in = list[n].out = &texts[n * 48];
       list[n].length = 48;
       if (!mode_of(cipher).is_aead) continue;

@@ -459,12 +459,13 @@ TEST_F(OnTheirDevices, EachDoesItsOwn) {
   for (const lc_cipher cipher : {LC_AES_CTR, LC_AES_CBC, LC_AES_GCM}) {
     open_all({"", "", ""});
     std::vector<lc_message> all;
-    std::vector<Bytes> before, tags(9, Bytes(16));
+    std::vector<Bytes> before, tags(9, Bytes(16)), ivs(9, Bytes(iv_, iv_ + 16));
     for (uint32_t n = 0; n < 9; ++n) {
       uint8_t *at = allocate(n % 3, kBytes + 64) + 16 * (n / 3);
       random_.fill(at, kBytes);
       before.emplace_back(at, at + kBytes);
-      all.push_back(plain_message(key_, iv_, at, at, kBytes));
+      ivs[n][0] = static_cast<uint8_t>(n);
+      all.push_back(plain_message(key_, ivs[n].data(), at, at, kBytes));
       all.back().tag = tags[n].data();
     }
     const RequestPointer request = submit(*dispatcher_, job(all, cipher));
@@ -472,15 +473,15 @@ TEST_F(OnTheirDevices, EachDoesItsOwn) {
     ASSERT_TRUE(status.ok()) << status.text();
     EXPECT_EQ(9 * kBytes, request->result.device_bytes);
     for (uint32_t n = 0; n < 3; ++n) EXPECT_EQ(3 * kBytes, bytes(n));
-    const Bytes iv(iv_, iv_ + (cipher == LC_AES_GCM ? 12 : 16));
     for (uint32_t n = 0; n < 9; ++n) {
       Bytes right(kBytes), tag(16);
+      const Bytes nonce(ivs[n].begin(), ivs[n].begin() + 12);
       if (cipher == LC_AES_GCM)
-        reference_seal({cipher, 16, key_, iv, {}}, before[n].data(), right.data(), kBytes,
+        reference_seal({cipher, 16, key_, nonce, {}}, before[n].data(), right.data(), kBytes,
                        tag.data());
       else
-        reference_crypt({cipher, LC_ENCRYPT, 16}, key_, iv_, before[n].data(), right.data(),
-                        kBytes);
+        reference_crypt({cipher, LC_ENCRYPT, 16}, key_, ivs[n].data(), before[n].data(),
+                        right.data(), kBytes);
       const auto *out = static_cast<const uint8_t *>(all[n].out);
       EXPECT_EQ(right, Bytes(out, out + kBytes)) << n;
       if (cipher == LC_AES_GCM) {
