@@ -1,8 +1,8 @@
 // Loads and unloads a provider many times, in one library context or in a new one each time, and
-// uses it each time. Its arguments are words NAME=VALUE:
+// uses it each time. OPENSSL_CONF names the provider's module and settings, and does not activate
+// it. Its arguments are words NAME=VALUE:
 //
 //   key=FILE     an RSA key
-//   folder=DIR   where the provider's module is
 //   loads=N      how often
 //   own=yes      each time in a library context of its own
 //
@@ -12,6 +12,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <dirent.h>
 #include <malloc.h>
+#include <openssl/conf.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -76,27 +77,32 @@ void use(OSSL_LIB_CTX *library, const char *path) {
 }  // namespace
 
 int main(int count, char **arguments) {
-  std::string key, folder;
+  std::string key;
   int loads = 1;
   bool own = false;
   for (int n = 1; n < count; ++n) {
     const std::string text = arguments[n], name = text.substr(0, text.find('=')),
                       value = text.substr(name.size() + 1);
     if (name == "key") key = value;
-    if (name == "folder") folder = value;
     if (name == "loads") loads = atoi(value.c_str());
     if (name == "own") own = value == "yes";
   }
   OSSL_LIB_CTX *library = nullptr;
   for (int n = 0; n < loads; ++n) {
-    if (own) library = OSSL_LIB_CTX_new();
-    OSSL_PROVIDER_set_default_search_path(library, folder.c_str());
+    if (own) {
+      library = OSSL_LIB_CTX_new();
+      if (OSSL_LIB_CTX_load_config(library, getenv("OPENSSL_CONF")) != 1) fail("no configuration");
+    }
     OSSL_PROVIDER *base = OSSL_PROVIDER_load(library, "default");
     OSSL_PROVIDER *provider = OSSL_PROVIDER_load(library, "gpu");
     if (base == nullptr || provider == nullptr) fail("no provider");
     use(library, key.c_str());
     if (OSSL_PROVIDER_unload(provider) != 1 || OSSL_PROVIDER_unload(base) != 1) fail("no unload");
-    if (own) OSSL_LIB_CTX_free(library);
+    if (own) {
+      OSSL_LIB_CTX_free(library);
+      // OpenSSL otherwise keeps a list of all configurations that were loaded.
+      CONF_modules_finish();
+    }
     printf("%zu %ld %d %d\n", mallinfo2().uordblks, pages_in_memory(),
            count_entries("/proc/self/task"), count_entries("/proc/self/fd"));
   }
