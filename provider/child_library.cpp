@@ -93,6 +93,7 @@ void end_listening(const OSSL_CORE_HANDLE *handle) {
 }  // namespace
 
 OSSL_LIB_CTX *new_child_library(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core) {
+  OSSL_FUNC_provider_deregister_child_cb_fn *deregister_from_core = nullptr;
   try {
     std::vector<OSSL_DISPATCH> functions;
     for (; core->function_id != 0; ++core) {
@@ -102,11 +103,16 @@ OSSL_LIB_CTX *new_child_library(const OSSL_CORE_HANDLE *handle, const OSSL_DISPA
         register_with_core = OSSL_FUNC_provider_register_child_cb(core);
         copy.function = reinterpret_cast<Function>(called_from_c<begin_to_listen>);
       } else if (copy.function_id == OSSL_FUNC_PROVIDER_DEREGISTER_CHILD_CB) {
+        deregister_from_core = OSSL_FUNC_provider_deregister_child_cb(core);
         copy.function = reinterpret_cast<Function>(called_from_c<end_listening>);
       }
     }
     functions.push_back({0, nullptr});
-    return OSSL_LIB_CTX_new_child(handle, functions.data());
+    OSSL_LIB_CTX *const made = OSSL_LIB_CTX_new_child(handle, functions.data());
+    // The core frees a provider that does not load, and another may then have its address. So the
+    // core must not keep callbacks of this one.
+    if (made == nullptr && deregister_from_core != nullptr) deregister_from_core(handle);
+    return made;
   } catch (const std::bad_alloc &) {
     return nullptr;
   }
