@@ -2,6 +2,7 @@
 """The servers of dev/clients that check a configuration, start, serve one client, and stop:
 mail, DNS, VPN, proxies, message brokers and databases. A row of DAEMONS describes each."""
 
+import getpass
 import imaplib
 import os
 import shlex
@@ -14,14 +15,15 @@ import subprocess
 import time
 import typing
 
-from clients_servers import origin, other_user
+from clients_servers import CRASHES, origin, other_user
 from clients_stage import OURS, Failure, descendants, expect, read
 from local_server import free_port, program, wait_for
 from provider_fixtures import OPENSSL, plain
 
 
 class Daemon(typing.NamedTuple):
-    # The command that prints the version.
+    # The command that prints the version. It fails if only root may start the server, and we are
+    # not root.
     version: list
     # The configuration files, by name.
     files: dict
@@ -162,7 +164,7 @@ LoadModule = webadmin
 """}, "znc -f -d $home", (connects(), client(
         "curl -q -sS --noproxy * --cacert $key/certificate.pem https://localhost:$port/", "ZNC")),
         ("znc --makepem -d $home",), as_other=True),
-    "dovecot": Daemon(["dovecot", "--version"], {"dovecot.conf": """
+    "dovecot": Daemon(["sh", "-c", "[ $(id -u) = 0 ] && dovecot --version"], {"dovecot.conf": """
 protocols = imap
 base_dir = $home/run
 import_environment = $$import_environment OPENSSL_CONF LANECRYPT_AES_FORM
@@ -193,7 +195,7 @@ service imap-login {
 """, "mail/empty": ""}, "dovecot -F -c $home/dovecot.conf", (connects(), reads_mail), ("chown $user $home/mail", "doveconf -n -c $home/dovecot.conf"),
                       # imap-login's root is a folder of its own.
                       counts=False),
-    "postfix": Daemon(["postconf", "-d", "mail_version"], {"main.cf": """
+    "postfix": Daemon(["sh", "-c", "[ $(id -u) = 0 ] && postconf -d mail_version"], {"main.cf": """
 compatibility_level = 3.6
 queue_directory = $home/spool
 data_directory = $home/data
@@ -202,17 +204,19 @@ maillog_file_prefixes = /dev/stdout
 maillog_file = /dev/stdout
 myhostname = localhost
 mydestination =
+mynetworks = 127.0.0.0/8
 inet_protocols = ipv4
 inet_interfaces = 127.0.0.1
 alias_maps =
-relayhost = [localhost]:$port2
+relayhost = [127.0.0.1]:$port2
+max_use = 1
 smtp_tls_security_level = secure
 smtp_tls_CAfile = $key/certificate.pem
 smtp_tls_secure_cert_match = localhost
 smtpd_tls_security_level = may
 smtpd_tls_cert_file = $key/certificate.pem
 smtpd_tls_key_file = $key/key.pem
-smtpd_relay_restrictions = permit
+smtpd_relay_restrictions = permit_mynetworks, reject
 """, "master.cf": """
 127.0.0.1:$port inet n - n - - smtpd
 127.0.0.1:$port2 inet n - n - - smtpd -o content_filter=discard:x -o myhostname=second.localhost
@@ -230,9 +234,9 @@ tlsmgr unix - - n 1000? 1 tlsmgr
 proxymap unix - - n - - proxymap
 anvil unix - - n - 1 anvil
 postlog unix-dgram n - n - 1 postlogd
-""", "data/empty": "", "spool/empty": ""}, "postfix -c $home start-fg",
+""", "data/empty": "", "spool/empty": ""}, "/usr/lib/postfix/sbin/master -c $home -s",
         (connects("-starttls", "smtp"), sends_mail),
-        ("chown postfix $home/data", "postfix -c $home check")),
+        ("chown postfix $home/data", "postfix -c $home check"), statuses=(-signal.SIGTERM,)),
     "named": Daemon(["named", "-v"], {"named.conf": """
 tls here { cert-file "$key/certificate.pem"; key-file "$key/key.pem"; };
 dnssec-policy rsa { keys { csk lifetime unlimited algorithm rsasha256 2048; }; };
@@ -291,6 +295,18 @@ zone-cache-refresh-interval=0
          "pdnsutil --config-dir=$home add-zone-key example ksk 2048 active rsasha256",
          "pdnsutil --config-dir=$home add-zone-key example zsk 2048 active rsasha256",
          "pdnsutil --config-dir=$home check-zone example"), statuses=(0, -signal.SIGTERM)),
+    # The client ends after 3 seconds.
+    "openvpn": Daemon(["sh", "-c", "openvpn --version | head -1"], {},
+                      "openvpn --dev null --verb 3 --proto tcp-server --port $port --local 127.0.0.1 --tls-server "
+                      "--dh none --ca $key/certificate.pem --cert $key/certificate.pem --key $key/key.pem "
+                      "--ping 1 --data-ciphers AES-256-GCM",
+                      (client("openvpn --dev null --verb 3 --proto tcp-client --remote 127.0.0.1 --port $port "
+                              "--tls-client --ca $key/certificate.pem --cert $key/certificate.pem "
+                              "--key $key/key.pem --verify-x509-name localhost name --ping 1 "
+                              "--data-ciphers AES-256-GCM --inactive 3 1000000 --connect-retry 1",
+                              "Initialization Sequence Completed"),),
+                      ("openvpn --genkey secret $home/secret",
+                       "openvpn --test-crypto --secret $home/secret --cipher AES-256-CBC")),
     "mosquitto": Daemon(["sh", "-c", "mosquitto -h | head -1"], {"mosquitto.conf": """
 listener $port 127.0.0.1
 certfile $key/certificate.pem
@@ -322,7 +338,7 @@ dir $home
                       "--ssl-key=$key/key.pem",
                       (connects("-starttls", "mysql"), client(
                           "mariadb --no-defaults --ssl-ca=$key/certificate.pem --ssl-verify-server-cert "
-                          "--protocol=tcp -h localhost -P $port -u $me -N -e \"show status like 'Ssl_version'; "
+                          "--protocol=tcp -h localhost -P $port -u root -N -e \"show status like 'Ssl_version'; "
                           "select aes_decrypt(aes_encrypt(repeat('word', 9999), 'key'), 'key')\"",
                           "TLSv1.3", "wordword")),
                       ("mariadb-install-db --no-defaults --user=$me --datadir=$home/data "
@@ -335,7 +351,7 @@ def serve_one(daemon):
         home = stage.folder / "home"
         with origin(stage) as behind:
             names = {"home": home, "key": stage.key, "port": free_port(), "port2": free_port(),
-                     "behind": behind, "user": other_user() or os.getuid(), "me": "root"}
+                     "behind": behind, "user": other_user() or os.getuid(), "me": getpass.getuser()}
             for file, text in daemon.files.items():
                 (home / file).parent.mkdir(parents=True, exist_ok=True)
                 (home / file).write_text(fill(text, names))
@@ -350,6 +366,8 @@ def serve_one(daemon):
             wait_for(names["port"], server)
             for use in daemon.use:
                 use(stage, names)
+            crashed = [line for line in stage.log().splitlines() if any(c in line for c in CRASHES)]
+            expect(not crashed, f"a process crashed: {crashed[:1]}")
             if stage.way != "plain":
                 expect(any(f"/{OURS}" in read(f"/proc/{process}/maps") for process in
                            (server.pid, *descendants(server.pid))), "the server lacks the provider")

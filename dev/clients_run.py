@@ -24,7 +24,8 @@ for variable in ("OPENSSL_MODULES", "LANECRYPT_DEVICES", "LANECRYPT_HOST_FAULT")
 
 import clients_stage  # noqa: E402
 from clients_stage import REPOSITORY, WAYS, Failure, Stage  # noqa: E402
-from clients_commands import PYTHON, SECRET, borg, curl, language, openssl  # noqa: E402
+from clients_commands import (PYTHON, SECRET, borg, curl, icinga2, language, openssl,  # noqa: E402
+                              softhsm, strongswan)
 from clients_daemons import DAEMONS, serve_one  # noqa: E402
 from clients_servers import (serve_by_apache, serve_by_haproxy, serve_by_nginx,  # noqa: E402
                              serve_by_stunnel)
@@ -58,6 +59,10 @@ PROGRAMS = {
                     ["node", "-p", "process.version + ' OpenSSL ' + process.versions.openssl"]),
     "curl": Program(curl, ["curl", "--version"]),
     "borg": Program(borg, ["borg", "--version"]),
+    "softhsm": Program(softhsm, ["softhsm2-util", "--version"]),
+    "strongswan": Program(strongswan, ["sh", "-c", "pki --help 2>&1 | grep strongSwan"]),
+    # It ends by _exit().
+    "icinga2": Program(icinga2, ["icinga2", "--version"], counts=False),
     "nginx": Program(serve_by_nginx, ["nginx", "-v"]),
     "haproxy": Program(serve_by_haproxy, ["haproxy", "-v"]),
     "apache-prefork": Program(serve_by_apache("prefork"), ["apache2", "-v"]),
@@ -71,7 +76,8 @@ PROGRAMS = {
     **{name: Program(serve_one(daemon), daemon.version, daemon.counts)
        for name, daemon in DAEMONS.items()},
 }
-NEEDS = {"curl": "nginx", "sshd": "sshd", "ssh": "sshd", "stunnel": "stunnel4"}
+NEEDS = {"curl": "nginx", "sshd": "sshd", "ssh": "sshd", "stunnel": "stunnel4",
+         "softhsm": "pkcs11-tool"}
 
 
 @functools.cache
