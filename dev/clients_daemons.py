@@ -333,7 +333,7 @@ dir $home
     "memcached": Daemon(["memcached", "--version"], {}, "memcached -l 127.0.0.1 -p $port -U 0 -Z "
                         "-o ssl_chain_cert=$key/certificate.pem,ssl_key=$key/key.pem",
                         (connects(),), as_other=True),
-    "mariadb": Daemon(["mariadbd", "--version"], {}, "mariadbd --no-defaults --user=$me --datadir=$home/data --port=$port "
+    "mariadb": Daemon(["mariadbd", "--version"], {}, "mariadbd --no-defaults --log-warnings=1 --user=$me --datadir=$home/data --port=$port "
                       "--bind-address=127.0.0.1 --socket=$home/socket --ssl-cert=$key/certificate.pem "
                       "--ssl-key=$key/key.pem",
                       (connects("-starttls", "mysql"), client(
