@@ -2,7 +2,6 @@
 """The programs of dev/clients that do their work and end: languages that encrypt and sign,
 the commands openssl, curl and borg, and tools that make keys and certificates."""
 
-import getpass
 import json
 import shutil
 
@@ -172,17 +171,3 @@ def strongswan(stage):
                                 "CN=localhost", "--ca", "--outform", "pem"))
     pki("--verify", "--in", certificate, "--cacert", certificate)
     plain(OPENSSL, "verify", "-CAfile", certificate, certificate)
-
-
-def icinga2(stage):
-    """Makes a key and a certificate, and checks these and a configuration."""
-    user = getpass.getuser()
-    (stage.folder / "icinga2.conf").write_text('const NodeName = "localhost"\n')
-
-    def run(*command):
-        stage.run("icinga2", *command, environment={"ICINGA2_USER": user, "ICINGA2_GROUP": user})
-
-    run("pki", "new-cert", "--cn", "localhost", "--key", "new.pem", "--csr", "new.csr", "--cert", "new.crt")
-    run("pki", "verify", "--cn", "localhost", "--cert", "new.crt")
-    plain(OPENSSL, "req", "-in", stage.folder / "new.csr", "-verify", "-noout")
-    run("daemon", "-C", "-c", "icinga2.conf")

@@ -119,6 +119,10 @@ ZONE = """
 @ 3600 IN NS a.example.
 a 3600 IN A 192.0.2.1
 """
+# As root it becomes another user, by default.
+ICINGA2 = "env ICINGA2_USER=$me ICINGA2_GROUP=$me icinga2"
+ICINGA2_FOLDERS = " ".join(f"-D {name}=$home" for name in ("DataDir", "CacheDir", "LogDir", "InitRunDir",
+                                                          "SpoolDir", "ConfigDir"))
 DAEMONS = {
     "nghttpx": Daemon(["nghttpx", "--version"], {}, "nghttpx --conf=/dev/null -f127.0.0.1,$port -b127.0.0.1,$behind --workers=2 "
                       "--no-ocsp --errorlog-file=/dev/stderr $key/key.pem $key/certificate.pem",
@@ -146,7 +150,7 @@ server.port = $port
 ssl.engine = "enable"
 ssl.pemfile = "$key/certificate.pem"
 ssl.privkey = "$key/key.pem"
-"""}, "lighttpd -D -f $home/lighttpd.conf", (connects(), gets_data), ("lighttpd -tt -f $home/lighttpd.conf",)),
+"""}, "lighttpd -D -f $home/lighttpd.conf", (connects(), gets_data), ("lighttpd -tt -f $home/lighttpd.conf",), by=signal.SIGINT),
     "znc": Daemon(["znc", "--version"], {"configs/znc.conf": """
 Version = 1.8.2
 SSLCertFile = $key/both.pem
@@ -295,6 +299,25 @@ zone-cache-refresh-interval=0
          "pdnsutil --config-dir=$home add-zone-key example ksk 2048 active rsasha256",
          "pdnsutil --config-dir=$home add-zone-key example zsk 2048 active rsasha256",
          "pdnsutil --config-dir=$home check-zone example"), statuses=(0, -signal.SIGTERM)),
+    "icinga2": Daemon(["icinga2", "--version"], {"icinga2.conf": """
+const NodeName = "localhost"
+object Endpoint "localhost" { }
+object Zone "localhost" { endpoints = [ "localhost" ] }
+object ApiListener "api" {
+  bind_host = "127.0.0.1"
+  bind_port = $port
+}
+""", "certs/empty": "", "log/empty": ""}, f"{ICINGA2} daemon -c $home/icinga2.conf {ICINGA2_FOLDERS}", (connects(),),
+                      (f"{ICINGA2} pki new-cert --cn localhost --key $home/new.pem --csr $home/new.csr "
+                       "--cert $home/new.crt",
+                       "openssl req -in $home/new.csr -verify -noout",
+                       f"{ICINGA2} pki verify --cn localhost --cert $home/new.crt",
+                       "cp $key/key.pem $home/certs/localhost.key",
+                       "cp $key/certificate.pem $home/certs/localhost.crt",
+                       "cp $key/certificate.pem $home/certs/ca.crt",
+                       f"{ICINGA2} daemon -C -c $home/icinga2.conf {ICINGA2_FOLDERS}"),
+                      # It ends by _exit().
+                      counts=False),
     # The client ends after 3 seconds.
     "openvpn": Daemon(["sh", "-c", "openvpn --version | head -1"], {},
                       "openvpn --dev null --verb 3 --proto tcp-server --port $port --local 127.0.0.1 --tls-server "

@@ -24,7 +24,7 @@ for variable in ("OPENSSL_MODULES", "LANECRYPT_DEVICES", "LANECRYPT_HOST_FAULT")
 
 import clients_stage  # noqa: E402
 from clients_stage import REPOSITORY, WAYS, Failure, Stage  # noqa: E402
-from clients_commands import (PYTHON, SECRET, borg, curl, icinga2, language, openssl,  # noqa: E402
+from clients_commands import (PYTHON, SECRET, borg, curl, language, openssl,  # noqa: E402
                               softhsm, strongswan)
 from clients_daemons import DAEMONS, serve_one  # noqa: E402
 from clients_servers import (serve_by_apache, serve_by_haproxy, serve_by_nginx,  # noqa: E402
@@ -61,8 +61,6 @@ PROGRAMS = {
     "borg": Program(borg, ["borg", "--version"]),
     "softhsm": Program(softhsm, ["softhsm2-util", "--version"]),
     "strongswan": Program(strongswan, ["sh", "-c", "pki --help 2>&1 | grep strongSwan"]),
-    # It ends by _exit().
-    "icinga2": Program(icinga2, ["icinga2", "--version"], counts=False),
     "nginx": Program(serve_by_nginx, ["nginx", "-v"]),
     "haproxy": Program(serve_by_haproxy, ["haproxy", "-v"]),
     "apache-prefork": Program(serve_by_apache("prefork"), ["apache2", "-v"]),
