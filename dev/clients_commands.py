@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs of dev/clients that do their work and end: languages that encrypt and sign,
-the commands openssl, curl and borg."""
+the commands openssl, curl and borg, and tools that make keys and certificates."""
 
 import json
 import shutil
@@ -12,6 +12,7 @@ from provider_fixtures import IV, KEY, OPENSSL, plain
 SCRIPTS = REPOSITORY / "dev" / "clients_scripts"
 # Debian's own Python, which has Debian's cryptography.
 PYTHON = shutil.which("/usr/bin/python3") or "python3"
+SOFTHSM = "/usr/lib/softhsm/libsofthsm2.so"
 SECRET = b"a secret of a few bytes"
 
 
@@ -127,3 +128,46 @@ def borg(stage):
     for name in ("data.bin", "small"):
         same((stage.folder / name).read_bytes(), (files / name).read_bytes(), name)
     run("list", repository, status=2, environment={**environment, "BORG_PASSPHRASE": "other"})
+
+
+def softhsm(stage):
+    """Imports a key into a token, signs with it, and makes keys there, by PKCS #11."""
+    (stage.folder / "tokens").mkdir()
+    configuration = stage.folder / "softhsm2.conf"
+    configuration.write_text(f"directories.tokendir = {stage.folder}/tokens\n")
+
+    def run(*command):
+        stage.run(*command, environment={"SOFTHSM2_CONF": str(configuration)})
+
+    def token(*command):
+        run("pkcs11-tool", "--module", SOFTHSM, "--token-label", "one", "--pin", "1234", *command)
+
+    run("softhsm2-util", "--init-token", "--free", "--label", "one", "--pin", "1234", "--so-pin", "1234")
+    run("softhsm2-util", "--import", stage.key / "key.pem", "--token", "one", "--label", "key", "--id",
+        "01", "--pin", "1234")
+    token("--sign", "-m", "SHA256-RSA-PKCS", "--id", "01", "-i", stage.key / "data.bin", "-o",
+          stage.folder / "signature.out")
+    check_outputs(stage, ("signature",))
+    token("--keypairgen", "--key-type", "rsa:2048", "--id", "02")
+    token("--keygen", "--key-type", "AES:32", "--id", "03")
+    cipher = ("-m", "AES-CBC-PAD", "--iv", IV, "--id", "03")
+    token("--encrypt", *cipher, "-i", stage.key / "public.pem", "-o", stage.folder / "sealed")
+    token("--decrypt", *cipher, "-i", stage.folder / "sealed", "-o", stage.folder / "back")
+    same((stage.folder / "back").read_bytes(), (stage.key / "public.pem").read_bytes(), "decrypted")
+
+
+def strongswan(stage):
+    """Makes a key and a certificate with strongSwan's pki and its plugin openssl."""
+    configuration = stage.folder / "strongswan.conf"
+    configuration.write_text("pki { load = random nonce x509 pubkey pkcs1 pkcs8 pem openssl }\n")
+
+    def pki(*command):
+        return stage.run("pki", *command, environment={"STRONGSWAN_CONF": str(configuration)}).stdout
+
+    (stage.folder / "new.pem").write_bytes(
+        pki("--gen", "--type", "rsa", "--size", "2048", "--outform", "pem"))
+    certificate = stage.folder / "certificate.pem"
+    certificate.write_bytes(pki("--self", "--in", stage.folder / "new.pem", "--type", "rsa", "--dn",
+                                "CN=localhost", "--ca", "--outform", "pem"))
+    pki("--verify", "--in", certificate, "--cacert", certificate)
+    plain(OPENSSL, "verify", "-CAfile", certificate, certificate)

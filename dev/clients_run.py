@@ -24,7 +24,9 @@ for variable in ("OPENSSL_MODULES", "LANECRYPT_DEVICES", "LANECRYPT_HOST_FAULT")
 
 import clients_stage  # noqa: E402
 from clients_stage import REPOSITORY, WAYS, Failure, Stage  # noqa: E402
-from clients_commands import PYTHON, SECRET, borg, curl, language, openssl  # noqa: E402
+from clients_commands import (PYTHON, SECRET, borg, curl, language, openssl,  # noqa: E402
+                              softhsm, strongswan)
+from clients_daemons import DAEMONS, serve_one  # noqa: E402
 from clients_servers import (serve_by_apache, serve_by_haproxy, serve_by_nginx,  # noqa: E402
                              serve_by_stunnel)
 from clients_sessions import postgres_program, postgresql, ssh, sshd  # noqa: E402
@@ -57,6 +59,8 @@ PROGRAMS = {
                     ["node", "-p", "process.version + ' OpenSSL ' + process.versions.openssl"]),
     "curl": Program(curl, ["curl", "--version"]),
     "borg": Program(borg, ["borg", "--version"]),
+    "softhsm": Program(softhsm, ["softhsm2-util", "--version"]),
+    "strongswan": Program(strongswan, ["sh", "-c", "pki --help 2>&1 | grep strongSwan"]),
     "nginx": Program(serve_by_nginx, ["nginx", "-v"]),
     "haproxy": Program(serve_by_haproxy, ["haproxy", "-v"]),
     "apache-prefork": Program(serve_by_apache("prefork"), ["apache2", "-v"]),
@@ -67,8 +71,11 @@ PROGRAMS = {
     # In a sandbox the CPU does all.
     "sshd": Program(sshd, ["ssh", "-V"], counts=False),
     "ssh": Program(ssh, ["ssh", "-V"]),
+    **{name: Program(serve_one(daemon), daemon.version, daemon.counts)
+       for name, daemon in DAEMONS.items()},
 }
-NEEDS = {"curl": "nginx", "sshd": "sshd", "ssh": "sshd", "stunnel": "stunnel4"}
+NEEDS = {"curl": "nginx", "sshd": "sshd", "ssh": "sshd", "stunnel": "stunnel4",
+         "softhsm": "pkcs11-tool"}
 
 
 @functools.cache
@@ -95,7 +102,7 @@ def run_one(name, way, folder, key, options):
         with stage:
             PROGRAMS[name].work(stage)
     except (Failure, AssertionError) as failure:
-        failed = str(failure)
+        failed = str(failure) or "a command failed, and wrote nothing"
     except Exception:  # a failure of one program does not end the others
         failed = traceback.format_exc().strip()
     watch, counters = stage.watch, stage.counters()

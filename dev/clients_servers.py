@@ -20,7 +20,8 @@ VERSIONS = (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3)
 VISITORS = 6
 RELOADS = 3
 # What servers write into their logs when a worker crashed.
-CRASHES = ("exited on signal", "exit signal", "exited with code 1", "segfault", "Segmentation",
+CRASHES = ("exited on signal", "exit signal", "killed by signal", "killed with signal",
+           "exited with code 1", "segfault", "Segmentation",
            "Aborted", "INTERNAL ERROR")
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -13,7 +14,8 @@ import pytest
 # They bind ports, so they run one after the other.
 pytestmark = pytest.mark.xdist_group("ports")
 # Programs that dev/setup installs, or that most machines have.
-QUICK = ("openssl", "python", "perl", "curl", "nginx", "haproxy", "sshd")
+QUICK = ("openssl", "python", "perl", "curl", "nginx", "haproxy", "sshd", "softhsm", "strongswan",
+         "lighttpd", "mosquitto", "named")
 # sshd's processes before the login are in a sandbox: the tests do not say what a device does
 # for them.
 SANDBOXED = ("sshd",)
@@ -80,6 +82,23 @@ def test_a_device_that_does_nothing_is_told(tmp_path, repository, build):
     row, = json.loads(report.read_text())["programs"]
     assert done.returncode == 1 and not row["ok"]
     assert row["failed"] == "no device did anything, though all was to run on one"
+
+
+def test_a_failure_without_words_is_told(repository, build):
+    """A command that fails and writes nothing fails its program."""
+    script = """
+import sys
+import clients_run as clients
+def work(stage):
+    clients.plain("false")
+clients.PROGRAMS["silent"] = clients.Program(work, [clients.OPENSSL, "version"])
+sys.argv[1:] += ["--way", "plain", "silent"]
+sys.exit(clients.main())
+"""
+    done = subprocess.run([sys.executable, "-B", "-c", script, "--build", str(build)],
+                          cwd=repository / "dev", capture_output=True, text=True, timeout=300,
+                          check=False, stdin=subprocess.DEVNULL)
+    assert done.returncode == 1 and " NO " in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
