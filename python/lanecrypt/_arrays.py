@@ -56,7 +56,15 @@ def view(value: Any, stream: Optional[int] = None, *, writable: bool = False, na
     if its bytes do not lie in one piece of memory. Errors begin with the name of the argument, and the
     index if the argument is a list."""
     try:
-        return _view(value, stream, writable)
+        # In one function, since a call may have ten thousand of these.
+        framework = _frameworks.get(type(value))
+        if framework is None:
+            framework = framework_of(value)
+        if not framework:
+            return _core.View(value, writable, stream)
+        if framework == "torch":
+            return _view_of_torch(value, stream, writable)
+        return _view(value, framework, stream, writable)
     except (BufferError, TypeError, ValueError) as error:
         kind = type(error)
         if kind not in (BufferError, TypeError, ValueError):
@@ -65,10 +73,7 @@ def view(value: Any, stream: Optional[int] = None, *, writable: bool = False, na
         raise kind(f"{which}: {error}").with_traceback(error.__traceback__) from None
 
 
-def _view(value: Any, stream: Optional[int], writable: bool) -> _core.View:
-    framework = framework_of(value)
-    if framework == "torch":
-        return _view_of_torch(value, stream, writable)
+def _view(value: Any, framework: str, stream: Optional[int], writable: bool) -> _core.View:
     if framework == "numpy":
         value = _of_known_type(value, writable)
     elif framework == "jax":
@@ -131,6 +136,16 @@ def _device_type_of(array: Any) -> int:
 def _view_of_torch(tensor: Any, stream: Optional[int], writable: bool) -> _core.View:
     torch = sys.modules["torch"]
     kind: Any = getattr(torch, "Tensor", ())
+    if type(tensor) is kind and not tensor.requires_grad and hasattr(kind, "__dlpack_c_exchange_api__"):
+        # This way of exchange, of PyTorch 2.9 and later, refuses everything else by itself.
+        try:
+            made = _core.View(tensor, writable, stream)
+        except Exception:
+            pass  # say below what is wrong
+        else:
+            if not made.is_of_integers:
+                _refuse_other_signs(tensor)
+            return made
     if not isinstance(tensor, kind):  # a module, a storage
         return _core.View(tensor, writable, stream)
     _refuse_without_memory(torch, tensor)

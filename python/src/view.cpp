@@ -168,6 +168,8 @@ View::View(nb::handle object, bool writable, std::optional<uintptr_t> stream) {
             std::string("a bytes-like object or an array is needed, not ") + type.c_str());
     }
     if (writable && is_read_only_) raise(PyExc_TypeError, "the output is read-only");
+    // Such as a tensor whose storage was freed.
+    if (data_ == nullptr && bytes_ != 0) raise(PyExc_BufferError, "the array has no memory");
   } catch (...) {
     let_go();
     throw;
