@@ -68,9 +68,9 @@ def connects(*options):
     certificate."""
     def use(stage, names):
         for version in ("-tls1_2", "-tls1_3"):
-            plain("timeout", stage.options.timeout, OPENSSL, "s_client", "-connect", f"127.0.0.1:{names['port']}", version, "-CAfile",
-                  stage.key / "certificate.pem", "-verify_return_error", "-verify_hostname", "localhost",
-                  *options, stdin=subprocess.DEVNULL)
+            plain("timeout", stage.options.timeout, OPENSSL, "s_client", "-connect",
+                  f"127.0.0.1:{names['port']}", version, "-CAfile", stage.key / "certificate.pem",
+                  "-verify_return_error", "-verify_hostname", "localhost", *options, stdin=subprocess.DEVNULL)
     return use
 
 
@@ -124,10 +124,12 @@ ICINGA2 = "env ICINGA2_USER=$me ICINGA2_GROUP=$me icinga2"
 ICINGA2_FOLDERS = " ".join(f"-D {name}=$home" for name in ("DataDir", "CacheDir", "LogDir", "InitRunDir",
                                                           "SpoolDir", "ConfigDir"))
 DAEMONS = {
-    "nghttpx": Daemon(["nghttpx", "--version"], {}, "nghttpx --conf=/dev/null -f127.0.0.1,$port -b127.0.0.1,$behind --workers=2 "
+    "nghttpx": Daemon(["nghttpx", "--version"], {},
+                      "nghttpx --conf=/dev/null -f127.0.0.1,$port -b127.0.0.1,$behind --workers=2 "
                       "--no-ocsp --errorlog-file=/dev/stderr $key/key.pem $key/certificate.pem",
                       (connects(), gets_data,
-                       client("h2load -n 64 -c 8 https://localhost:$port/data.bin", "64 succeeded")), by=signal.SIGQUIT),
+                       client("h2load -n 64 -c 8 https://localhost:$port/data.bin", "64 succeeded")),
+                      by=signal.SIGQUIT),
     "squid": Daemon(["squid", "-v"], {"squid.conf": """
 https_port 127.0.0.1:$port accel defaultsite=localhost tls-cert=$key/certificate.pem tls-key=$key/key.pem
 cache_peer 127.0.0.1 parent $behind 0 no-query originserver
@@ -142,7 +144,8 @@ visible_hostname localhost
 pinger_enable off
 shutdown_lifetime 0 seconds
 """}, "squid -N -f $home/squid.conf", (connects(), gets_data), ("squid -k parse -f $home/squid.conf",)),
-    "lighttpd": Daemon(["lighttpd", "-v"], {"lighttpd.conf": """
+    "lighttpd": Daemon(["sh", "-c", "test -e /usr/lib/lighttpd/mod_openssl.so && lighttpd -v"], {
+        "lighttpd.conf": """
 server.modules = ("mod_openssl")
 server.document-root = "$key"
 server.bind = "127.0.0.1"
@@ -150,7 +153,8 @@ server.port = $port
 ssl.engine = "enable"
 ssl.pemfile = "$key/certificate.pem"
 ssl.privkey = "$key/key.pem"
-"""}, "lighttpd -D -f $home/lighttpd.conf", (connects(), gets_data), ("lighttpd -tt -f $home/lighttpd.conf",), by=signal.SIGINT),
+"""}, "lighttpd -D -f $home/lighttpd.conf", (connects(), gets_data),
+        ("lighttpd -tt -f $home/lighttpd.conf",), by=signal.SIGINT),
     "znc": Daemon(["znc", "--version"], {"configs/znc.conf": """
 Version = 1.8.2
 SSLCertFile = $key/both.pem
@@ -196,7 +200,8 @@ service imap-login {
     port = $port
   }
 }
-""", "mail/empty": ""}, "dovecot -F -c $home/dovecot.conf", (connects(), reads_mail), ("chown $user $home/mail", "doveconf -n -c $home/dovecot.conf"),
+""", "mail/empty": ""}, "dovecot -F -c $home/dovecot.conf", (connects(), reads_mail),
+                      ("chown $user $home/mail", "doveconf -n -c $home/dovecot.conf"),
                       # imap-login's root is a folder of its own.
                       counts=False),
     "postfix": Daemon(["sh", "-c", "[ $(id -u) = 0 ] && postconf -d mail_version"], {"main.cf": """
@@ -292,7 +297,8 @@ local-address=127.0.0.1
 local-port=$port
 socket-dir=$home
 zone-cache-refresh-interval=0
-""", "named.conf": 'zone "example" { type master; file "$home/zone"; };', "zone": ZONE}, "pdns_server --config-dir=$home --daemon=no --guardian=no --disable-syslog",
+""", "named.conf": 'zone "example" { type master; file "$home/zone"; };', "zone": ZONE},
+        "pdns_server --config-dir=$home --daemon=no --guardian=no --disable-syslog",
         (client("dig @127.0.0.1 -p $port +tcp +dnssec a.example A", "192.0.2.1", "RRSIG"),),
         # It signs by the old calls of RSA, which no provider serves.
         counts=False, first=("pdnsutil --config-dir=$home create-bind-db $home/keys.db",
@@ -356,7 +362,8 @@ dir $home
     "memcached": Daemon(["memcached", "--version"], {}, "memcached -l 127.0.0.1 -p $port -U 0 -Z "
                         "-o ssl_chain_cert=$key/certificate.pem,ssl_key=$key/key.pem",
                         (connects(),), as_other=True),
-    "mariadb": Daemon(["mariadbd", "--version"], {}, "mariadbd --no-defaults --log-warnings=1 --user=$me --datadir=$home/data --port=$port "
+    "mariadb": Daemon(["mariadbd", "--version"], {},
+                      "mariadbd --no-defaults --log-warnings=1 --user=$me --datadir=$home/data --port=$port "
                       "--bind-address=127.0.0.1 --socket=$home/socket --ssl-cert=$key/certificate.pem "
                       "--ssl-key=$key/key.pem",
                       (connects("-starttls", "mysql"), client(

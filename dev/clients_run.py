@@ -60,7 +60,8 @@ PROGRAMS = {
     "curl": Program(curl, ["curl", "--version"]),
     "borg": Program(borg, ["borg", "--version"]),
     "softhsm": Program(softhsm, ["softhsm2-util", "--version"]),
-    "strongswan": Program(strongswan, ["sh", "-c", "pki --help 2>&1 | grep strongSwan"]),
+    "strongswan": Program(strongswan, ["sh", "-c", "test -e /usr/lib/ipsec/plugins/libstrongswan-openssl.so &&"
+                           " pki --help 2>&1 | grep strongSwan"]),
     "nginx": Program(serve_by_nginx, ["nginx", "-v"]),
     "haproxy": Program(serve_by_haproxy, ["haproxy", "-v"]),
     "apache-prefork": Program(serve_by_apache("prefork"), ["apache2", "-v"]),
@@ -75,7 +76,8 @@ PROGRAMS = {
        for name, daemon in DAEMONS.items()},
 }
 NEEDS = {"curl": "nginx", "sshd": "sshd", "ssh": "sshd", "stunnel": "stunnel4",
-         "softhsm": "pkcs11-tool"}
+         "softhsm": "pkcs11-tool", "nghttpx": "h2load", "mosquitto": "mosquitto_pub", "named": "dig",
+         "unbound": "dig", "dnsdist": "dig", "pdns": "dig"}
 
 
 @functools.cache
