@@ -72,7 +72,10 @@ def keys(tmp_path_factory):
 
 def configure(folder, build, name, when):
     """What the program unloads, it has loaded itself."""
-    return Configuration(folder, build, activate=when != "unload", **SETTINGS[name])
+    configuration = Configuration(folder, build, activate=when != "unload", **SETTINGS[name])
+    # OpenSSL 3.0.13, of Ubuntu 24.04, forgets the path of a module that it does not activate.
+    configuration.environment["OPENSSL_MODULES"] = str(build / "lib")
+    return configuration
 
 
 def free_late(programs, keys, configuration, *before, **words):
