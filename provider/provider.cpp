@@ -116,7 +116,7 @@ class PublicKeyLists {
 
  private:
   // The end of each is empty.
-  std::array<OSSL_ALGORITHM, 32> all_[8] = {};
+  std::array<OSSL_ALGORITHM, 48> all_[8] = {};
 };
 
 const OSSL_ALGORITHM *key_operations(const Settings &settings) {
@@ -131,10 +131,9 @@ const OSSL_ALGORITHM *signature_operations(const Settings &settings) {
   return kLists.of(settings);
 }
 
-const OSSL_ALGORITHM kNothing[] = {{nullptr, nullptr, nullptr, nullptr}};
-
 const OSSL_ALGORITHM *encoder_operations(const Settings &settings) {
-  static const PublicKeyLists kLists(kRsaEncoderOperations, kMlDsaEncoderOperations, kNothing);
+  static const PublicKeyLists kLists(kRsaEncoderOperations, kMlDsaEncoderOperations,
+                                     kSlhDsaEncoderOperations);
   return kLists.of(settings);
 }
 

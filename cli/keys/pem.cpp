@@ -100,6 +100,8 @@ SecretBytes pem_of(std::string_view label, const SecretBytes &der) {
 
 PemBlock find_pem(const SecretBytes &text, const std::vector<std::string_view> &labels) {
   std::string_view rest(text.text(), text.size());
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // of UTF-8, as some editors write it
+  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
   while (const std::optional<Encapsulated> found = next_block(rest)) {
     if (std::find(labels.begin(), labels.end(), found->label) == labels.end()) continue;
     if (std::optional<SecretBytes> der = decode(found->base64))

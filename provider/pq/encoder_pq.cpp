@@ -1,8 +1,8 @@
-// Encoders of ML-DSA keys. Without them libcrypto would export a key of ours and import it into
-// the default provider before it writes it. That import leaves parts out where the default
-// provider's settings say so (ml-dsa.prefer_seed), which are right for a key that comes from a
-// file, and not for one that is only to be written. So these have the default provider write its
-// own key, which each of ours holds.
+// Encoders of ML-DSA keys, and of SLH-DSA keys as text. Without them libcrypto would export a key
+// of ours and import it into the default provider before it writes it. That import leaves parts out
+// where the default provider's settings say so (ml-dsa.prefer_seed), which are right for a key that
+// comes from a file, and not for one that is only to be written. So these have the default provider
+// write its own key, which each of ours holds.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/bio.h>
@@ -34,11 +34,12 @@ struct Form {
     output, structure, "provider=gpu,output=" output ",structure=" structure, \
         OSSL_KEYMGMT_SELECT_##part                                            \
   }
+// If no structure is asked for, libcrypto takes the last one that fits.
 constexpr Form kForms[] = {
-    FORM("der", "PrivateKeyInfo", PRIVATE_KEY),
-    FORM("pem", "PrivateKeyInfo", PRIVATE_KEY),
     FORM("der", "EncryptedPrivateKeyInfo", PRIVATE_KEY),
     FORM("pem", "EncryptedPrivateKeyInfo", PRIVATE_KEY),
+    FORM("der", "PrivateKeyInfo", PRIVATE_KEY),
+    FORM("pem", "PrivateKeyInfo", PRIVATE_KEY),
     FORM("der", "SubjectPublicKeyInfo", PUBLIC_KEY),
     FORM("pem", "SubjectPublicKeyInfo", PUBLIC_KEY),
     {"text", nullptr, "provider=gpu,output=text", 0},
@@ -70,10 +71,29 @@ const OSSL_PARAM *settable_params(void *) {
   return kAll;
 }
 
-// libcrypto gives every encoder the parameters of all, so nothing is checked here.
+// Whether there is the cipher that the parameters name, or none is named.
+bool has_cipher(Provider &provider, const OSSL_PARAM params[]) {
+  const OSSL_PARAM *const cipher = OSSL_PARAM_locate_const(params, OSSL_ENCODER_PARAM_CIPHER);
+  const OSSL_PARAM *const query = OSSL_PARAM_locate_const(params, OSSL_ENCODER_PARAM_PROPERTIES);
+  const auto text_of = [](const OSSL_PARAM *param) {
+    return param == nullptr || param->data_type != OSSL_PARAM_UTF8_STRING
+               ? nullptr
+               : static_cast<const char *>(param->data);
+  };
+  if (cipher == nullptr) return true;
+  const char *const name = text_of(cipher);
+  if (name == nullptr) return refuse(ERR_R_PASSED_INVALID_ARGUMENT);
+  EVP_CIPHER *const found = EVP_CIPHER_fetch(provider.program, name, text_of(query));
+  EVP_CIPHER_free(found);
+  return found != nullptr;
+}
+
+// libcrypto gives every encoder the parameters of all. A cipher that is not there must not be kept:
+// every later use of the encoder would fail.
 int set_params(void *pointer, const OSSL_PARAM params[]) {
   if (params == nullptr || params->key == nullptr) return 1;
   Encoder &encoder = *static_cast<Encoder *>(pointer);
+  if (!has_cipher(encoder.provider, params)) return 0;
   // The merged list points into both of the others.
   const std::unique_ptr<OSSL_PARAM, FreeParams> merged(
       OSSL_PARAM_merge(encoder.params.get(), params));
@@ -148,5 +168,25 @@ const OSSL_ALGORITHM kMlDsaEncoderOperations[] = {
     {nullptr, nullptr, nullptr, nullptr},
 };
 #undef ROWS
+
+// Their import keeps every part, so libcrypto may write them by the default provider's encoders.
+// But that asks for a key to be exported, and text is asked for of parameters alone too.
+#define TEXT(type) row<kSlhDsaTypes + type, 6>()
+const OSSL_ALGORITHM kSlhDsaEncoderOperations[] = {
+    TEXT(0),
+    TEXT(1),
+    TEXT(2),
+    TEXT(3),
+    TEXT(4),
+    TEXT(5),
+    TEXT(6),
+    TEXT(7),
+    TEXT(8),
+    TEXT(9),
+    TEXT(10),
+    TEXT(11),
+    {nullptr, nullptr, nullptr, nullptr},
+};
+#undef TEXT
 
 }  // namespace lanecrypt::provider

@@ -13,6 +13,7 @@ namespace lanecrypt::provider {
 extern const OSSL_ALGORITHM kMlDsaKeymgmtOperations[];
 extern const OSSL_ALGORITHM kSlhDsaKeymgmtOperations[];
 extern const OSSL_ALGORITHM kMlDsaEncoderOperations[];
+extern const OSSL_ALGORITHM kSlhDsaEncoderOperations[];
 extern const OSSL_ALGORITHM kMlDsaDecoderOperations[];
 extern const OSSL_ALGORITHM kMlDsaSignatureOperations[];
 extern const OSSL_ALGORITHM kSlhDsaSignatureOperations[];

@@ -121,6 +121,7 @@ PEM_FORMS = {
     "empty lines": lambda text: b"\n\n" + text.replace(b"\n", b"\n\n"),
     "lines of blanks": lambda text: text.replace(b"\n", b"\n   \n"),
     "form feeds": lambda text: b"\f" + text.replace(b"\n", b"\v\f\n"),
+    "a byte order mark": lambda text: b"\xef\xbb\xbf" + text,
     "no last newline": lambda text: text.rstrip(b"\n"),
     "blanks within": lambda text: text.replace(b"\nM", b"\nM "),
     "one line": one_line,

@@ -48,7 +48,9 @@ Shown shown(EVP_PKEY *key) {
         written(key, EVP_PKEY_KEYPAIR, output, "PrivateKeyInfo");
     all[std::string("open ") + output] =
         written(key, EVP_PKEY_PUBLIC_KEY, output, "SubjectPublicKeyInfo");
+    all[std::string("whole ") + output] = written(key, EVP_PKEY_KEYPAIR, output, nullptr);
   }
+  all["text of parameters"] = written(key, EVP_PKEY_KEY_PARAMETERS, "TEXT", nullptr);
   all["text of private"] = written(key, EVP_PKEY_KEYPAIR, "TEXT", nullptr);
   all["text of public"] = written(key, EVP_PKEY_PUBLIC_KEY, "TEXT", nullptr);
   take_errors();
@@ -226,6 +228,25 @@ TEST(PqLoading, RefusesAsWithoutUs) {
 
 // RSA keys lose nothing either: with more than two primes, without the numbers that follow from
 // others, and with what restricts a key of RSA-PSS.
+TEST(PqWriting, SurvivesACipherThatIsNotThere) {
+  if (!has_pq()) GTEST_SKIP() << "this OpenSSL has neither family";
+  Library library(Settings{{"in_process", "no"}});
+  for (const char *side : kSides) {
+    const Pkey key = generate(library, "ML-DSA-44", side, counting(32));
+    ASSERT_NE(nullptr, key);
+    OSSL_ENCODER_CTX *const context = O(OSSL_ENCODER_CTX_new_for_pkey)(
+        key.get(), EVP_PKEY_PUBLIC_KEY, "PEM", "SubjectPublicKeyInfo", nullptr);
+    ASSERT_NE(nullptr, context);
+    EXPECT_EQ(0, O(OSSL_ENCODER_CTX_set_cipher)(context, "no-such-cipher", nullptr)) << side;
+    unsigned char *text = nullptr;
+    size_t bytes = 0;
+    EXPECT_EQ(1, O(OSSL_ENCODER_to_data)(context, &text, &bytes)) << side;
+    O(CRYPTO_free)(text, __FILE__, __LINE__);
+    O(OSSL_ENCODER_CTX_free)(context);
+    take_errors();
+  }
+}
+
 TEST(RsaKeysAsWritten, AreWhole) {
   Library library(Settings{{"in_process", "no"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
