@@ -10,8 +10,10 @@
 #include <exception>
 #include <thread>
 
+#include "device/survey.h"
 #include "libcrypto/forward.h"
 #include "process/forks.h"
+#include "process/of_process.h"
 #include "process/thread.h"
 #include "thread/signals.h"
 
@@ -23,6 +25,13 @@ using std::chrono::milliseconds;
 // The most time for what was begun to end, such as a launch or the closing of a device;
 // and between two looks.
 constexpr milliseconds kMost{10000}, kLook{1};
+
+// One more than the number of different openings after which the end was last arranged, or 0.
+struct Arranged {
+  std::atomic<size_t> count{0};
+};
+
+process::OfProcess<Arranged> arranged_openings;
 
 }  // namespace
 
@@ -114,7 +123,16 @@ void AtProcessEnd::stop_all(int status) {
 void arrange_process_end() {
   // libcrypto arranges its end at its first use. That must come before this.
   begin_libcrypto();
-  (void)on_exit([](int status, void *) { AtProcessEnd::stop_all(status); }, nullptr);
+  // libc keeps every handler until the process ends. So there is none for another opening of the
+  // same kind.
+  std::atomic<size_t> &arranged = arranged_openings.get().count;
+  const size_t openings = 1 + device::count_different_openings();
+  size_t before = arranged;
+  if (before >= openings ||
+      on_exit([](int status, void *) { AtProcessEnd::stop_all(status); }, nullptr) != 0)
+    return;
+  while (before < openings && !arranged.compare_exchange_weak(before, openings)) {
+  }
 }
 
 }  // namespace lanecrypt

@@ -11,7 +11,8 @@ namespace lanecrypt {
 
 // exit() undoes first what was arranged last. From this call on it stops our threads
 // before the ends that drivers loaded so far have arranged. Called after each opening of
-// a device.
+// a device. It registers a handler only after openings that differ from all before, since a
+// driver arranges its end at the first of a kind.
 void arrange_process_end();
 
 // Something that has threads. exit() knows it as long as this lives, which should begin

@@ -1,11 +1,26 @@
 // Which APIs are built in.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <mutex>
+#include <set>
+#include <tuple>
+#include <utility>
+
 #include "device/survey.h"
+#include "process/of_process.h"
 
 namespace lanecrypt::device {
+namespace {
 
-std::vector<Found> find_here(const std::string &api) {
+// The device's id, its kernels, and whether it was opened.
+struct Openings {
+  std::mutex mutex;
+  std::set<std::tuple<std::string, KernelSet, bool>> different;
+};
+
+process::OfProcess<Openings> openings;
+
+std::vector<Found> find_of(const std::string &api) {
 #ifdef LANECRYPT_HAVE_CUDA
   if (api == "cuda") return find_cuda();
 #endif
@@ -19,6 +34,27 @@ std::vector<Found> find_here(const std::string &api) {
   if (api == "host") return find_host();
 #endif
   return {};
+}
+
+}  // namespace
+
+std::vector<Found> find_here(const std::string &api) {
+  std::vector<Found> all = find_of(api);
+  for (Found &found : all)
+    found.open = [open = std::move(found.open), id = found.properties.id](KernelSet set) {
+      Result<std::unique_ptr<Device>> opened = open(set);
+      Openings &mine = openings.get();
+      const std::lock_guard lock(mine.mutex);
+      mine.different.emplace(id, set, opened.ok());
+      return opened;
+    };
+  return all;
+}
+
+size_t count_different_openings() {
+  Openings &mine = openings.get();
+  const std::lock_guard lock(mine.mutex);
+  return mine.different.size();
 }
 
 std::vector<Found> find_all_here() {

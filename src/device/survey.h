@@ -60,6 +60,9 @@ std::unique_ptr<process::Program> start_probe(const std::vector<std::string> &wo
 std::vector<Found> find_here(const std::string &api);
 // The same of all APIs, cuda first, then opencl, gl, and host.
 std::vector<Found> find_all_here();
+// How many different openings of those devices this process has made: of different devices or
+// kernels, or with a different outcome. It is bounded, however often devices are opened.
+size_t count_different_openings();
 // Why that found none; empty where there is no more to say.
 std::string why_none_here(const std::string &api);
 

@@ -293,6 +293,25 @@ TEST(Exit, WhileJobsRun) {
     });
 }
 
+// Its second opening registers no handler with exit().
+TEST(Exit, WhileJobsRunOnADeviceThatWasOpenedAgain) {
+  exit_in_child([]() -> std::string {
+    Context first(exit_devices(), LC_FALLBACK_NONE);
+    if (const std::string error = one_job(first.get(), 1); !error.empty()) return error;
+    first.close();
+    static auto *const context = new Context(exit_devices(), LC_FALLBACK_NONE);
+    if (const std::string error = one_job(context->get(), 2); !error.empty()) return error;
+    BatchShape shape;
+    shape.cipher = LC_AES_CBC;
+    shape.messages.resize(20, {.length = 1 << 18});
+    Random random(3);
+    static auto *const batch = new Batch(nullptr, shape, random);
+    lc_cipher_job job = batch->job();
+    lc_ticket *ticket = nullptr;
+    return lc_submit(context->get(), &job, nullptr, &ticket) == LC_OK ? "" : lc_last_error();
+  });
+}
+
 lc_cipher_job job_of(const lc_message &message) {
   lc_cipher_job job = {};
   job.struct_size = sizeof job;
