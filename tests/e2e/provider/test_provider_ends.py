@@ -16,6 +16,8 @@ from provider_fixtures import OPENSSL, Configuration, make_key, plain
 
 FOLDER = REPOSITORY / "tests" / "process"
 PROGRAMS = ("late_frees", "provider_loads")
+# With other releases of OpenSSL a sample does: the whole takes ten minutes.
+WHOLE = EVERY_CASE and not os.environ.get("LANECRYPT_TEST_OPENSSL")
 SETTINGS = {
     "default": {"in_process": None},
     "in-process": {"devices": "host"},
@@ -28,7 +30,7 @@ SETTINGS = {
 # its own.
 LOADS = {"default": (SETTINGS["default"], 1000),
          "in-process": ({**SETTINGS["in-process"], "threshold_bytes": "0", "rsa": "always"},
-                        1000 if EVERY_CASE else 150)}
+                        1000 if WHOLE else 150)}
 # After these, memory may no longer grow.
 FIRST_LOADS = slice(20, 40)
 # glibc counts as in use what it keeps for a thread that has freed it, and the header of each arena.
@@ -101,7 +103,7 @@ def test_late_frees_end_well(tmp_path, build, programs, keys, name, used):
     assert failed == []
 
 
-@pytest.mark.parametrize("name,own,when", ALL if EVERY_CASE else SHORT)
+@pytest.mark.parametrize("name,own,when", ALL if WHOLE else SHORT)
 def test_late_frees_touch_nothing_that_is_gone(tmp_path, build, programs, keys, name, own, when):
     valgrind = shutil.which("valgrind")
     if valgrind is None:
