@@ -12,14 +12,13 @@
 #include <cstring>
 #include <thread>
 
-#include "cli/run/private_folder.h"
 #include "process/close_from.h"
 
 namespace lanecrypt::cli {
 namespace {
 
 // The numbers that the keeper's descriptors have, and the service's.
-enum Place { kProcess = 3, kLife, kReady, kUntilClosed, kFirstFree };
+enum Place { kProcess = 3, kLife, kReady, kUntilClosed, kFolder, kFirstFree };
 // A service that finishes what is under way needs no longer.
 constexpr std::chrono::seconds kMostTimeToEnd{20};
 constexpr std::chrono::milliseconds kLook{5};
@@ -31,8 +30,8 @@ bool stay_open_in_service(int place) { return fcntl(place, F_SETFD, 0) == 0; }
 
 // Closes what the program and the keeper would share: a reader of the program's output must
 // see its end when the program has ended. Only the keeper holds the other end of the pipe
-// `kUntilClosed`.
-bool arrange_descriptors(const KeeperTask &task) {
+// `kUntilClosed`. *folder is a descriptor of the folder afterwards too, also if this fails.
+bool arrange_descriptors(const KeeperTask &task, int *folder) {
   int life[2];
   if (pipe2(life, O_CLOEXEC) != 0) return false;
   // Numbers that are no place, so that none is overwritten.
@@ -40,14 +39,17 @@ bool arrange_descriptors(const KeeperTask &task) {
   const int ready = fcntl(task.ready, F_DUPFD_CLOEXEC, kFirstFree);
   const int reading = fcntl(life[0], F_DUPFD_CLOEXEC, kFirstFree);
   const int writing = fcntl(life[1], F_DUPFD_CLOEXEC, kFirstFree);
-  if (process < 0 || ready < 0 || reading < 0 || writing < 0) return false;
+  const int ours = fcntl(*folder, F_DUPFD_CLOEXEC, kFirstFree);
+  if (process < 0 || ready < 0 || reading < 0 || writing < 0 || ours < 0) return false;
+  *folder = ours;
   if (!put(process, kProcess) || !put(writing, kLife) || !put(ready, kReady) ||
-      !put(reading, kUntilClosed))
+      !put(reading, kUntilClosed) || !put(ours, kFolder))
     return false;
+  *folder = kFolder;
   if (!process::close_from(kFirstFree)) return false;
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-  const int log = open((task.folder + "/log").c_str(),
-                       O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+  const int log =
+      openat(kFolder, "log", O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
   const bool done = nothing >= 0 && log >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
                     dup2(nothing, STDOUT_FILENO) >= 0 && dup2(log, STDERR_FILENO) >= 0;
   return process::close_from(kFirstFree) && done;
@@ -87,7 +89,8 @@ void keep_service(const KeeperTask &task) {
   (void)chdir("/");
   (void)prctl(PR_SET_NAME, "lanecrypt-keep");
   pid_t service = -1;
-  if (arrange_descriptors(task)) {
+  int folder = task.folder.descriptor.get();
+  if (arrange_descriptors(task, &folder)) {
     service = fork();
     if (service == 0) become_service(task);
     (void)close(kReady);
@@ -98,7 +101,7 @@ void keep_service(const KeeperTask &task) {
   }
   (void)close(kLife);
   if (service > 0) end_service(service);
-  clear_private_folder(task.folder);
+  clear_private_folder(folder, task.folder.path);
   _exit(0);
 }
 

@@ -8,12 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "cli/run/private_folder.h"
 #include "cli/run/process_end.h"
 
 namespace lanecrypt::cli {
 
 struct KeeperTask {
-  std::string folder;                  // which it clears at the end
+  const PrivateFolder &folder;         // which it clears at the end
   std::string program;                 // lanecryptd
   std::vector<std::string> arguments;  // without the descriptors, which the keeper adds
   const WatchedProcess &process;       // for whose end it waits

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run/private_folder.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -8,9 +10,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string_view>
-#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "cli/failure.h"
@@ -22,18 +26,21 @@ namespace {
 constexpr char kName[] = "/lanecrypt-run.XXXXXX";
 
 // Whether a folder is this user's, and nobody else may look into it.
-bool is_our_own(const char *folder) {
-  struct stat status {};
-  return lstat(folder, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-         (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+bool is_our_own(const struct stat &its) {
+  return S_ISDIR(its.st_mode) && its.st_uid == geteuid() &&
+         (its.st_mode & (S_IRWXG | S_IRWXO)) == 0;
 }
 
-// Whether nobody but root and this user can put another folder in the place of one that this user
-// makes there.
-bool is_out_of_others_reach(const std::string &folder) {
+// Returns "" if nobody but root and this user can put another folder in the place of one that this
+// user makes in `folder`. Otherwise returns the reason.
+std::string fault_of(const std::string &folder) {
   const uid_t owners[] = {0, geteuid()};
-  return process::fault_of_folder(folder, owners).empty();
+  return process::fault_of_folder(folder, owners);
 }
+
+bool is_out_of_others_reach(const std::string &folder) { return fault_of(folder).empty(); }
+
+bool may_others_write(const struct stat &its) { return (its.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
 
 // Whether the name of a socket in our folder there fits into a socket's address.
 bool is_short_enough(std::string_view folder) {
@@ -52,11 +59,14 @@ std::string home_folder() {
   return user != nullptr && user->pw_dir != nullptr && user->pw_dir[0] == '/' ? user->pw_dir : "";
 }
 
-// Makes the folder, and those above it, for this user alone, as far as they are not there.
+// Makes the folder, and those above it, for this user alone, as far as they are not there. Makes
+// none in a folder in which others could exchange it.
 bool make_folders(const std::filesystem::path &folder) {
-  if (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return true;
+  struct stat its {};
+  if (lstat(folder.c_str(), &its) == 0) return true;
   return errno == ENOENT && folder.has_relative_path() && make_folders(folder.parent_path()) &&
-         mkdir(folder.c_str(), 0700) == 0;
+         is_out_of_others_reach(folder.parent_path()) &&
+         (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST);
 }
 
 // XDG_STATE_HOME, or ~/.local/state; "" if there is none and none can be made.
@@ -70,58 +80,115 @@ std::string state_folder() {
   return make_folders(folder) ? folder : "";
 }
 
-// The folders to try, the best first. In all but the last, nobody else can take the name of our
-// folder after it has been removed, unless a folder above them goes too.
-std::vector<std::string> parent_folders() {
+// The folders to try, the best first. Nobody else can take the name of our folder there after it
+// has been removed, unless a folder above them goes too.
+std::vector<std::string> best_parents() {
   std::vector<std::string> parents;
-  const auto add = [&](const std::string &folder) {
-    if (!folder.empty() && is_short_enough(folder) && is_out_of_others_reach(folder))
-      parents.push_back(folder);
-  };
-  if (geteuid() == 0) add("/run");
-  if (const std::string runtime = path_in("XDG_RUNTIME_DIR"); is_our_own(runtime.c_str()))
-    add(runtime);
-  add(state_folder());
-  const std::string temporary = path_in("TMPDIR");
-  // If it is not there, mkdtemp() says so.
-  const bool is_usable =
-      !temporary.empty() && is_short_enough(temporary) &&
-      (is_out_of_others_reach(temporary) || access(temporary.c_str(), F_OK) != 0);
-  parents.push_back(is_usable ? temporary : "/tmp");
+  if (geteuid() == 0) parents.emplace_back("/run");
+  struct stat its {};
+  if (const std::string runtime = path_in("XDG_RUNTIME_DIR");
+      lstat(runtime.c_str(), &its) == 0 && is_our_own(its))
+    parents.push_back(runtime);
+  parents.push_back(state_folder());
   return parents;
 }
 
+// Whether nothing is at the path, and only root and this user could put something there.
+bool is_missing(std::filesystem::path path) {
+  struct stat its {};
+  bool is_there = true;
+  while (lstat(path.c_str(), &its) != 0) {
+    if (errno != ENOENT || !path.has_relative_path()) return false;
+    is_there = false;
+    path = path.parent_path();
+  }
+  return !is_there && !may_others_write(its) && is_out_of_others_reach(path);
+}
+
+// TMPDIR, or /tmp if others could exchange our folder in TMPDIR.
+std::string last_parent() {
+  const std::string temporary = path_in("TMPDIR");
+  if (temporary.empty() || !is_short_enough(temporary)) return "/tmp";
+  if (is_missing(temporary)) throw_errno("cannot make a folder in " + temporary, ENOENT);
+  return is_out_of_others_reach(temporary) ? temporary : "/tmp";
+}
+
 // Whether the file system takes sockets. Some in which users have their homes do not.
-bool takes_sockets(const std::string &folder) {
-  const std::string socket = folder + "/socket";
-  return mknod(socket.c_str(), S_IFSOCK | 0600, 0) == 0 && unlink(socket.c_str()) == 0;
+bool takes_sockets(const PrivateFolder &folder) {
+  const int at = folder.descriptor.get();
+  return mknodat(at, "socket", S_IFSOCK | 0600, 0) == 0 && unlinkat(at, "socket", 0) == 0;
+}
+
+// Makes the folder in `parent`. Otherwise says why not.
+std::optional<PrivateFolder> make_in(const std::string &parent, std::string *why) {
+  if (*why = fault_of(parent); !why->empty()) return std::nullopt;
+  std::string path = parent + kName;
+  if (mkdtemp(path.data()) == nullptr) {
+    *why = std::strerror(errno);
+    return std::nullopt;
+  }
+  FileDescriptor descriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat its {};
+  if (!descriptor || fstat(descriptor.get(), &its) != 0) {
+    *why = std::strerror(errno);
+    return std::nullopt;
+  }
+  // The rule, which held for the parent, must hold for what is at this path now.
+  *why = is_our_own(its) ? fault_of(path) : "it does not belong to this user alone";
+  if (!why->empty()) return std::nullopt;
+  return PrivateFolder{std::move(path), std::move(descriptor)};
+}
+
+void remove_all_in(int folder) {
+  // A descriptor of its own, since reading moves it.
+  const int reading = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *const listing = reading >= 0 ? fdopendir(reading) : nullptr;
+  if (listing == nullptr) {
+    if (reading >= 0) (void)close(reading);
+    return;
+  }
+  std::vector<std::string> names;
+  while (const dirent *const entry = readdir(listing))
+    if (const std::string_view name = entry->d_name; name != "." && name != "..")
+      names.emplace_back(name);
+  (void)closedir(listing);
+  for (const std::string &name : names) {
+    if (unlinkat(folder, name.c_str(), 0) == 0) continue;
+    if (const FileDescriptor below(
+            openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        below)
+      remove_all_in(below.get());
+    (void)unlinkat(folder, name.c_str(), AT_REMOVEDIR);
+  }
 }
 
 }  // namespace
 
-std::string make_private_folder() {
-  const std::vector<std::string> parents = parent_folders();
-  for (const std::string &parent : parents) {
-    std::string folder = parent + kName;
-    if (mkdtemp(folder.data()) != nullptr) {
-      if (takes_sockets(folder) || parent == parents.back()) return folder;
-      (void)rmdir(folder.c_str());
+PrivateFolder make_private_folder() {
+  std::string why;
+  for (const std::string &parent : best_parents()) {
+    if (parent.empty() || !is_short_enough(parent)) continue;
+    if (std::optional<PrivateFolder> made = make_in(parent, &why)) {
+      if (takes_sockets(*made)) return std::move(*made);
+      clear_private_folder(made->descriptor.get(), made->path);
     }
   }
-  throw_errno("cannot make a folder in " + parents.back(), errno);
+  const std::string parent = last_parent();
+  if (std::optional<PrivateFolder> made = make_in(parent, &why)) return std::move(*made);
+  throw Failure(ExitCode::kFailed, "cannot make a folder in " + parent + ": " + why);
 }
 
-void clear_private_folder(const std::string &folder) {
-  std::error_code ignored;
-  std::vector<std::filesystem::path> files;
-  for (std::filesystem::directory_iterator at(folder, ignored), end; at != end;
-       at.increment(ignored))
-    files.push_back(at->path());
-  for (const std::filesystem::path &file : files) std::filesystem::remove_all(file, ignored);
-  struct stat parent {};
-  const std::string above = folder.substr(0, folder.rfind('/'));
-  if (stat(above.c_str(), &parent) == 0 && (parent.st_mode & (S_IWGRP | S_IWOTH)) == 0)
-    (void)rmdir(folder.c_str());
+void clear_private_folder(int descriptor, const std::string &path) {
+  remove_all_in(descriptor);
+  const FileDescriptor parent(openat(descriptor, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::string name = path.substr(path.rfind('/') + 1);
+  struct stat above {
+  }, ours{}, there{};
+  if (parent && fstat(parent.get(), &above) == 0 && !may_others_write(above) &&
+      fstat(descriptor, &ours) == 0 &&
+      fstatat(parent.get(), name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+      ours.st_dev == there.st_dev && ours.st_ino == there.st_ino)
+    (void)unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR);
 }
 
 }  // namespace lanecrypt::cli

@@ -10,14 +10,13 @@
 
 #include <cerrno>
 #include <chrono>
-#include <fstream>
+#include <sstream>
 #include <string>
 #include <string_view>
 
 #include "cli/console.h"
 #include "cli/failure.h"
 #include "cli/run/keeper.h"
-#include "cli/run/private_folder.h"
 #include "process/printable.h"
 
 namespace lanecrypt::cli {
@@ -59,6 +58,16 @@ void start_keeper(const KeeperTask &task) {
   if (status != 0) throw Failure(ExitCode::kFailed, "cannot start a process");
 }
 
+std::string log_of(const PrivateService &service) {
+  const FileDescriptor log(
+      openat(service.folder.descriptor.get(), "log", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  std::string text;
+  char piece[4096];
+  for (ssize_t bytes; (bytes = read(log.get(), piece, sizeof piece)) > 0;)
+    text.append(piece, size_t(bytes));
+  return text;
+}
+
 // Whether a line came before the other end was closed.
 bool reads_ready(int descriptor) {
   const auto end = std::chrono::steady_clock::now() + kMostTimeToStart;
@@ -87,7 +96,7 @@ PrivateService start_private_service(const std::string &program,
   const WatchedProcess self = WatchedProcess::self();
   int ready[2];
   if (pipe2(ready, O_CLOEXEC) != 0) throw_errno("cannot start a service", errno);
-  PrivateService service{"", FileDescriptor(ready[0])};
+  PrivateService service{{}, FileDescriptor(ready[0])};
   const FileDescriptor other(ready[1]);
   // From here until there is a keeper, nobody would remove the folder.
   const SignalsBlocked signals;
@@ -98,7 +107,7 @@ PrivateService start_private_service(const std::string &program,
     task.arguments.insert(task.arguments.end(), arguments.begin(), arguments.end());
     start_keeper(task);
   } catch (const Failure &) {
-    clear_private_folder(service.folder);
+    clear_private_folder(service.folder.descriptor.get(), service.folder.path);
     throw;
   }
   return service;
@@ -106,7 +115,7 @@ PrivateService start_private_service(const std::string &program,
 
 void wait_until_ready(const PrivateService &service) {
   if (reads_ready(service.ready.get())) return;
-  std::ifstream log(service.folder + "/log");
+  std::istringstream log(log_of(service));
   for (std::string line; std::getline(log, line);) say(process::printable(line) + "\n");
   throw Failure(ExitCode::kFailed, "the service, lanecryptd, did not start");
 }

@@ -8,15 +8,16 @@
 #include <vector>
 
 #include "cli/io/file_descriptor.h"
+#include "cli/run/private_folder.h"
 
 namespace lanecrypt::cli {
 
 // A service that is starting.
 struct PrivateService {
-  std::string folder;  // with its socket and its log
+  PrivateFolder folder;  // with its socket and its log
   FileDescriptor ready;
 
-  std::string socket() const { return folder + "/socket"; }
+  std::string socket() const { return folder.path + "/socket"; }
 };
 
 // Makes a folder, and has `program` (lanecryptd, with these arguments) start in it. A keeper,

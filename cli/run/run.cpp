@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run/run.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,7 +10,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -96,11 +96,19 @@ int find_program(int argc, char **argv, const std::vector<OptionName> &options) 
   return std::min(at, argc);
 }
 
-void write_file(const std::string &path, const std::string &text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) throw_errno("cannot write " + path, errno);
+void write_new_file(const PrivateFolder &folder, const char *name, std::string_view text) {
+  FileDescriptor file(openat(folder.descriptor.get(), name,
+                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  int error = file ? 0 : errno;
+  while (error == 0 && !text.empty()) {
+    const ssize_t bytes = write(file.get(), text.data(), text.size());
+    if (bytes >= 0)
+      text.remove_prefix(size_t(bytes));
+    else if (errno != EINTR)
+      error = errno;
+  }
+  if (error == 0) error = file.close();
+  if (error != 0) throw_errno("cannot write " + folder.path + "/" + name, error);
 }
 
 void tell_of_devices(const std::string &socket) {
@@ -124,9 +132,9 @@ void set_environment(const PrivateService &service) {
                   "no gpu.so lies where it is built or installed (LANECRYPT_PROVIDER builds it)");
   const Configuration configuration =
       make_configuration(usual_configuration(), {module, service.socket()});
-  const std::string path = service.folder + "/openssl.cnf";
-  write_file(path, configuration.text);
+  write_new_file(service.folder, "openssl.cnf", configuration.text);
   if (!configuration.note.empty()) complain(configuration.note);
+  const std::string path = service.folder.path + "/openssl.cnf";
   if (setenv("OPENSSL_CONF", path.c_str(), 1) != 0) throw_errno("cannot set OPENSSL_CONF", errno);
 }
 

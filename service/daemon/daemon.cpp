@@ -198,13 +198,14 @@ void Daemon::take_connection(Descriptor socket) {
   const std::optional<uid_t> user = Peer::user_of(socket.get());
   if (!user || !users_.takes_connection(*user, now))
     return refusals_.add(user, "connects too often", now);
-  Seat descriptors(service_.descriptors, service_.most_descriptors, 2);
+  std::shared_ptr<User> by = users_.find(*user, now);
+  DescriptorSeats descriptors = service_.take_descriptors(*by, 2);
   if (!descriptors.ok()) {
     refusals_.add(user, "would have too many processes connected", now);
     return (void)refuse(socket.get(), Outcome::kBusy);
   }
   const uint64_t number = ++last_client_;
-  arrivals_.emplace(number, Arrival{std::move(socket), std::move(descriptors)});
+  arrivals_.emplace(number, Arrival{std::move(socket), std::move(by), std::move(descriptors)});
   waiting_.add(*user, number, now);
 }
 
@@ -224,7 +225,7 @@ void Daemon::admit(uint64_t number) {
     return send_away(Outcome::kNotAllowed, "may not connect");
   if (peer->has_ended)
     return send_away(Outcome::kNotAllowed, "connects by a process that has ended or is unknown");
-  const std::shared_ptr<User> user = users_.find(peer->user, now);
+  const std::shared_ptr<User> user = arrival.user;
   Session::Seats seats{Seat(service_.sessions, kMostSessions),
                        Seat(user->sessions, kMostSessionsOfUser), std::move(arrival.descriptors)};
   if (!seats.of_all.ok() || !seats.of_user.ok())

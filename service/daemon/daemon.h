@@ -54,7 +54,8 @@ class Daemon : private ControlPackets {
   // A connection that was accepted, and waits for its turn to be admitted.
   struct Arrival {
     Descriptor socket;
-    Seat descriptors;
+    std::shared_ptr<User> user;
+    DescriptorSeats descriptors;
   };
 
   // ---- The text of control packets ----

@@ -15,8 +15,13 @@ namespace lanecrypt::service::daemon {
 inline constexpr size_t kMostSessions = 8192;
 inline constexpr size_t kMostSessionsOfUser = 2048;
 
-// A channel costs the service a descriptor, and carries one operation at a time. Where the
-// system grants few descriptors, a user has no more than half of them.
+// Of all descriptors for clients, a user has no more than half of those that other users leave: two
+// for a session, also one that waits to be admitted, and one for a channel.
+constexpr size_t most_descriptors_of_user(size_t most, size_t others) {
+  return most > others ? (most - others) / 2 : 0;
+}
+
+// A channel costs the service a descriptor, and carries one operation at a time.
 inline constexpr size_t kMostChannelsOfSession = 4096;
 inline constexpr size_t kMostChannelsOfUser = 16384;
 // What one holds of answers that its client has not read, and then one answer more. The kernel

@@ -39,4 +39,10 @@ class Seat {
   size_t count_ = 0;
 };
 
+// Descriptors, counted for all users and for one.
+struct DescriptorSeats {
+  Seat of_all, of_user;
+  bool ok() const { return of_all.ok() && of_user.ok(); }
+};
+
 }  // namespace lanecrypt::service::daemon

@@ -17,7 +17,6 @@ size_t most_for_clients(size_t descriptors) {
 
 Service::Service(const char *device_list, lc_verify verify, size_t descriptor_limit)
     : most_descriptors(most_for_clients(descriptor_limit)),
-      most_channels_of_user(std::min(kMostChannelsOfUser, most_descriptors / 2)),
       operations(
           page.status(), counters,
           [](void *service) { static_cast<Service *>(service)->devices.look_soon(); }, this),
@@ -26,6 +25,15 @@ Service::Service(const char *device_list, lc_verify verify, size_t descriptor_li
       channel_threads(*this),
       devices(page.status(), device_list, verify) {
   page.status().cores = std::max(1u, std::thread::hardware_concurrency());
+}
+
+DescriptorSeats Service::take_descriptors(User &user, size_t count) {
+  // Other threads give back, so these may change here, but only to less.
+  const size_t of_user = user.descriptors.load(std::memory_order_relaxed);
+  const size_t of_all = descriptors.load(std::memory_order_relaxed);
+  const size_t others = of_all > of_user ? of_all - of_user : 0;
+  return {Seat(descriptors, most_descriptors, count),
+          Seat(user.descriptors, most_descriptors_of_user(most_descriptors, others), count)};
 }
 
 void Service::start(Told told) {

@@ -31,9 +31,11 @@ struct Service {
 
   const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   // Descriptors that clients cost, and sessions.
-  const size_t most_descriptors, most_channels_of_user;
+  const size_t most_descriptors;
   std::atomic<size_t> descriptors = 0, sessions = 0;
   std::atomic<size_t> key_bytes = 0;  // of all users' keys
+  // Takes so many descriptors for a user, or none. The main thread's.
+  DescriptorSeats take_descriptors(User &user, size_t count);
 
   Page page;
   Counters counters;

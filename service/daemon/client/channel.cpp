@@ -11,7 +11,7 @@
 namespace lanecrypt::service::daemon {
 
 Channel::Channel(std::shared_ptr<Session> its_session, Descriptor socket, Seat of_user,
-                 Seat descriptor, Counters &counters)
+                 DescriptorSeats descriptor, Counters &counters)
     : session(std::move(its_session)),
       of_user_(std::move(of_user)),
       descriptor_(std::move(descriptor)),

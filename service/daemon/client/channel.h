@@ -42,8 +42,8 @@ struct Request {
 
 class Channel : public Waiting, public std::enable_shared_from_this<Channel> {
  public:
-  Channel(std::shared_ptr<Session> session, Descriptor socket, Seat of_user, Seat descriptor,
-          Counters &counters);
+  Channel(std::shared_ptr<Session> session, Descriptor socket, Seat of_user,
+          DescriptorSeats descriptor, Counters &counters);
   ~Channel();
   Channel(const Channel &) = delete;
 
@@ -89,7 +89,8 @@ class Channel : public Waiting, public std::enable_shared_from_this<Channel> {
   size_t thread = 0, slot = SIZE_MAX;
 
  private:
-  const Seat of_user_, descriptor_;
+  const Seat of_user_;
+  const DescriptorSeats descriptor_;
   Counters &counters_;
   const Descriptor socket_;
   std::mutex mutex_;  // of is_busy_, and of sending

@@ -24,7 +24,8 @@ class Session : public std::enable_shared_from_this<Session> {
  public:
   // seats: its places among all sessions, among those of its user, and of its descriptors.
   struct Seats {
-    Seat of_all, of_user, descriptors;
+    Seat of_all, of_user;
+    DescriptorSeats descriptors;
   };
   Session(Service &service, Descriptor control, Peer peer, std::shared_ptr<User> user, Seats seats);
   ~Session();

@@ -22,7 +22,7 @@ struct User {
   explicit User(uid_t its_number) : number(its_number) {}
   const uid_t number;
   // What is taken of its limits.
-  std::atomic<size_t> sessions = 0, channels = 0, keys = 0, key_bytes = 0;
+  std::atomic<size_t> sessions = 0, channels = 0, descriptors = 0, keys = 0, key_bytes = 0;
   std::atomic<uint64_t> operations = 0;  // that were done
   // Its place in each kind of turns, under the lock of those.
   Turns::User operation_turns, key_turns, search_turns;

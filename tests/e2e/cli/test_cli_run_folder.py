@@ -160,7 +160,8 @@ def test_tmpdir(own):
 
 
 @needs_root
-@pytest.mark.parametrize("others", ["write", "own", "write below", "own a link"])
+@pytest.mark.parametrize("others", ["write", "own", "write below", "own a link", "own a dangling link",
+                                    "own a closed folder", "own the folder above", "may make it"])
 def test_a_temporary_folder_in_which_others_could_move_it_is_not_taken(own, others):
     """They could put a configuration of their own in its place, and code into the program."""
     inside = f"{own}/inside"
@@ -175,14 +176,55 @@ def test_a_temporary_folder_in_which_others_could_move_it_is_not_taken(own, othe
     elif others == "write below":
         os.chmod(inside, 0o775)
         temporary = [inside]
+    elif others == "own a closed folder":
+        os.chmod(inside, 0o700)
+        os.chown(inside, OTHER, OTHER)
+        temporary = [inside, f"{inside}/below"]
+    elif others == "own the folder above":
+        os.chown(inside, OTHER, OTHER)
+        temporary = [f"{inside}/not-there", f"{inside}/not/there"]
+    elif others == "may make it":
+        os.chown(own, 0, 0)
+        os.chmod(own, 0o1777)
+        temporary = [f"{own}/not-there", f"{own}/not/there"]
     else:
-        os.symlink("inside", f"{own}/link")
+        os.symlink("inside" if others == "own a link" else "not-there", f"{own}/link")
         os.lchown(f"{own}/link", OTHER, OTHER)
         temporary = [f"{own}/link"]
     for name in temporary:
         folder = folder_of(as_nobody(FOLDER, TMPDIR=name))
         assert folder.startswith("/tmp/lanecrypt-run."), folder
         shutil.rmtree(folder)
+
+
+@needs_root
+@pytest.mark.parametrize("variables", [{"XDG_STATE_HOME": "{}/theirs/a/b"}, {"HOME": "{}/home"}])
+def test_no_state_directory_is_made_where_another_user_could_move_it(own, variables):
+    for name in ("theirs", "home"):
+        os.mkdir(f"{own}/{name}")
+    os.chmod(f"{own}/theirs", 0o777)
+    os.chown(f"{own}/theirs", OTHER, OTHER)
+    os.symlink("../theirs", f"{own}/home/.local")
+    os.chown(f"{own}/home", NOBODY, NOBODY)
+    folder = folder_of(as_nobody(FOLDER, **{name: value.format(own) for name, value in variables.items()}))
+    assert folder.startswith("/tmp/lanecrypt-run."), folder
+    shutil.rmtree(folder)
+    assert os.listdir(f"{own}/theirs") == []
+
+
+@pytest.mark.parametrize("other", ["link", "folder"])
+def test_what_has_taken_the_place_of_the_folder_is_not_emptied(own, other):
+    """The folder itself is emptied, with all that is below it, wherever it has been moved to."""
+    put = 'ln -s "$HOME/precious" "$f"' if other == "link" else 'mv "$HOME/precious" "$f"'
+    text = ('f=$(dirname "$OPENSSL_CONF"); echo "$f"; mkdir -p "$f/a/b" "$HOME/precious/sub"; '
+            'ln -s "$HOME/precious" "$f/a/link"; for n in "$f/a/b" "$HOME/precious" "$HOME/precious/sub"; '
+            f'do echo text >"$n/file"; done; mv "$f" "$HOME/moved"; {put}')
+    folder = ok(as_nobody(text, HOME=own)).strip()
+    assert os.path.dirname(folder) == f"{own}/.local/state"
+    until(lambda: os.listdir(f"{own}/moved") == [])
+    there = folder if other == "folder" else f"{own}/precious"
+    assert sorted(os.listdir(there)) == ["file", "sub"] and os.listdir(f"{there}/sub") == ["file"]
+    assert os.path.islink(folder) == (other == "link")
 
 
 @needs_root

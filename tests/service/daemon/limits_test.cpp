@@ -1,8 +1,14 @@
 // Clients that want more than there is.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <grp.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../../unit/support/hostile_rsa_keys.h"
 #include "daemon_process.h"
@@ -161,12 +167,81 @@ TEST_F(DaemonLimits, WithoutDescriptorsItGoesOn) {
     else
       ++refused;
   }
-  EXPECT_GT(clients.size(), 10u);
-  EXPECT_GT(refused, 100u);
+  // Half of the descriptors are the clients', and half of these one user's: 2 for a session.
+  EXPECT_EQ((kFew / 4 - 2 - 32) / 2, clients.size());
+  EXPECT_EQ(300 - clients.size(), refused);
   EXPECT_EQ(Outcome::kDone, ask(channels[0], 1, key_, input_, true).outcome);
   clients.clear();
   EXPECT_TRUE(
       comes_true([&] { return TestClient(service.socket_path()).hello() == Outcome::kDone; }));
+  EXPECT_TRUE(service.is_running());
+}
+
+// As many sessions as the service gives.
+std::vector<TestClient> connect_all(const std::string &path) {
+  std::vector<TestClient> clients;
+  for (int n = 0; n < 100; ++n) {
+    TestClient client(path);
+    if (client.hello() == Outcome::kDone) clients.push_back(std::move(client));
+  }
+  return clients;
+}
+
+// A process of another user that takes all sessions it can get, and keeps them until its end.
+class OtherUser {
+ public:
+  OtherUser(const std::string &path, uid_t user, gid_t group) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return;
+    process_ = fork();
+    if (process_ == 0) {
+      if (setgroups(0, nullptr) != 0 || setgid(group) != 0 || setuid(user) != 0) _exit(3);
+      const std::vector<TestClient> clients = connect_all(path);
+      const size_t count = clients.size();
+      if (write(ends[1], &count, sizeof count) != sizeof count) _exit(4);
+      while (true) pause();
+    }
+    close(ends[1]);
+    size_t count = 0;
+    if (read(ends[0], &count, sizeof count) == sizeof count) sessions_ = count;
+    close(ends[0]);
+  }
+  OtherUser(const OtherUser &) = delete;
+  ~OtherUser() {
+    if (process_ < 0) return;
+    (void)kill(process_, SIGKILL);
+    (void)waitpid(process_, nullptr, 0);
+  }
+
+  size_t sessions() const { return sessions_; }
+
+ private:
+  pid_t process_ = -1;
+  size_t sessions_ = 0;
+};
+
+TEST_F(DaemonLimits, AUserLeavesDescriptorsToOthers) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  constexpr gid_t kGroup = 65534;
+  const group *const theirs = getgrgid(kGroup);
+  if (theirs == nullptr) GTEST_SKIP() << "there is no group of that number";
+  const lanecrypt::test::TemporaryFolder folder;
+  ASSERT_EQ(0, chmod(folder.path().c_str(), 0711));
+  constexpr rlim_t kFew = 400;
+  DaemonProcess service({.arguments = {"--devices", "host", "--group", theirs->gr_name},
+                         .in_child =
+                             [] {
+                               const rlimit few{kFew, kFew};
+                               (void)setrlimit(RLIMIT_NOFILE, &few);
+                             }},
+                        folder.path() + "/socket");
+  // 200 for clients. Each user has half of what the others leave, at 2 for a session.
+  const std::vector<TestClient> first = connect_all(service.socket_path());
+  EXPECT_EQ(50u, first.size());
+  const OtherUser second(service.socket_path(), 65534, kGroup);
+  EXPECT_EQ(25u, second.sessions());
+  const OtherUser third(service.socket_path(), 4711, kGroup);
+  EXPECT_EQ(12u, third.sessions());
   EXPECT_TRUE(service.is_running());
 }
 
