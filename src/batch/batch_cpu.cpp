@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "batch/failure.h"
 #include "cpu/core_count.h"
 #include "process/thread.h"
 #include "thread/signals.h"
@@ -52,7 +53,8 @@ void BatchCpu::submit(const BatchRequestPointer &request) {
     // Those that there are will do.
     if (threads_.empty()) {
       queue_.pop_back();
-      return refuse(Status(LC_ERROR_NO_DEVICE, error.what()));
+      const bool is_memory = dynamic_cast<const std::bad_alloc *>(&error) != nullptr;
+      return refuse(status_of(is_memory ? LC_ERROR_MEMORY : LC_ERROR_NO_DEVICE, error.what()));
     }
   }
   changed_.notify_all();
@@ -62,7 +64,7 @@ void BatchCpu::submit(const BatchRequestPointer &request) {
 void BatchCpu::count(BatchRequest &request, const Status &status, uint32_t bytes) {
   if (!status.ok()) {
     ++counters_.failures;
-    if (request.failure.ok()) request.failure = status;
+    if (request.failure.ok()) request.failure = copy_of(status);
     return;
   }
   if (!request.on_cpu_counted) {

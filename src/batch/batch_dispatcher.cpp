@@ -2,6 +2,7 @@
 #include "batch/batch_dispatcher.h"
 
 #include <algorithm>
+#include <exception>
 #include <string>
 
 #include "thread/stuck.h"
@@ -32,9 +33,7 @@ void BatchDispatcher::add_device(device::Found found, Counters &counters, bool i
   batchers_.push_back(std::make_unique<Batcher>(
       [this, found = std::move(found)] { return make_engine_(found); }, counters,
       [this, number](const BatchRequestPointer &request, const Status &why) {
-        // One that lacks memory works on for others: this is not for it again.
-        if (!why.ok()) request->tried.push_back(number);
-        take_over(request, why);
+        take_over(request, number, why);
       },
       limits));
   if (is_selected) selected_.push_back(number);
@@ -129,16 +128,23 @@ Status BatchDispatcher::submit(const BatchRequestPointer &request) {
   return Status();
 }
 
-void BatchDispatcher::take_over(const BatchRequestPointer &request, const Status &why) {
+// What device `from` has left undone. Nothing may be thrown here.
+void BatchDispatcher::take_over(const BatchRequestPointer &request, uint32_t from,
+                                const Status &why) {
   // Those that no device takes were left for the end.
   if (why.ok()) return cpu_.submit(request);
-  if (request->device() == LC_ANY_DEVICE) {
-    for (Batcher *batcher = choose(request->tried, false); batcher != nullptr;
+  try {
+    // One that lacks memory works on for others: this is not for it again.
+    request->tried.push_back(from);
+    for (Batcher *batcher = choose(request->tried, false);
+         request->device() == LC_ANY_DEVICE && batcher != nullptr;
          batcher = choose(request->tried, false))
       if (batcher->submit(request)) return;
+  } catch (const std::exception &) {
+    // No other device has taken any of it.
   }
   if (fallback_ == LC_FALLBACK_CPU && suits_cpu(*request)) return cpu_.submit(request);
-  request->failure = why;
+  request->failure = copy_of(why);
   request->end();
 }
 

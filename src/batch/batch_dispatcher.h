@@ -53,7 +53,7 @@ class BatchDispatcher {
   // Not one of those that are named; nor, where it must have room, one that is full.
   Batcher *choose(const std::vector<uint32_t> &tried, bool with_room) const;
   std::string reasons() const;
-  void take_over(const BatchRequestPointer &request, const Status &why);
+  void take_over(const BatchRequestPointer &request, uint32_t from, const Status &why);
 
   const lc_fallback fallback_;
   const MakeEngine make_engine_;

@@ -3,6 +3,7 @@
 
 #include <exception>
 
+#include "batch/failure.h"
 #include "thread/job_owner.h"
 
 namespace lanecrypt::runtime {
@@ -17,7 +18,7 @@ Status BatchRequest::do_on_cpu(uint32_t operation) {
   try {
     return run_on_cpu(operation);
   } catch (const std::exception &error) {  // want of memory, which must not end the process
-    return Status(LC_ERROR_MEMORY, error.what());
+    return status_of(LC_ERROR_MEMORY, error.what());
   }
 }
 
@@ -30,7 +31,7 @@ Repaired BatchRequest::repair(uint32_t operation) {
   try {
     return repair_on_cpu(operation);
   } catch (const std::exception &error) {
-    return {Repaired::Fault::kUnknown, Status(LC_ERROR_MEMORY, error.what())};
+    return {Repaired::Fault::kUnknown, status_of(LC_ERROR_MEMORY, error.what())};
   }
 }
 

@@ -69,8 +69,9 @@ class BatchRequest : public Ending {
   // When a batcher last took it.
   std::chrono::steady_clock::time_point submitted;
   // In a batcher, whose threads end the operations of one request side by side:
-  std::mutex mutex;  // of what is above and of the result
-  Status leaves;     // why the last of its operations that failed did
+  std::mutex mutex;                    // of what is above and of the result
+  Status leaves;                       // why the last of its operations that failed did
+  std::shared_ptr<BatchRequest> next;  // the next in the list of the tellers
 
   bool is_over() const { return under_way == 0 && (todo.empty() || !failure.ok()); }
   void end() {

@@ -68,34 +68,46 @@ bool Batcher::submit(const BatchRequestPointer &request) {
   std::unique_lock lock(mutex_);
   if (!may_work()) return false;
   begin();
-  std::vector<uint32_t> left;
-  BatchKind last;
-  std::deque<BatchItem> *queue = nullptr;  // of that kind
-  for (auto at = request->todo.rbegin(); at != request->todo.rend(); ++at) {
-    const uint32_t number = *at;
-    const BatchKind kind = request->kind_of(number);
-    if (!kind.suits_devices()) {
-      left.push_back(number);
-      continue;
-    }
-    if (kind != last) {
-      last = kind;
-      queue = &queues_[kind];
-      if (queue->empty()) order_.push_back(kind);
-    }
-    queue->push_back({request, number});
+  try {
+    queue(request);
+  } catch (...) {  // want of memory
+    take_back(request);
+    throw;
   }
   // Nobody else has the request before the lock is open.
   request->submitted = Clock::now();
-  request->under_way = uint32_t(request->todo.size() - left.size());
-  load_.fetch_add(request->under_way, std::memory_order_relaxed);
-  request->todo = std::move(left);
+  const auto taken = std::erase_if(
+      request->todo, [&](uint32_t number) { return request->kind_of(number).suits_devices(); });
+  request->under_way = uint32_t(taken);
+  load_.fetch_add(taken, std::memory_order_relaxed);
   // While it looks at what is under way, it looks again soon: to wake it for each arrival would
   // cost more than all else here.
   if (wake_at_ == 0 || request->operations() >= wake_at_ ||
       (!order_.empty() && queues_.at(order_.front()).size() >= wake_at_))
     changed_.notify_one();
   return true;
+}
+
+void Batcher::queue(const BatchRequestPointer &request) {
+  BatchKind last;
+  std::deque<BatchItem> *queue = nullptr;  // of that kind
+  for (auto at = request->todo.rbegin(); at != request->todo.rend(); ++at) {
+    const BatchKind kind = request->kind_of(*at);
+    if (!kind.suits_devices()) continue;
+    if (kind != last) {
+      last = kind;
+      queue = &queues_[kind];
+      if (queue->empty()) order_.push_back(kind);
+    }
+    queue->push_back({request, *at});
+  }
+}
+
+// What queue() has queued before it failed.
+void Batcher::take_back(const BatchRequestPointer &request) {
+  for (auto &[kind, queue] : queues_)
+    while (!queue.empty() && queue.back().request == request) queue.pop_back();
+  std::erase_if(order_, [&](BatchKind kind) { return queues_.at(kind).empty(); });
 }
 
 int64_t Batcher::expected(BatchKind kind, size_t operations, int64_t guess) const {
@@ -228,9 +240,17 @@ bool Batcher::is_worth_a_batch() const {
          queue.front().request->operations() >= load() / limits_.batches;
 }
 
+size_t Batcher::best_batch(BatchKind kind) const {
+  try {
+    return engine_->best_batch(kind);
+  } catch (const std::exception &) {  // want of memory
+    return limits_.batch_operations;
+  }
+}
+
 // So many operations of a kind that wait are worth a batch beside others.
 size_t Batcher::worth_of(BatchKind kind) const {
-  const size_t full = std::min(limits_.batch_operations, engine_->best_batch(kind));
+  const size_t full = std::min(limits_.batch_operations, best_batch(kind));
   return std::min(load() / limits_.batches, full);
 }
 
@@ -238,7 +258,7 @@ BatchEngine::Started Batcher::start(UnderWay &batch) {
   try {
     return engine_->start(batch.kind, batch.items, batch.results);
   } catch (const std::exception &error) {  // want of memory, which must not end the process
-    return Failure::of_memory(Status(LC_ERROR_MEMORY, error.what()));
+    return Failure::of_memory(error);
   }
 }
 
@@ -246,7 +266,7 @@ Failure Batcher::finish(UnderWay &batch) {
   try {
     return batch.batch->finish(batch.results);
   } catch (const std::exception &error) {
-    return Failure::of_memory(Status(LC_ERROR_MEMORY, error.what()));
+    return Failure::of_memory(error);
   }
 }
 
@@ -265,7 +285,7 @@ void Batcher::prove(std::unique_lock<std::mutex> &lock) {
   try {
     failure = engine_->prove();
   } catch (const std::exception &error) {
-    failure = Failure::of_memory(Status(LC_ERROR_MEMORY, error.what()));
+    failure = Failure::of_memory(error);
   }
   const Clock::time_point end = Clock::now();
   lock.lock();
@@ -274,21 +294,46 @@ void Batcher::prove(std::unique_lock<std::mutex> &lock) {
   if (failure.is_of(FailureOf::kDevice)) give_up(lock, failure.status(), engine_->is_stuck());
 }
 
+// As a list, from which it goes to under_way_ without more memory. Empty if there is none.
+std::list<Batcher::UnderWayPointer> Batcher::make_batch(BatchKind kind, size_t count) {
+  try {
+    auto batch = std::make_shared<UnderWay>();
+    batch->kind = kind;
+    batch->items.reserve(count);
+    batch->results = ItemResults(count);
+    histories_.try_emplace(kind);
+    return {std::move(batch)};
+  } catch (const std::exception &) {
+    return {};
+  }
+}
+
+void Batcher::hand_back(std::deque<BatchItem> &queue, size_t count, const Failure &why) {
+  for (; count > 0; --count) {
+    tellers_.give_back(queue.front(), why);
+    queue.pop_front();
+  }
+}
+
 void Batcher::start_next(std::unique_lock<std::mutex> &lock) {
-  auto batch = std::make_unique<UnderWay>();
-  batch->kind = order_.front();
-  order_.pop_front();
-  std::deque<BatchItem> &queue = queues_[batch->kind];
-  const size_t count =
-      std::min({queue.size(), limits_.batch_operations, engine_->best_batch(batch->kind)});
-  batch->items.assign(std::make_move_iterator(queue.begin()),
-                      std::make_move_iterator(queue.begin() + std::ptrdiff_t(count)));
-  queue.erase(queue.begin(), queue.begin() + std::ptrdiff_t(count));
+  const BatchKind kind = order_.front();
+  std::deque<BatchItem> &queue = queues_.at(kind);
+  const size_t count = std::min({queue.size(), limits_.batch_operations, best_batch(kind)});
+  std::list<UnderWayPointer> made = make_batch(kind, count);
+  if (made.empty()) {
+    hand_back(queue, count, Failure::of_memory(Status(LC_ERROR_MEMORY, "out of memory")));
+  } else {
+    made.front()->items.assign(std::make_move_iterator(queue.begin()),
+                               std::make_move_iterator(queue.begin() + std::ptrdiff_t(count)));
+    queue.erase(queue.begin(), queue.begin() + std::ptrdiff_t(count));
+  }
   // What is left waits behind the other kinds.
-  if (!queue.empty()) order_.push_back(batch->kind);
+  order_.splice(order_.end(), order_, order_.begin());
+  if (queue.empty()) order_.pop_back();
+  if (made.empty()) return;
+  UnderWayPointer batch = made.front();
   lock.unlock();
 
-  batch->results = ItemResults(count);
   batch->started = Clock::now();
   BatchEngine::Started started = start(*batch);
   batch->launched = Clock::now();
@@ -297,9 +342,10 @@ void Batcher::start_next(std::unique_lock<std::mutex> &lock) {
   lock.lock();
   if (started.batch != nullptr) {
     batch->batch = std::move(started.batch);
-    under_way_.push_back(std::move(batch));
+    under_way_.splice(under_way_.end(), made);
     return;
   }
+  made.clear();
   batch->failure = started.failure;
   if (started.failure.is_of(FailureOf::kDevice))
     give_up(lock, started.failure.status(), false, std::move(batch));
@@ -321,13 +367,14 @@ void Batcher::retire_oldest(std::unique_lock<std::mutex> &lock) {
   UnderWayPointer done = std::move(under_way_.front());
   under_way_.pop_front();
   if (done->failure.ok()) {
-    int64_t &known = histories_[done->kind][std::min(bucket_of(done->items.size()), kBuckets - 1)];
+    int64_t &known =
+        histories_.at(done->kind)[std::min(bucket_of(done->items.size()), kBuckets - 1)];
     const int64_t measured = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
     known = known == 0 ? measured : known + (measured - known) / 4;
   }
   if (done->failure.is_of(FailureOf::kDevice)) {
-    const Status why = done->failure.status();
-    return give_up(lock, why, false, std::move(done));
+    const Failure why = done->failure;
+    return give_up(lock, why.status(), false, std::move(done));
   }
   // Where nothing else is to be done, to wake a thread that wakes the caller would only take time.
   std::unique_lock<std::mutex> untold;
@@ -361,22 +408,14 @@ void Batcher::give_up(std::unique_lock<std::mutex> &lock, const Status &status, 
       lost->ended = Clock::now();
     } else {
       lost->batch->abandon();
-      lost->failure = Failure::of_device(is_stuck ? status : stuck_status(limits_.time));
+      lost->failure = Failure::of_device(is_stuck ? copy_of(status) : stuck_status(limits_.time));
     }
     lost->batch.reset();
     lock.lock();
     tellers_.pass_on(std::move(lost));
   }
-  for (auto &[kind, queue] : queues_) {
-    if (queue.empty()) continue;
-    auto lost = std::make_unique<UnderWay>();
-    lost->kind = kind;
-    lost->items.assign(std::make_move_iterator(queue.begin()),
-                       std::make_move_iterator(queue.end()));
-    lost->failure = Failure::of_device(status);
-    queue.clear();
-    tellers_.pass_on(std::move(lost));
-  }
+  for (auto &[kind, queue] : queues_)
+    hand_back(queue, queue.size(), Failure::of_device(copy_of(status)));
   order_.clear();
 }
 

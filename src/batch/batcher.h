@@ -10,6 +10,7 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -68,7 +69,7 @@ class Batcher : public DeviceThread {
     // After it was given to the device, which may have to compile first.
     Clock::time_point launched;
   };
-  using UnderWayPointer = std::unique_ptr<UnderWay>;
+  using UnderWayPointer = std::shared_ptr<UnderWay>;
   static constexpr size_t kBuckets = 20;
   // Nanoseconds that batches of up to 2^n operations took; 0: not known yet.
   using History = std::array<int64_t, kBuckets>;
@@ -82,7 +83,12 @@ class Batcher : public DeviceThread {
   }
   void close() override { close_engine(std::move(engine_)); }
 
+  void queue(const BatchRequestPointer &request);
+  void take_back(const BatchRequestPointer &request);
+  void hand_back(std::deque<BatchItem> &queue, size_t count, const Failure &why);
+  std::list<UnderWayPointer> make_batch(BatchKind kind, size_t count);
   bool is_worth_a_batch() const;
+  size_t best_batch(BatchKind kind) const;
   size_t worth_of(BatchKind kind) const;
   bool is_overdue() const;
   std::chrono::milliseconds limit() const;
@@ -108,8 +114,8 @@ class Batcher : public DeviceThread {
   Tellers tellers_;
   bool hurries_ = false;
   std::map<BatchKind, std::deque<BatchItem>> queues_;
-  std::deque<BatchKind> order_;  // of the queues that are not empty, by their oldest
-  std::deque<UnderWayPointer> under_way_;
+  std::list<BatchKind> order_;  // of the queues that are not empty, by their oldest
+  std::list<UnderWayPointer> under_way_;
   // While it looks for arrivals: how many of a kind, or of one request, wake it; else 0.
   size_t wake_at_ = 0;
   Clock::time_point last_end_;  // of a batch

@@ -3,6 +3,7 @@
 
 #include <exception>
 
+#include "batch/failure.h"
 #include "thread/signals.h"
 
 namespace lanecrypt::runtime {
@@ -45,7 +46,7 @@ void DeviceThread::warm_up() {
 
 void DeviceThread::note_failure(const Status &status) {
   failed_ = true;
-  status_ = status;
+  status_ = copy_of(status);
   ++counters_.failures;
 }
 
@@ -54,7 +55,7 @@ Status DeviceThread::try_to_open() {
   try {
     return open();
   } catch (const std::exception &error) {
-    return Status(LC_ERROR_MEMORY, error.what());
+    return status_of(LC_ERROR_MEMORY, error.what());
   }
 }
 

@@ -3,11 +3,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <exception>
 #include <utility>
 
 #include "job/status.h"
 
 namespace lanecrypt::runtime {
+
+// The same without the text if there is no memory for it: on threads from which nothing may be
+// thrown.
+inline Status status_of(lc_status code, const char *text) noexcept {
+  try {
+    return Status(code, text);
+  } catch (const std::exception &) {
+    return Status(code, "");
+  }
+}
+inline Status copy_of(const Status &status) noexcept {
+  return status_of(status.code(), status.text().c_str());
+}
 
 enum class FailureOf {
   // One operation's: its key, its input, its random generator, or the CPU's own arithmetic for it.
@@ -25,7 +39,15 @@ enum class FailureOf {
 class [[nodiscard]] Failure {
  public:
   Failure() = default;
+  Failure(const Failure &other) noexcept : Failure(other.whose_, copy_of(other.status_)) {}
+  Failure(Failure &&) noexcept = default;
+  Failure &operator=(const Failure &other) noexcept { return *this = Failure(other); }
+  Failure &operator=(Failure &&) noexcept = default;
   static Failure of_memory(Status why) { return {FailureOf::kMemory, std::move(why)}; }
+  // Something was thrown, which is for lack of memory or of threads.
+  static Failure of_memory(const std::exception &error) noexcept {
+    return of_memory(status_of(LC_ERROR_MEMORY, error.what()));
+  }
   // Both take a lack of memory for what it is.
   static Failure of_item(Status why) { return of(FailureOf::kItem, std::move(why)); }
   static Failure of_device(Status why) { return of(FailureOf::kDevice, std::move(why)); }

@@ -29,14 +29,27 @@ void Repairs::add(const BatchItem &item) {
       // Those that there are do it.
     }
     if (!stopping_ && !threads_.empty()) {
-      std::deque<BatchItem> &line = waiting_[item.request->owner];
-      line.push_back(item);
-      if (line.size() == 1) turns_.push_back(item.request->owner);
-      is_queued = true;
+      is_queued = queue(item);
       changed_.notify_one();
     }
   }
   if (!is_queued) repair_(item);
+}
+
+// Under the lock. False if there is no memory for it.
+bool Repairs::queue(const BatchItem &item) {
+  std::list<uint64_t> turn;
+  try {
+    turn.push_back(item.request->owner);
+    std::deque<BatchItem> &line = waiting_[item.request->owner];
+    line.push_back(item);
+    if (line.size() == 1) turns_.splice(turns_.end(), turn);
+    return true;
+  } catch (const std::exception &) {
+    const auto line = waiting_.find(item.request->owner);
+    if (line != waiting_.end() && line->second.empty()) waiting_.erase(line);
+    return false;
+  }
 }
 
 void Repairs::stop() {
@@ -58,15 +71,16 @@ void Repairs::run() {
     --idle_;
     if (turns_.empty()) return;
     const uint64_t owner = turns_.front();
-    turns_.pop_front();
     const auto line = waiting_.find(owner);
     {
       const BatchItem item = std::move(line->second.front());
       line->second.pop_front();
-      if (line->second.empty())
+      // The turn moves behind the others, which wants no memory.
+      turns_.splice(turns_.end(), turns_, turns_.begin());
+      if (line->second.empty()) {
         waiting_.erase(line);
-      else
-        turns_.push_back(owner);
+        turns_.pop_back();
+      }
       lock.unlock();
       repair_(item);
     }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -32,12 +33,13 @@ class Repairs {
 
  private:
   void run();
+  bool queue(const BatchItem &item);
 
   const Repair repair_;
   std::mutex mutex_;  // of what is below
   std::condition_variable changed_;
   std::map<uint64_t, std::deque<BatchItem>> waiting_;  // by owner; none of them empty
-  std::deque<uint64_t> turns_;                         // the owners in waiting_
+  std::list<uint64_t> turns_;                          // the owners in waiting_
   size_t idle_ = 0;                                    // threads that wait for work
   bool stopping_ = false;
   std::vector<std::thread> threads_;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -41,8 +42,12 @@ class StreamSlots {
   ~StreamSlots() {
     // A launch that failed has left there what others zero themselves.
     for (const SlotPointer &slot : free_) {
-      wipe_(slot->last(), slot->room);
-      (void)slot->last().finish();
+      try {
+        wipe_(slot->last(), slot->room);
+        (void)slot->last().finish();
+      } catch (const std::exception &) {
+        // Want of memory, which must not end the process.
+      }
     }
   }
 
@@ -51,6 +56,10 @@ class StreamSlots {
     if (free_.empty()) {
       Result<SlotPointer> made = make();
       if (!made.ok()) return made;
+      // So that give_back() wants no memory.
+      const size_t all = free_.size() + stuck_.size() + under_way_ + 1;
+      free_.reserve(all);
+      stuck_.reserve(all);
       free_.push_back(std::move(*made));
     }
     SlotPointer slot = std::move(free_.back());
@@ -60,7 +69,7 @@ class StreamSlots {
   }
   // is_over: nothing uses it any more. Otherwise it stays, as does what it was made of:
   // see is_stuck().
-  void give_back(SlotPointer slot, bool is_over) {
+  void give_back(SlotPointer slot, bool is_over) noexcept {
     --under_way_;
     (is_over ? free_ : stuck_).push_back(std::move(slot));
   }
@@ -79,10 +88,15 @@ class StreamSlots {
     Slot *operator->() { return slot_.get(); }
     SlotPointer take() { return std::move(slot_); }
     // False if what was begun does not end.
-    bool give_up() {
+    bool give_up() noexcept {
       if (slot_ == nullptr) return true;
-      const bool is_idle = slots_.settle(*slot_);
-      wipe_host_(slot_->room);
+      bool is_idle = false;
+      try {
+        is_idle = slots_.settle(*slot_);
+        wipe_host_(slot_->room);
+      } catch (const std::exception &) {
+        // Want of memory. What was begun may still use the room, which must stay as it is.
+      }
       slots_.give_back(std::move(slot_), is_idle);
       return is_idle;
     }

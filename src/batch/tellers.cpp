@@ -52,13 +52,20 @@ void Tellers::stop() {
   repairs_.stop();
 }
 
-void Tellers::pass_on(std::shared_ptr<const EndedBatch> batch) {
+void Tellers::pass_on(std::shared_ptr<EndedBatch> batch) noexcept {
   const std::lock_guard lock(mutex_);
-  const size_t count = batch->items.size();
-  for (size_t begin = 0; begin < count; begin += kPart) {
-    parts_.push_back({batch, begin, std::min(begin + kPart, count)});
-    changed_.notify_one();
-  }
+  EndedBatch *const added = batch.get();
+  (first_ == nullptr ? first_ : last_->next) = std::move(batch);
+  last_ = added;
+  for (size_t begin = 0; begin < added->items.size(); begin += kPart) changed_.notify_one();
+}
+
+void Tellers::give_back(const BatchItem &item, const Failure &why) noexcept {
+  load_.fetch_sub(1, std::memory_order_relaxed);
+  if (!note_failed(item, why)) return;
+  const std::lock_guard lock(mutex_);
+  item.request->next = std::exchange(left_, item.request);
+  changed_.notify_one();
 }
 
 std::unique_lock<std::mutex> Tellers::keep_lone_untold(const EndedBatch &batch) {
@@ -73,24 +80,31 @@ std::unique_lock<std::mutex> Tellers::keep_lone_untold(const EndedBatch &batch) 
 void Tellers::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [&] { return stopping_ || !parts_.empty(); });
-    if (parts_.empty()) return;
-    {
-      const Part part = std::move(parts_.front());
-      parts_.pop_front();
+    changed_.wait(lock, [&] { return stopping_ || first_ != nullptr || left_ != nullptr; });
+    if (left_ != nullptr) {
+      const BatchRequestPointer request = std::move(left_);
+      left_ = std::move(request->next);
       lock.unlock();
-      tell(part);
+      finish_request(request);
+    } else if (first_ != nullptr) {
+      const std::shared_ptr<EndedBatch> batch = first_;
+      const size_t begin = batch->begun;
+      const size_t end = batch->begun = std::min(begin + kPart, batch->items.size());
+      if (end == batch->items.size()) first_ = std::move(batch->next);
+      lock.unlock();
+      tell(*batch, begin, end);
+    } else {
+      return;
     }
     lock.lock();
   }
 }
 
-void Tellers::tell(const Part &part) {
-  const EndedBatch &batch = *part.batch;
-  for (size_t begin = part.begin; begin < part.end;) {
+void Tellers::tell(const EndedBatch &batch, size_t part_begin, size_t part_end) {
+  for (size_t begin = part_begin; begin < part_end;) {
     const BatchRequestPointer &request = batch.items[begin].request;
     size_t same = begin;
-    while (same < part.end && is_right(batch, same) && batch.items[same].request == request) ++same;
+    while (same < part_end && is_right(batch, same) && batch.items[same].request == request) ++same;
     if (same > begin) {
       end_right({&batch.items[begin], same - begin}, batch);
       begin = same;
@@ -148,17 +162,20 @@ void Tellers::end_undone(const EndedBatch &batch, size_t n) {
 
 // What failed by itself ends its request. All else goes back, for others to do.
 void Tellers::end_failed(const BatchItem &item, const Failure &why) {
+  if (note_failed(item, why)) finish_request(item.request);
+}
+
+// Whether nothing of its request is under way any more.
+bool Tellers::note_failed(const BatchItem &item, const Failure &why) noexcept {
   BatchRequest &request = *item.request;
-  std::unique_lock lock(request.mutex);
+  const std::lock_guard lock(request.mutex);
   if (!why.is_of(FailureOf::kItem)) {
-    request.todo.push_back(item.number);
-    request.leaves = why.status();
+    request.todo.push_back(item.number);  // it has the place that the operation had before
+    request.leaves = copy_of(why.status());
   } else if (request.failure.ok()) {
-    request.failure = why.status();
+    request.failure = copy_of(why.status());
   }
-  if (--request.under_way > 0) return;
-  lock.unlock();
-  finish_request(item.request);
+  return --request.under_way == 0;
 }
 
 // ---- The threads of the repairs ---------------------------------------------

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -24,14 +23,20 @@ namespace lanecrypt::runtime {
 
 // A batch that is over.
 struct EndedBatch {
+  EndedBatch() = default;
+  EndedBatch(const EndedBatch &) = delete;
   std::vector<BatchItem> items;
   ItemResults results;
   Failure failure;  // of all of them
   // When it was given to the device, and when the results were there.
   std::chrono::steady_clock::time_point started, ended;
+  // For the tellers, who need no memory to take it: their next batch, and how many of the items of
+  // this one a thread of theirs has.
+  std::shared_ptr<EndedBatch> next;
+  size_t begun = 0;
 };
 
-// Any thread. Their threads run between begin() and stop().
+// Any thread. Their threads run between begin() and stop(). What they are given wants no memory.
 class Tellers {
  public:
   // Given a request of which the device leaves `todo` undone. Called on these threads.
@@ -50,7 +55,9 @@ class Tellers {
   // Has what is wrong from now on end unrepaired: the process ends.
   void hurry() { hurries_ = true; }
 
-  void pass_on(std::shared_ptr<const EndedBatch> batch);
+  void pass_on(std::shared_ptr<EndedBatch> batch) noexcept;
+  // For a thread that must not call anybody: an operation of which the device does no more.
+  void give_back(const BatchItem &item, const Failure &why) noexcept;
   // Has the lock if all there is to do is to wake one caller: one operation, right, whose end calls
   // nobody, and will not as long as the lock is held.
   static std::unique_lock<std::mutex> keep_lone_untold(const EndedBatch &batch);
@@ -58,14 +65,9 @@ class Tellers {
   void tell_at_once(const EndedBatch &batch) { end_right(batch.items, batch); }
 
  private:
-  // Items for one thread.
-  struct Part {
-    std::shared_ptr<const EndedBatch> batch;
-    size_t begin, end;
-  };
-
   void run();
-  void tell(const Part &part);
+  void tell(const EndedBatch &batch, size_t part_begin, size_t part_end);
+  static bool note_failed(const BatchItem &item, const Failure &why) noexcept;
   void end_undone(const EndedBatch &batch, size_t n);
   void end_failed(const BatchItem &item, const Failure &why);
   void repair(const BatchItem &item);
@@ -79,7 +81,10 @@ class Tellers {
   std::atomic<bool> hurries_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Part> parts_;
+  // The batches that have items for a thread, and the requests that give_back() has left.
+  std::shared_ptr<EndedBatch> first_;
+  EndedBatch *last_ = nullptr;
+  BatchRequestPointer left_;
   bool stopping_ = false;
   std::vector<std::thread> threads_;
   Repairs repairs_;

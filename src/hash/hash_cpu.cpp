@@ -100,7 +100,7 @@ Status guarded(Body body) {
   try {
     return body();
   } catch (const std::exception &error) {
-    return Status(LC_ERROR_MEMORY, error.what());
+    return status_of(LC_ERROR_MEMORY, error.what());
   }
 }
 
@@ -134,10 +134,10 @@ void HashCpu::start(const HashRequestPointer &request, Workers &workers) {
   work->cut();
   const auto run = [this, work](size_t n) {
     const Status status =
-        hurries_ ? process_ends() : guarded([&] { return work->run(work->parts[n]); });
+        guarded([&] { return hurries_ ? process_ends() : work->run(work->parts[n]); });
     if (status.ok()) return;
     const std::lock_guard lock(work->mutex);
-    work->failure = status;
+    work->failure = copy_of(status);
   };
   const auto end = [this, work] {
     if (work->failure.ok()) work->failure = guarded([&] { return work->finish(); });

@@ -2,6 +2,7 @@
 #include "hash/hash_dispatcher.h"
 
 #include <algorithm>
+#include <exception>
 #include <string>
 
 namespace lanecrypt::runtime {
@@ -24,8 +25,7 @@ void HashDispatcher::add_device(device::Found found, Counters &counters, bool is
   workers_.push_back(std::make_unique<HashWorker>(
       std::move(found), counters, trust_, pinned_bytes_, cpu_.workers(),
       [this, number](const HashRequestPointer &request, const Status &why) {
-        request->tried.push_back(number);
-        take_over(request, why);
+        take_over(request, number, why);
       }));
   if (is_selected) selected_.push_back(number);
 }
@@ -88,14 +88,20 @@ Status HashDispatcher::submit(const HashRequestPointer &request) {
   return Status();
 }
 
-void HashDispatcher::take_over(const HashRequestPointer &request, const Status &why) {
-  if (request->job.memory == LC_MEMORY_HOST) {
-    if (request->job.device == LC_ANY_DEVICE)
+// What device `from` has left undone. Nothing may be thrown here.
+void HashDispatcher::take_over(const HashRequestPointer &request, uint32_t from,
+                               const Status &why) {
+  const bool is_on_host = request->job.memory == LC_MEMORY_HOST;
+  try {
+    request->tried.push_back(from);
+    if (is_on_host && request->job.device == LC_ANY_DEVICE)
       for (HashWorker *worker = choose(request->tried); worker != nullptr;
            worker = choose(request->tried))
         if (worker->submit(request)) return;
-    if (fallback_ == LC_FALLBACK_CPU) return cpu_.submit(request);
+  } catch (const std::exception &) {
+    // No other device has taken it.
   }
+  if (is_on_host && fallback_ == LC_FALLBACK_CPU) return cpu_.submit(request);
   request->end(why);
 }
 

@@ -30,7 +30,7 @@ class HashDispatcher {
  private:
   HashWorker *choose(const std::vector<uint32_t> &tried) const;
   bool suits_devices(const HashJob &job) const;
-  void take_over(const HashRequestPointer &request, const Status &why);
+  void take_over(const HashRequestPointer &request, uint32_t from, const Status &why);
 
   const lc_fallback fallback_;
   const DeviceTrust trust_;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "batch/failure.h"
 #include "job/hash_job.h"
 #include "thread/ending.h"
 
@@ -26,7 +27,7 @@ class HashRequest : public Ending {
     tell();
   }
   void end(const Status &status) {
-    failure = status;
+    failure = copy_of(status);
     end();
   }
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 
 #include "cpu/hash/cpu_hash.h"
 #include "thread/stuck.h"
@@ -46,8 +47,8 @@ bool HashWorker::submit(const HashRequestPointer &request) {
   const std::lock_guard lock(mutex_);
   if (!may_work()) return false;
   begin();
-  load_bytes_ += request->job.bytes;
   arrived_.push_back(request);
+  load_bytes_ += request->job.bytes;
   changed_.notify_all();
   return true;
 }
@@ -117,7 +118,7 @@ void HashWorker::serve(std::unique_lock<std::mutex> &lock) {
       else if (failure.ok())
         std::this_thread::sleep_for(kLook);
     } catch (const std::exception &error) {  // want of memory
-      failure = Failure::of_memory(Status(LC_ERROR_MEMORY, error.what()));
+      failure = Failure::of_memory(error);
       if (request != nullptr) leave(request, failure);
     }
     lock.lock();
@@ -151,10 +152,14 @@ void HashWorker::leave(const HashRequestPointer &request, const Failure &failure
 }
 
 // With the device's name, if the text has not got it yet.
-Status HashWorker::told(const Status &status) const {
-  const std::string head = found_.properties.id + ": ";
-  if (status.code() == LC_ERROR_STOPPED || status.text().starts_with(head)) return status;
-  return Status(status.code(), head + status.text());
+Status HashWorker::told(const Status &status) const noexcept {
+  try {
+    const std::string head = found_.properties.id + ": ";
+    if (status.code() == LC_ERROR_STOPPED || status.text().starts_with(head)) return status;
+    return Status(status.code(), head + status.text());
+  } catch (const std::exception &) {  // want of memory
+    return copy_of(status);
+  }
 }
 
 Failure HashWorker::run_on_host_memory(const HashRequestPointer &request) {
@@ -164,46 +169,58 @@ Failure HashWorker::run_on_host_memory(const HashRequestPointer &request) {
   return failure;
 }
 
-std::unique_ptr<DeviceHashes> HashWorker::take_flight() {
-  if (free_.empty()) return std::make_unique<DeviceHashes>();
-  std::unique_ptr<DeviceHashes> flight = std::move(free_.front());
-  free_.pop_front();
-  return flight;
+// One in a list, from which it goes to another without more memory.
+std::list<std::unique_ptr<DeviceHashes>> HashWorker::take_flight() {
+  std::list<std::unique_ptr<DeviceHashes>> one;
+  if (free_.empty())
+    one.push_back(std::make_unique<DeviceHashes>());
+  else
+    one.splice(one.end(), free_, free_.begin());
+  return one;
+}
+
+Status HashWorker::begin_flight(DeviceHashes &flight) {
+  const HashJob &job = flight.request->job;
+  Result<std::unique_ptr<device::Stream>> stream =
+      job.stream != nullptr ? device_->adopt_stream(job.stream) : device_->make_stream();
+  if (!stream.ok()) return stream.status();
+  flight.stream = std::move(*stream);
+  if (flight.done == nullptr) {
+    Result<std::unique_ptr<device::Event>> done = device_->make_event();
+    if (!done.ok()) return done.status();
+    flight.done = std::move(*done);
+  }
+  return start_hashes(*device_, *launch_, flight);
 }
 
 Failure HashWorker::start_on_device(const HashRequestPointer &request) {
-  std::unique_ptr<DeviceHashes> flight = take_flight();
+  std::list<std::unique_ptr<DeviceHashes>> one = take_flight();
+  DeviceHashes *const flight = one.front().get();
   flight->request = request;
   flight->values_at.clear();
   flight->started = Clock::now();
-  Result<std::unique_ptr<device::Stream>> stream = request->job.stream != nullptr
-                                                       ? device_->adopt_stream(request->job.stream)
-                                                       : device_->make_stream();
-  Status status = stream.status();
-  if (status.ok()) {
-    flight->stream = std::move(*stream);
-    if (flight->done == nullptr) {
-      Result<std::unique_ptr<device::Event>> done = device_->make_event();
-      status = done.status();
-      if (status.ok()) flight->done = std::move(*done);
-    }
+  Status status;
+  try {
+    status = begin_flight(*flight);
+  } catch (const std::exception &error) {  // want of memory
+    status = status_of(LC_ERROR_MEMORY, error.what());
   }
-  if (status.ok()) status = start_hashes(*device_, *launch_, *flight);
   if (!status.ok()) {
     // A device has no other words for a stream or for memory that is not its own.
     const bool is_jobs =
         status.code() == LC_ERROR_ARGUMENT || status.code() == LC_ERROR_UNSUPPORTED;
-    const Failure failure = is_jobs ? Failure::of_item(status) : Failure::of_device(status);
+    const Failure failure =
+        is_jobs ? Failure::of_item(copy_of(status)) : Failure::of_device(copy_of(status));
     wipe_hashes(*flight);
     flight->stream.reset();
-    request->set_enqueued(status);
-    free_.push_back(std::move(flight));
+    request->set_enqueued(failure.status());
+    free_.splice(free_.end(), one);
     leave(request, failure);
     return failure;
   }
   request->set_enqueued(Status());
   const std::lock_guard lock(mutex_);
-  under_way_.push_back(std::move(flight));
+  under_way_.splice(under_way_.end(), one);
   return Failure();
 }
 
@@ -216,9 +233,14 @@ bool HashWorker::is_overdue(const DeviceHashes &flight) const {
 }
 
 Failure HashWorker::retire(DeviceHashes &flight) {
-  Failure failure = Failure::of_device(flight.done->wait());
-  // The CPU's part.
-  if (failure.ok()) failure = Failure::of_item(finish_hashes(flight));
+  Failure failure;
+  try {
+    failure = Failure::of_device(flight.done->wait());
+    // The CPU's part.
+    if (failure.ok()) failure = Failure::of_item(finish_hashes(flight));
+  } catch (const std::exception &error) {  // want of memory
+    failure = Failure::of_memory(error);
+  }
   wipe_hashes(flight);
   leave(flight.request, failure);
   flight.request.reset();
@@ -242,8 +264,7 @@ Failure HashWorker::retire_over() {
     }
     const Failure failure = retire(flight);
     const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(*at));
-    at = under_way_.erase(at);
+    free_.splice(free_.end(), under_way_, at++);
     if (failure.is_of(FailureOf::kDevice)) return failure;
   }
   if (under_way_.empty() && launch_ != nullptr) launch_->memory().free_outgrown();
@@ -252,17 +273,21 @@ Failure HashWorker::retire_over() {
 
 void HashWorker::fail(std::unique_lock<std::mutex> &lock, const Status &status) {
   note_failure(status);
-  std::deque<HashRequestPointer> left = std::move(arrived_);
-  arrived_.clear();
+  const auto hand_back = [&](const HashRequestPointer &request) {
+    load_bytes_ -= request->job.bytes;
+    hand_back_(request, status);
+  };
+  for (; !arrived_.empty(); lock.lock()) {  // nothing more arrives
+    const HashRequestPointer request = arrived_.front();
+    arrived_.pop_front();
+    lock.unlock();
+    hand_back(request);
+  }
   lock.unlock();
   for (const std::unique_ptr<DeviceHashes> &flight : under_way_) {
     // The device is lost: its streams end nothing more.
-    left.push_back(flight->request);
     is_stuck_ = is_stuck_ || !flight->done->reached();
-  }
-  for (const HashRequestPointer &request : left) {
-    load_bytes_ -= request->job.bytes;
-    hand_back_(request, status);
+    hand_back(flight->request);
   }
   lock.lock();
   if (!is_stuck_) under_way_.clear();
@@ -275,10 +300,20 @@ void HashWorker::close() {
     std::unique_ptr<HashLaunch> launch;
     std::unique_ptr<device::Device> device;
   };
-  if (is_stuck_)
-    keep_for_ever(
-        std::shared_ptr<Kept>(new Kept{std::move(under_way_), std::move(free_), std::move(host_),
-                                       std::move(launch_), std::move(device_)}));
+  if (is_stuck_) {
+    std::unique_ptr<Kept> kept(new (std::nothrow)
+                                   Kept{std::move(under_way_), std::move(free_), std::move(host_),
+                                        std::move(launch_), std::move(device_)});
+    if (kept != nullptr) {
+      keep_for_ever(std::move(kept));
+    } else {  // no memory: nobody frees them
+      for (auto *flights : {&under_way_, &free_})
+        for (std::unique_ptr<DeviceHashes> &flight : *flights) (void)flight.release();
+      (void)host_.release();
+      (void)launch_.release();
+      (void)device_.release();
+    }
+  }
   under_way_.clear();
   free_.clear();
   host_.reset();

@@ -45,13 +45,14 @@ class HashWorker : public DeviceThread {
   Status self_test();
   Failure run_on_host_memory(const HashRequestPointer &request);
   Failure start_on_device(const HashRequestPointer &request);
-  std::unique_ptr<DeviceHashes> take_flight();
+  std::list<std::unique_ptr<DeviceHashes>> take_flight();
+  Status begin_flight(DeviceHashes &flight);
   Failure retire_over();
   Failure retire(DeviceHashes &flight);
   bool is_overdue(const DeviceHashes &flight) const;
   void count(HashRequest &request);
   void leave(const HashRequestPointer &request, const Failure &failure);
-  Status told(const Status &status) const;
+  Status told(const Status &status) const noexcept;
 
   device::Found found_;
   const DeviceTrust trust_;

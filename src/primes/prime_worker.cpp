@@ -71,16 +71,17 @@ void PrimeWorker::serve(std::unique_lock<std::mutex> &lock) {
                        Status(LC_ERROR_DEVICE, "the device called a number prime that is none")))
       break;
     if (drop_jobs(lock)) continue;
-    std::vector<Share> shares = choose();
-    if (shares.empty()) break;
-    lock.unlock();
+    std::vector<Share> shares;
     Status status;
     try {
+      shares = choose();
+      if (shares.empty()) break;
+      lock.unlock();
       status = search(shares);
     } catch (const std::exception &error) {  // want of memory or of threads
-      status = Status(LC_ERROR_MEMORY, error.what());
+      status = status_of(LC_ERROR_MEMORY, error.what());
     }
-    lock.lock();
+    if (!lock.owns_lock()) lock.lock();
     if (status.ok() && is_device_ && missed_ > kMostMissed) {
       missed_ = 0;
       if (!proves_itself(
@@ -93,15 +94,19 @@ void PrimeWorker::serve(std::unique_lock<std::mutex> &lock) {
       break;
     }
     // A lack of memory passes, and the CPU stays in service.
-    for (const Share &share : shares) {
-      jobs_.remove(share.job);
-      load_ = jobs_.size();
-      lock.unlock();
-      hand_back_(share.job, status);
-      share.job->release();
-      lock.lock();
-    }
+    if (shares.empty()) hand_back(lock, GenerationPointer(jobs_.front()), status);
+    for (const Share &share : shares) hand_back(lock, share.job, status);
   }
+}
+
+void PrimeWorker::hand_back(std::unique_lock<std::mutex> &lock, const GenerationPointer &job,
+                            const Status &why) {
+  jobs_.remove(job);
+  load_ = jobs_.size();
+  lock.unlock();
+  hand_back_(job, why);
+  job->release();
+  lock.lock();
 }
 
 // After something that only a device, or what it was given, can be blamed for. If it fails its
@@ -112,7 +117,7 @@ bool PrimeWorker::proves_itself(std::unique_lock<std::mutex> &lock, const Status
   try {
     failure = Failure::of_self_test(tester_->prove());
   } catch (const std::exception &error) {
-    failure = Failure::of_memory(Status(LC_ERROR_MEMORY, error.what()));
+    failure = Failure::of_memory(error);
   }
   lock.lock();
   if (failure.is_of(FailureOf::kDevice)) {
@@ -143,14 +148,20 @@ bool PrimeWorker::drop_jobs(std::unique_lock<std::mutex> &lock) {
     const GenerationPointer job = *at;
     PrimeWorker *const next = job->awaited;
     if (next != nullptr && next->is_open()) {
-      jobs_.erase(at);
+      std::list<GenerationPointer> one;
+      one.splice(one.end(), jobs_, at);
       load_ = jobs_.size();
       lock.unlock();
       job->awaited = nullptr;
-      const bool is_taken = next->submit(job);
+      bool is_taken = false;
+      try {
+        is_taken = next->submit(job);
+      } catch (const std::exception &) {
+        // Want of memory: this worker keeps it.
+      }
       if (is_taken) job->release();
       lock.lock();
-      if (!is_taken) jobs_.push_back(job);
+      if (!is_taken) jobs_.splice(jobs_.end(), one);
       load_ = jobs_.size();
       return true;
     }
@@ -185,8 +196,7 @@ std::vector<PrimeWorker::Share> PrimeWorker::choose() {
     wanted += more;
   }
   // The next search begins with another job.
-  jobs_.remove(shares.front().job);
-  jobs_.push_back(shares.front().job);
+  jobs_.splice(jobs_.end(), jobs_, std::find(jobs_.begin(), jobs_.end(), shares.front().job));
 
   const cpu::SieveTable &table = *shares.front().job->table;
   const uint32_t bits = shares.front().job->prime_bits();

@@ -54,6 +54,8 @@ class PrimeWorker : public DeviceThread {
   void close() override;
   bool proves_itself(std::unique_lock<std::mutex> &lock, const Status &otherwise);
   bool drop_jobs(std::unique_lock<std::mutex> &lock);
+  void hand_back(std::unique_lock<std::mutex> &lock, const GenerationPointer &job,
+                 const Status &why);
   std::vector<Share> choose();
   Status search(std::vector<Share> &shares);
   Status test_rounds(std::vector<Share> &shares, std::span<const uint32_t> trials,

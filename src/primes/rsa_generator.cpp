@@ -2,6 +2,7 @@
 #include "primes/rsa_generator.h"
 
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <string>
 
@@ -135,11 +136,16 @@ Status RsaGenerator::start(const GenerationPointer &job) {
 void RsaGenerator::take_over(const GenerationPointer &job, const Status &why) {
   job->count_failed_device();
   const bool stays = job->job.device != LC_ANY_DEVICE && fallback_ == LC_FALLBACK_NONE;
-  if (stays || why.code() == LC_ERROR_MEMORY) {
-    if (fallback_ == LC_FALLBACK_CPU && cpu_.submit(job)) return;
-    return job->fail(why);
+  try {
+    if (stays || why.code() == LC_ERROR_MEMORY) {
+      if (fallback_ == LC_FALLBACK_CPU && cpu_.submit(job)) return;
+    } else if (start_anywhere(job).ok()) {
+      return;
+    }
+  } catch (const std::exception &) {
+    // Want of memory or of threads: nobody has taken it.
   }
-  if (!start_anywhere(job).ok()) job->fail(why);
+  job->fail(why);
 }
 
 void RsaGenerator::make_keys(Generation &job) {

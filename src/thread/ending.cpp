@@ -30,7 +30,7 @@ Ending::Ending(Callback on_end) : tells_someone_(on_end != nullptr) {
 void Ending::set_enqueued(const Status &status) {
   std::lock_guard lock(mutex_);
   enqueued_ = true;
-  enqueued_status_ = status;
+  copy(status, &enqueued_status_);
   changed_.notify_all();
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "thread/stuck.h"
 
+#include <exception>
 #include <list>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 
@@ -34,12 +36,16 @@ bool await_within(device::Event &event, std::chrono::milliseconds limit) {
   return event.reached();
 }
 
-Status stuck_status(std::chrono::milliseconds limit) {
-  return Status(LC_ERROR_DEVICE,
-                "stuck: nothing ended within " + std::to_string(limit.count()) + " ms");
+Status stuck_status(std::chrono::milliseconds limit) noexcept {
+  try {
+    return Status(LC_ERROR_DEVICE,
+                  "stuck: nothing ended within " + std::to_string(limit.count()) + " ms");
+  } catch (const std::exception &) {
+    return Status(LC_ERROR_DEVICE, "stuck");  // too short to need memory
+  }
 }
 
-void keep_for_ever(std::shared_ptr<void> what) {
+void keep_for_ever(std::shared_ptr<void> what) noexcept {
   struct Kept {
     std::mutex mutex;
     std::list<std::shared_ptr<void>> all;
@@ -47,7 +53,17 @@ void keep_for_ever(std::shared_ptr<void> what) {
   static constinit process::OfProcess<Kept> of_process;
   Kept &kept = of_process.get();
   const std::lock_guard lock(kept.mutex);
-  kept.all.push_back(std::move(what));
+  try {
+    kept.all.push_back(what);
+  } catch (const std::exception &) {
+    // One more reference, which is never dropped.
+    union Undropped {
+      Undropped() {}
+      ~Undropped() {}
+      std::shared_ptr<void> what;
+    } undropped;
+    new (&undropped.what) std::shared_ptr<void>(std::move(what));
+  }
 }
 
 }  // namespace lanecrypt::runtime

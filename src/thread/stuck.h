@@ -5,7 +5,9 @@
 #pragma once
 
 #include <chrono>
+#include <exception>
 #include <memory>
+#include <utility>
 
 #include "device/device.h"
 
@@ -20,10 +22,18 @@ std::chrono::milliseconds default_time_limit(const device::Properties &propertie
 bool await_within(device::Event &event, std::chrono::milliseconds limit);
 
 // LC_ERROR_DEVICE, with the limit in its text.
-Status stuck_status(std::chrono::milliseconds limit);
+Status stuck_status(std::chrono::milliseconds limit) noexcept;
 
 // Keeps what a stuck device may still reach until the process ends. Freeing it would wait for
-// the device.
-void keep_for_ever(std::shared_ptr<void> what);
+// the device. Without memory it is kept all the same.
+void keep_for_ever(std::shared_ptr<void> what) noexcept;
+template <class Kept>
+void keep_for_ever(std::unique_ptr<Kept> what) noexcept {
+  try {
+    keep_for_ever(std::shared_ptr<void>(std::move(what)));
+  } catch (const std::exception &) {
+    (void)what.release();
+  }
+}
 
 }  // namespace lanecrypt::runtime
