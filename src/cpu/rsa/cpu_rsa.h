@@ -14,9 +14,12 @@ namespace lanecrypt::cpu {
 Status prepare(RsaKey &key);
 
 // in^e or in^d mod n (RFC 8017, sections 5.1 and 5.2), key.modulus_bytes each;
-// `out` may be `in`. Private operations are blinded and checked by OpenSSL. Any
-// thread.
+// `out` may be `in`. OpenSSL blinds private operations. It checks the result of p and q, and takes
+// in^d if that is wrong, which is wrong too if p or q is not prime. Any thread.
 Status run_rsa(const RsaKey &key, lc_rsa_operation operation, const uint8_t *in, uint8_t *out);
+
+// Whether made^e mod n is `in`, key.modulus_bytes each. `made` must be less than n. Any thread.
+Result<bool> computes_back(const RsaKey &key, const uint8_t *made, const uint8_t *in);
 
 // Whether p and q pass `rounds` rounds each of the test of Miller and Rabin, with bases from the
 // private random generator. A number that is not prime passes a round with a chance of 1/4 at most.
