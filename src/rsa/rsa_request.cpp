@@ -31,8 +31,12 @@ Status RsaRequest::run_on_cpu(uint32_t message) {
   if (job.operation != LC_RSA_PRIVATE) return cpu::run_rsa(key, job.operation, what.in, what.out);
   if (key.is_at_fault) return cpu::key_at_fault();
   Result<bool> right = make_right(what);
-  if (!right.ok()) return right.status();
-  if (*right) return Status();
+  if (right.ok() && *right) return Status();
+  if (!right.ok()) {
+    // It fails, rather than be wrong, if the key has no primes and cannot be blinded.
+    Result<bool> primes = cpu::has_proven_primes(key);
+    if (!primes.ok() || *primes) return right.status();
+  }
   key.is_at_fault = true;
   return cpu::key_at_fault();
 }
@@ -47,8 +51,9 @@ Repaired RsaRequest::repair_on_cpu(uint32_t message) {
     return Repaired{Repaired::Fault::kKey, cpu::key_at_fault()};
   };
   if (key.is_at_fault) return at_fault();
-  // A round takes less time than the operation, whose failure might be the key's too.
-  Result<bool> primes = cpu::has_primes(key, 1);
+  // The CPU's result may be right and the device's wrong though the device is well, since OpenSSL
+  // has d. Only of primes are both the same.
+  Result<bool> primes = cpu::has_proven_primes(key);
   if (!primes.ok()) return unknown(primes.status());
   if (!*primes) return at_fault();
   Result<bool> right = make_right(what);

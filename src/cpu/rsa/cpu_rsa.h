@@ -26,6 +26,11 @@ Result<bool> computes_back(const RsaKey &key, const uint8_t *made, const uint8_t
 // Any thread.
 Result<bool> has_primes(const RsaKey &key, unsigned rounds);
 
+// Whether p and q pass so many rounds that a key made to pass does so with a chance of 1 in 2^32 at
+// most: a wrong result with them is not the key's fault. The rounds are done once per key that
+// passes, and take as long as 16 private operations.
+Result<bool> has_proven_primes(const RsaKey &key);
+
 // The error of a key whose p or q is not prime.
 Status key_at_fault();
 

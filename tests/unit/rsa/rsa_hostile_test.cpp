@@ -153,6 +153,25 @@ TEST_F(HostileRsa, AKeyThatTheCpuCanUseIsTheKeysFaultToo) {
   expect_device_is_well();
 }
 
+// One round of the test of Miller and Rabin proves nothing: every second result is wrong, and the
+// CPU's is right since it has d.
+TEST_F(HostileRsa, AKeyThatOftenPassesIsTheKeysFaultToo) {
+  const TestKey numbers = key_that_often_passes();
+  size_t refused = 0;
+  for (int n = 0; n < 60; ++n) {
+    const auto asked = ask_one(make_key(numbers), numbers);
+    const Status status = asked->request->wait();
+    if (status.ok()) {
+      EXPECT_EQ(1u, asked->request->result.device_operations);
+      continue;
+    }
+    ++refused;
+    EXPECT_EQ(LC_ERROR_ARGUMENT, status.code()) << status.text();
+  }
+  EXPECT_GT(refused, 5u);
+  expect_device_is_well();
+}
+
 // What the CPU gets with such a key is as wrong as what a device gets.
 TEST_F(HostileRsa, TheCpuGivesNoWrongResult) {
   const auto expect_refused = [&](const TestKey &numbers, uint32_t device) {
