@@ -743,8 +743,8 @@ typedef struct lc_rsa_job {
 
 /* Runs a job and waits for it. result may be NULL. An input that is not less
  * than its n is LC_ERROR_ARGUMENT, and nothing is done. So ends a job with a private key that
- * proves to be at fault: if neither a device nor the CPU gets a right result with it, since its p
- * or q is not prime, or if it cannot be blinded. A random function of the key's that fails is
+ * proves to be at fault: if a device or the CPU gets a wrong result with it and its p or q is not
+ * prime, or if it cannot be blinded. A random function of the key's that fails is
  * LC_ERROR_INTERNAL. In both cases the job's other operations may have been done. */
 LC_API lc_status lc_rsa_run(lc_context *context, const lc_rsa_job *job, lc_result *result);
 /* Starts a job, as lc_submit() does. Messages are copied before it returns, and keys are

@@ -50,6 +50,8 @@ struct RsaKey {
   // Whether p or q has turned out not to be prime. Its private operations are then refused, since
   // their results would be wrong.
   mutable std::atomic<bool> is_at_fault = false;
+  // Whether cpu::has_proven_primes() has found that they are.
+  mutable std::atomic<bool> has_proven_primes = false;
 };
 
 using RsaKeyPointer = std::shared_ptr<const RsaKey>;

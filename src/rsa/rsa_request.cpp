@@ -15,10 +15,30 @@ RsaRequest::RsaRequest(RsaJob whole, Callback on_end)
   for (const RsaKeyPointer &key : job.keys) kinds_.push_back(rsa_kind(*key, job.operation));
 }
 
+// Whether the CPU's result is right: only then is it written.
+Result<bool> RsaRequest::make_right(const RsaItem &what) {
+  const RsaKey &key = *what.key;
+  secure::WipedBytes made(key.modulus_bytes);
+  LC_TRY(cpu::run_rsa(key, LC_RSA_PRIVATE, what.in, made.data()));
+  Result<bool> right = cpu::computes_back(key, made.data(), what.in);
+  if (right.ok() && *right) std::memcpy(what.out, made.data(), key.modulus_bytes);
+  return right;
+}
+
 Status RsaRequest::run_on_cpu(uint32_t message) {
   const RsaItem what = item(message);
-  if (job.operation == LC_RSA_PRIVATE && what.key->is_at_fault) return cpu::key_at_fault();
-  return cpu::run_rsa(*what.key, job.operation, what.in, what.out);
+  const RsaKey &key = *what.key;
+  if (job.operation != LC_RSA_PRIVATE) return cpu::run_rsa(key, job.operation, what.in, what.out);
+  if (key.is_at_fault) return cpu::key_at_fault();
+  Result<bool> right = make_right(what);
+  if (right.ok() && *right) return Status();
+  if (!right.ok()) {
+    // It fails, rather than be wrong, if the key has no primes and cannot be blinded.
+    Result<bool> primes = cpu::has_proven_primes(key);
+    if (!primes.ok() || *primes) return right.status();
+  }
+  key.is_at_fault = true;
+  return cpu::key_at_fault();
 }
 
 Repaired RsaRequest::repair_on_cpu(uint32_t message) {
@@ -31,19 +51,14 @@ Repaired RsaRequest::repair_on_cpu(uint32_t message) {
     return Repaired{Repaired::Fault::kKey, cpu::key_at_fault()};
   };
   if (key.is_at_fault) return at_fault();
-  // A round takes less time than the operation, whose failure might be the key's too.
-  Result<bool> primes = cpu::has_primes(key, 1);
+  // The CPU's result may be right and the device's wrong though the device is well, since OpenSSL
+  // has d. Only of primes are both the same.
+  Result<bool> primes = cpu::has_proven_primes(key);
   if (!primes.ok()) return unknown(primes.status());
   if (!*primes) return at_fault();
-  secure::WipedBytes made(key.modulus_bytes), back(key.modulus_bytes);
-  if (const Status status = cpu::run_rsa(key, LC_RSA_PRIVATE, what.in, made.data()); !status.ok())
-    return unknown(status);
-  if (const Status status = cpu::run_rsa(key, LC_RSA_PUBLIC, made.data(), back.data());
-      !status.ok())
-    return unknown(status);
-  if (std::memcmp(back.data(), what.in, key.modulus_bytes) != 0) return at_fault();
-  std::memcpy(what.out, made.data(), key.modulus_bytes);
-  return {};
+  Result<bool> right = make_right(what);
+  if (!right.ok()) return unknown(right.status());
+  return *right ? Repaired() : at_fault();
 }
 
 void RsaRequest::prepare_for_device() {

@@ -37,6 +37,8 @@ class RsaRequest : public BatchRequest {
   }
 
  private:
+  Result<bool> make_right(const RsaItem &what);
+
   std::vector<RsaKind> kinds_;  // the keys'
 };
 

@@ -11,6 +11,7 @@
 #include "cpu/random.h"
 #include "cpu/rsa/openssl_key.h"
 #include "libcrypto/forward.h"
+#include "secure/wiped_bytes.h"
 
 namespace lanecrypt::cpu {
 
@@ -183,6 +184,31 @@ Status run_rsa(const RsaKey &key, lc_rsa_operation operation, const uint8_t *in,
   const int done = is_private ? EVP_PKEY_decrypt(context.get(), out, &bytes, in, key.modulus_bytes)
                               : EVP_PKEY_encrypt(context.get(), out, &bytes, in, key.modulus_bytes);
   return done == 1 && bytes == key.modulus_bytes ? Status() : openssl_failed();
+}
+
+namespace {
+
+// For an e that the public operation of OpenSSL may refuse (more than 64 bits with a long n).
+Status raise_to_e(const RsaKey &key, const uint8_t *made, uint8_t *out) {
+  const std::span<const uint8_t> n = key.numbers.n, e = key.numbers.e;
+  const Number power = to_number({made, key.modulus_bytes}), modulus = to_number(n),
+               exponent = to_number(e);
+  const NumberContext context(BN_CTX_new_ex(private_library()));
+  if (!power || !modulus || !exponent || !context)
+    return Status(LC_ERROR_MEMORY, "no memory to check a result of RSA");
+  const int bytes = int(key.modulus_bytes);
+  const bool is_raised = BN_mod_exp_mont_consttime(power.get(), power.get(), exponent.get(),
+                                                   modulus.get(), context.get(), nullptr) == 1;
+  return is_raised && BN_bn2binpad(power.get(), out, bytes) == bytes ? Status() : openssl_failed();
+}
+
+}  // namespace
+
+Result<bool> computes_back(const RsaKey &key, const uint8_t *made, const uint8_t *in) {
+  secure::WipedBytes back(key.modulus_bytes);
+  LC_TRY(key.exponent != 0 ? run_rsa(key, LC_RSA_PUBLIC, made, back.data())
+                           : raise_to_e(key, made, back.data()));
+  return std::memcmp(back.data(), in, key.modulus_bytes) == 0;
 }
 
 Status key_at_fault() {

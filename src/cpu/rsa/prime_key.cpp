@@ -223,6 +223,14 @@ Result<bool> has_primes(const RsaKey &key, unsigned rounds) {
   return true;
 }
 
+Result<bool> has_proven_primes(const RsaKey &key) {
+  constexpr unsigned kRounds = 16;
+  if (key.has_proven_primes) return true;
+  Result<bool> primes = has_primes(key, kRounds);
+  if (primes.ok() && *primes) key.has_proven_primes = true;
+  return primes;
+}
+
 Result<MadeKey> make_rsa_key(const RandomBytes &random, uint32_t modulus_bits,
                              std::span<const uint8_t> exponent, std::span<const uint8_t> p,
                              std::span<const uint8_t> q) {

@@ -35,9 +35,10 @@ class HostileRsa : public testing::Test {
     std::vector<Bytes> outputs, expected;
   };
 
-  HostileRsa() {
+  HostileRsa() { open("host"); }
+  void open(const char *devices) {
     runtime::DispatcherOptions options;
-    options.devices = "host";
+    options.devices = devices;
     options.fallback = LC_FALLBACK_CPU;
     dispatcher_ = std::make_unique<runtime::Dispatcher>(options);
   }
@@ -53,9 +54,11 @@ class HostileRsa : public testing::Test {
   }
   // Has operations done with keys in turns, all by one job. Their inputs are small.
   std::unique_ptr<Asked> ask(const std::vector<RsaKeyPointer> &keys,
-                             const std::vector<const TestKey *> &numbers, size_t count) {
+                             const std::vector<const TestKey *> &numbers, size_t count,
+                             uint32_t device = LC_ANY_DEVICE) {
     auto asked = std::make_unique<Asked>();
     RsaJob job;
+    job.device = device;
     job.operation = LC_RSA_PRIVATE;
     job.keys = keys;
     asked->outputs.reserve(count);
@@ -148,6 +151,63 @@ TEST_F(HostileRsa, AKeyThatTheCpuCanUseIsTheKeysFaultToo) {
   const RsaKeyPointer key = make_key(numbers);
   EXPECT_EQ(LC_ERROR_ARGUMENT, ask_one(key, numbers)->request->wait().code());
   expect_device_is_well();
+}
+
+// One round of the test of Miller and Rabin proves nothing: every second result is wrong, and the
+// CPU's is right since it has d.
+TEST_F(HostileRsa, AKeyThatOftenPassesIsTheKeysFaultToo) {
+  const TestKey numbers = key_that_often_passes();
+  size_t refused = 0;
+  for (int n = 0; n < 60; ++n) {
+    const auto asked = ask_one(make_key(numbers), numbers);
+    const Status status = asked->request->wait();
+    if (status.ok()) {
+      EXPECT_EQ(1u, asked->request->result.device_operations);
+      continue;
+    }
+    ++refused;
+    EXPECT_EQ(LC_ERROR_ARGUMENT, status.code()) << status.text();
+  }
+  EXPECT_GT(refused, 5u);
+  expect_device_is_well();
+}
+
+// What the CPU gets with such a key is as wrong as what a device gets.
+TEST_F(HostileRsa, TheCpuGivesNoWrongResult) {
+  const auto expect_refused = [&](const TestKey &numbers, uint32_t device) {
+    const RsaKeyPointer key = make_key(numbers);
+    for (int n = 0; n < 2; ++n) {
+      const auto asked = ask({key}, {&numbers}, 1, device);
+      const Bytes untouched = asked->outputs[0];
+      const Status status = asked->request->wait();
+      EXPECT_EQ(LC_ERROR_ARGUMENT, status.code());
+      EXPECT_NE(std::string::npos, status.text().find("at fault")) << status.text();
+      EXPECT_EQ(untouched, asked->outputs[0]);
+      EXPECT_TRUE(key->is_at_fault);
+    }
+  };
+  const TestKey numbers = key_with_composite(1024);
+  expect_refused(numbers, LC_CPU);
+  // No device takes them: an e of more than 64 bits, and a modulus that is too short.
+  for (const auto &[bits, exponent_bits] : {std::pair(1024, 81), {3200, 81}, {512, 17}})
+    expect_refused(key_with_composite(bits, exponent_bits), LC_ANY_DEVICE);
+  expect_device_is_well();
+  open("none");
+  expect_refused(numbers, LC_ANY_DEVICE);
+}
+
+TEST_F(HostileRsa, TheCpuServesLongExponents) {
+  for (const int bits : {1024, 3200}) {
+    const Bn exponent = bn();
+    BN_set_bit(exponent.get(), 80);
+    BN_set_bit(exponent.get(), 0);
+    const TestKey numbers = key_of_unequal_primes(bits / 2, bits / 2 - 1, exponent);
+    const auto asked = ask_one(make_key(numbers), numbers);
+    const Status status = asked->request->wait();
+    ASSERT_TRUE(status.ok()) << status.text();
+    EXPECT_EQ(asked->expected, asked->outputs);
+    EXPECT_EQ(1u, asked->request->result.cpu_operations);
+  }
 }
 
 TEST_F(HostileRsa, UnequalPrimesAreServed) {

@@ -53,10 +53,11 @@ inline TestKey key_of_small_factors(unsigned variant) {
   return TestKey(p.get(), q.get(), exponent.get());
 }
 
-// p is the product of two primes as long as each other, and q a prime.
-inline TestKey key_with_composite(int bits) {
+// p is the product of two primes as long as each other, and q a prime. e is a power of 2 plus 1.
+inline TestKey key_with_composite(int bits, int exponent_bits = 17) {
   const Bn exponent = bn();
-  BN_set_word(exponent.get(), 65537);
+  BN_set_bit(exponent.get(), exponent_bits - 1);
+  BN_set_bit(exponent.get(), 0);
   BN_CTX *context = BN_CTX_new();
   const Bn p = bn(), q = bn(), factor = bn(), less = bn(), common = bn();
   do {
@@ -118,10 +119,43 @@ inline TestKey key_that_only_d_serves() {
   return TestKey(p.get(), q_number.get(), exponent.get());
 }
 
-// A key of two primes of which one is much longer.
-inline TestKey key_of_unequal_primes(int longer_bits, int shorter_bits) {
+// p = r (2r-1) with two primes of which r is 3 mod 4, so that a random base passes a round of the
+// test of Miller and Rabin with a chance of 1/4, which no composite number exceeds. q is prime. By
+// dp every second result is wrong, and in^d mod n is right.
+inline TestKey key_that_often_passes() {
   const Bn exponent = bn();
   BN_set_word(exponent.get(), 65537);
+  BN_CTX *context = BN_CTX_new();
+  const Bn r = bn(), other = bn(), p = bn(), q = bn(), less = bn(), rest = bn(), dp = bn();
+  const auto is_prime = [&](const Bn &number) {
+    return BN_check_prime(number.get(), context, nullptr) == 1;
+  };
+  while (true) {
+    BN_rand(r.get(), 256, BN_RAND_TOP_TWO, BN_RAND_BOTTOM_ODD);
+    BN_set_bit(r.get(), 1);
+    BN_lshift1(other.get(), r.get());
+    BN_sub_word(other.get(), 1);
+    if (!is_prime(r) || !is_prime(other)) continue;
+    BN_mul(p.get(), r.get(), other.get(), context);
+    BN_sub(less.get(), p.get(), BN_value_one());
+    if (BN_mod_inverse(dp.get(), exponent.get(), less.get(), context) == nullptr) continue;
+    // (e dp - 1) / (p - 1) must be odd.
+    BN_mul(rest.get(), dp.get(), exponent.get(), context);
+    BN_sub_word(rest.get(), 1);
+    BN_div(rest.get(), nullptr, rest.get(), less.get(), context);
+    if (BN_is_odd(rest.get())) break;
+  }
+  do {
+    BN_generate_prime_ex(q.get(), 513, 0, nullptr, nullptr, nullptr);
+    BN_sub(less.get(), q.get(), BN_value_one());
+    BN_mod(rest.get(), less.get(), exponent.get(), context);
+  } while (BN_is_zero(rest.get()));
+  BN_CTX_free(context);
+  return TestKey(p.get(), q.get(), exponent.get());
+}
+
+// A key of two primes of which one is much longer.
+inline TestKey key_of_unequal_primes(int longer_bits, int shorter_bits, const Bn &exponent) {
   BN_CTX *context = BN_CTX_new();
   const Bn less = bn(), common = bn();
   const auto prime = [&](int bits) {
@@ -136,6 +170,12 @@ inline TestKey key_of_unequal_primes(int longer_bits, int shorter_bits) {
   TestKey key(prime(longer_bits).get(), prime(shorter_bits).get(), exponent.get());
   BN_CTX_free(context);
   return key;
+}
+
+inline TestKey key_of_unequal_primes(int longer_bits, int shorter_bits) {
+  const Bn exponent = bn();
+  BN_set_word(exponent.get(), 65537);
+  return key_of_unequal_primes(longer_bits, shorter_bits, exponent);
 }
 
 }  // namespace lanecrypt::test
