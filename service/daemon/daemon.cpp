@@ -348,6 +348,7 @@ void Daemon::keep_time(Time now) {
     next_round_ = now + kRoundEvery;
     service_.operations.send_away_late();
     service_.key_checks.send_away_late();
+    service_.root_checks.send_away_late();
     if (service_.searches.has_any()) service_.searches.tell_still_at_work();
   }
 }
@@ -371,6 +372,7 @@ bool Daemon::stop() {
   page.usable_devices = page.ml_dsa_devices = page.slh_dsa_devices = 0;
   listener_.close();
   service_.key_checks.stop();
+  service_.root_checks.stop();
   service_.operations.stop();
   const bool has_ended = service_.operations.await_all(kEndTime);
   while (!clients_.empty()) let_go(clients_.begin()->first);

@@ -43,6 +43,11 @@ constexpr uint32_t charged_bits(uint32_t modulus_bits, uint32_t longer_prime_bit
   return modulus_bits > 2 * longer_prime_bits ? modulus_bits : 2 * longer_prime_bits;
 }
 
+// Keys of RSA that no device takes (src/rsa/rsa_kind.cpp) are refused before their primes are
+// tested, since that takes longest of these.
+inline constexpr uint32_t kMostPrimeBits = 4154;
+inline constexpr uint32_t kMostExponentBits = 64;
+
 // What a key takes at most, once it has been used in every way. `bits`: charged_bits() of RSA.
 constexpr size_t bytes_of_key(Family family, uint32_t bits) {
   if (family == Family::kSlhDsa) return 48 << 10;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "service/daemon/client/session.h"
 #include "service/daemon/limits.h"
 
 namespace lanecrypt::service::daemon {
@@ -20,7 +21,8 @@ Service::Service(const char *device_list, lc_verify verify, size_t descriptor_li
       operations(
           page.status(), counters,
           [](void *service) { static_cast<Service *>(service)->devices.look_soon(); }, this),
-      key_checks(operations, counters),
+      key_checks(operations, counters, &Session::key_line),
+      root_checks(operations, counters, &Session::root_line),
       searches(counters),
       channel_threads(*this),
       devices(page.status(), device_list, verify) {
@@ -42,6 +44,7 @@ void Service::start(Told told) {
   releases.start();
   channel_threads.start(std::clamp(cores / 2, 2u, 8u));
   key_checks.start(cores > 4 ? 2 : 1);
+  root_checks.start(1);
   searches.start(kMostSearches);
   devices.start(
       [this](lc_context *context) {

@@ -41,7 +41,11 @@ struct Service {
   Counters counters;
   LibraryKeys library_keys;
   Operations operations;
-  KeyChecks key_checks;
+  // Those of SLH-DSA wait for a device, so the others do not wait for them.
+  KeyChecks key_checks, root_checks;
+  KeyChecks &checks_of(Family family) {
+    return family == Family::kSlhDsa ? root_checks : key_checks;
+  }
   Searches searches;
   Releases releases;
   ChannelThreads channel_threads;

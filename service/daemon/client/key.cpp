@@ -2,7 +2,6 @@
 #include "service/daemon/client/key.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "service/daemon/client/session.h"
 #include "service/daemon/limits.h"
@@ -11,13 +10,6 @@
 
 namespace lanecrypt::service::daemon {
 namespace {
-
-uint32_t bits_of(std::span<const uint8_t> number) {
-  size_t zeros = 0;
-  while (zeros < number.size() && number[zeros] == 0) ++zeros;
-  if (zeros == number.size()) return 0;
-  return uint32_t(8 * (number.size() - zeros - 1) + size_t(std::bit_width(number[zeros])));
-}
 
 // RSA's with the modulus as it is.
 Sort sort_of(const KeyUse &use) {

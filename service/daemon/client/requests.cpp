@@ -29,7 +29,7 @@ void begin_with_key(Service &service, Channel &channel, std::span<const uint8_t>
     }
   }
   if (found.outcome != Outcome::kDone) return service.operations.finish(channel, found.outcome);
-  if (found.to_check != nullptr) return service.key_checks.add(found.to_check);
+  if (found.to_check != nullptr) return service.checks_of(use.sort.family).add(found.to_check);
   if (found.has_key) service.operations.wait(channel);
 }
 

@@ -16,6 +16,7 @@ Session::Session(Service &service, Descriptor control, Peer its_peer,
       user(std::move(its_user)),
       operation_line(user->operation_turns),
       key_line(user->key_turns),
+      root_line(user->root_turns),
       search_line(user->search_turns),
       service_(service),
       seats_(std::move(seats)),
@@ -53,6 +54,7 @@ void Session::end() {
     service_.operations.finish(*channel, Outcome::kBusy);
   service_.operations.drop(*this);
   service_.key_checks.drop(*this);
+  service_.root_checks.drop(*this);
   service_.searches.drop(*this);
   for (const std::shared_ptr<Channel> &channel : channels) {
     channel->note_gone();

@@ -36,7 +36,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Service &service() const { return service_; }
   int control() const { return control_.get(); }
   // Its lines, each under the lock of its turns.
-  Turns::Client operation_line, key_line, search_line;
+  Turns::Client operation_line, key_line, root_line, search_line;
 
   // The channel threads': how many channels it was given, and which thread has the first.
   size_t channels_made = 0, first_thread = 0;

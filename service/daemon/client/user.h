@@ -25,7 +25,7 @@ struct User {
   std::atomic<size_t> sessions = 0, channels = 0, descriptors = 0, keys = 0, key_bytes = 0;
   std::atomic<uint64_t> operations = 0;  // that were done
   // Its place in each kind of turns, under the lock of those.
-  Turns::User operation_turns, key_turns, search_turns;
+  Turns::User operation_turns, key_turns, root_turns, search_turns;
 };
 
 // The users that have clients. One thread.

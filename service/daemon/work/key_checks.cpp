@@ -32,7 +32,7 @@ void KeyChecks::add(const std::shared_ptr<Key> &key) {
   {
     const std::lock_guard lock(mutex_);
     key->since = Clock::now();
-    has_room = !stopping_ && turns_.add(key->session->key_line, *key, kMostKeysOfUser);
+    has_room = !stopping_ && turns_.add((*key->session).*line_, *key, kMostKeysOfUser);
     if (has_room) changed_.notify_one();
   }
   if (!has_room) end(*key, false, Outcome::kBusy);
@@ -42,7 +42,7 @@ void KeyChecks::drop(Session &session) {
   Waiting *all = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    all = turns_.close(session.key_line);
+    all = turns_.close(session.*line_);
   }
   refuse(all);
 }
@@ -85,6 +85,7 @@ void KeyChecks::run() {
     lock.unlock();
     {
       const Running running(counters_.running_threads);
+      const Clock::time_point begin = Clock::now();
       bool is_good = false;
       Outcome otherwise = Outcome::kBadKey;
       try {
@@ -93,6 +94,11 @@ void KeyChecks::run() {
         otherwise = Outcome::kBusy;
       } catch (const NotChecked &) {
         otherwise = Outcome::kNoDevice;
+      }
+      {
+        // Before the user may bring the next one.
+        const std::lock_guard charging(mutex_);
+        turns_.charge((*key.session).*line_, Clock::now() - begin);
       }
       end(key, is_good, otherwise);
     }

@@ -1,4 +1,5 @@
-// The check of new keys, on threads of its own: it takes up to some milliseconds a key.
+// The check of new keys, on threads of its own: it takes some milliseconds a key, and seconds of
+// those of SLH-DSA, whose roots a device makes. The user whose checks took least time comes first.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,8 +18,9 @@ namespace lanecrypt::service::daemon {
 // Any thread, with no lock held.
 class KeyChecks {
  public:
-  KeyChecks(Operations &operations, Counters &counters)
-      : operations_(operations), counters_(counters) {}
+  // line: the line that a session has here.
+  KeyChecks(Operations &operations, Counters &counters, Turns::Client Session::*line)
+      : operations_(operations), counters_(counters), line_(line) {}
   ~KeyChecks() { stop(); }
   void start(unsigned threads);
   // Whoever waits for a check is told kBusy.
@@ -38,6 +40,7 @@ class KeyChecks {
 
   Operations &operations_;
   Counters &counters_;
+  Turns::Client Session::*const line_;
   std::mutex mutex_;  // of what is below
   std::condition_variable changed_;
   Turns turns_;

@@ -2,10 +2,12 @@
 #include "service/daemon/work/library_keys.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <new>
 
 #include "abi/rsa_primes.h"
+#include "service/daemon/limits.h"
 
 namespace lanecrypt::service::daemon {
 namespace {
@@ -16,7 +18,19 @@ bool is_zero(std::span<const uint8_t> number) {
   return all == 0;
 }
 
+bool suits_devices(const KeyParts &rsa) {
+  return bits_of(rsa[kP]) <= kMostPrimeBits && bits_of(rsa[kQ]) <= kMostPrimeBits &&
+         bits_of(rsa[kE]) <= kMostExponentBits;
+}
+
 }  // namespace
+
+uint32_t bits_of(std::span<const uint8_t> number) {
+  size_t zeros = 0;
+  while (zeros < number.size() && number[zeros] == 0) ++zeros;
+  if (zeros == number.size()) return 0;
+  return uint32_t(8 * (number.size() - zeros - 1) + size_t(std::bit_width(number[zeros])));
+}
 
 LibraryKey::LibraryKey(lc_context *context, const Sort &sort, const KeyParts &brought)
     : parts_(brought) {
@@ -38,6 +52,7 @@ void LibraryKey::take_rsa(const KeyParts &brought) {
   // The library takes a number of zeros for one that is left out, and a key without private
   // numbers for a public one.
   if (std::any_of(brought.begin(), brought.begin() + kD, is_zero)) return;
+  if (!suits_devices(brought)) return;
   lc_rsa_parts parts{};
   parts.struct_size = sizeof parts;
   const auto number_of = [&](KeyPart n) { return lc_number{brought[n].data(), brought[n].size()}; };

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -21,6 +22,9 @@
 
 namespace lanecrypt::service::daemon {
 
+// Bits of a big-endian number.
+uint32_t bits_of(std::span<const uint8_t> number);
+
 // The library could not look at a key, for want of a device.
 struct NotChecked : std::runtime_error {
   NotChecked() : runtime_error("a key was not checked") {}
@@ -29,7 +33,8 @@ struct NotChecked : std::runtime_error {
 // Wiped when the last client that has brought it has gone.
 class LibraryKey {
  public:
-  // Has the library check it, which takes up to some milliseconds. is_good() says how that went.
+  // Has the library check it, which takes some milliseconds, or of SLH-DSA up to seconds. is_good()
+  // says how that went.
   // Throws NotChecked.
   LibraryKey(lc_context *context, const Sort &sort, const KeyParts &parts);
   ~LibraryKey();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/daemon/work/turns.h"
 
+#include <algorithm>
+
 namespace lanecrypt::service::daemon {
 
 bool Turns::add(Client &client, Waiting &one, size_t most) {
@@ -9,7 +11,10 @@ bool Turns::add(Client &client, Waiting &one, size_t most) {
   one.next = nullptr;
   if (client.first == nullptr) {
     client.first = client.last = &one;
-    if (user.clients.next == nullptr) users_.add(user);
+    if (user.clients.next == nullptr) {
+      user.charged = std::max<Clock::duration>(user.charged, now_ - kHeadStart);
+      users_.add(user);
+    }
     user.clients.add(client);
   } else {
     client.last = client.last->next = &one;
@@ -19,8 +24,18 @@ bool Turns::add(Client &client, Waiting &one, size_t most) {
   return true;
 }
 
+// The next of those that were charged least.
+Turns::User *Turns::next_user() const {
+  User *least = users_.next;
+  if (least == nullptr || !has_charges_) return least;
+  for (User *user = least->after; user != users_.next; user = user->after)
+    if (user->charged < least->charged) least = user;
+  return least;
+}
+
 Waiting *Turns::first() const {
-  return users_.next == nullptr ? nullptr : users_.next->clients.next->first;
+  const User *const user = next_user();
+  return user == nullptr ? nullptr : user->clients.next->first;
 }
 
 Waiting *Turns::take_first(Client &client) {
@@ -40,9 +55,11 @@ void Turns::leave_if_empty(Client &client) {
 }
 
 Waiting *Turns::take() {
+  users_.next = next_user();
   if (users_.next == nullptr) return nullptr;
   User &user = *users_.next;
   Client &client = *user.clients.next;
+  now_ = std::max(now_, user.charged);
   users_.advance();
   user.clients.advance();
   Waiting *const one = take_first(client);

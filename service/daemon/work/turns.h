@@ -1,5 +1,6 @@
 // Whose turn it is: a user has a line of clients, and a client a line of what it waits for. One
-// thing of one client of one user is taken, and then of the next user.
+// thing of one client of one user is taken, and then of the next user. If time is charged, the user
+// who was charged least comes first.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -45,7 +46,8 @@ struct Circle {
   void advance() { next = next->after; }
 };
 
-// One thread at a time. Each step costs the same, however much waits.
+// One thread at a time. Each step costs the same, however much waits; with charges, take() looks at
+// each user that waits.
 class Turns {
  public:
   struct Client;
@@ -53,6 +55,8 @@ class Turns {
     Circle<Client> clients;  // those that wait for something
     User *before = nullptr, *after = nullptr;
     size_t waiting = 0;
+    // The time that its things took, as far as they are charged, from where it came in.
+    Clock::duration charged{};
   };
   // Must be closed before it goes. Its user must stay longer.
   struct Client {
@@ -65,6 +69,14 @@ class Turns {
 
   // False where the client is closed, or `most` things of its user wait already.
   bool add(Client &client, Waiting &one, size_t most);
+  // Adds what a thing of the client's user has taken. That user then waits until the others have
+  // been charged as much. A user who comes, or comes again, starts kHeadStart before the user whose
+  // turn it was last, so that many users whose things are slow do not come first.
+  static constexpr std::chrono::milliseconds kHeadStart{100};
+  void charge(Client &client, Clock::duration took) {
+    client.user.charged += took;
+    has_charges_ = true;
+  }
   // What take() would take; nullptr where nothing waits.
   Waiting *first() const;
   Waiting *take();
@@ -75,10 +87,13 @@ class Turns {
   size_t waiting() const { return waiting_; }
 
  private:
+  User *next_user() const;
   Waiting *take_first(Client &client);
   void leave_if_empty(Client &client);
 
   Circle<User> users_;
+  bool has_charges_ = false;
+  Clock::duration now_{};  // the most that a user whose turn it was had been charged
   size_t waiting_ = 0;
 };
 

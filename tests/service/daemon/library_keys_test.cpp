@@ -59,6 +59,26 @@ TEST(LibraryKeys, AreNotSharedWithWhoKnowsLess) {
   EXPECT_EQ(good, keys.get(kRsa, parts_of(key)));
 }
 
+// Their primes are not even tested: that would take longer than of any key that a device takes.
+TEST(LibraryKeys, ThatNoDeviceTakesAreRefused) {
+  LibraryKeys keys;
+  const test::Bn exponent = test::bn(), longest = test::bn();
+  const auto key_with = [&](const BIGNUM *p, const test::TestKey &other) {
+    return keys.get(kRsa, parts_of(numbers_of({p, other.second.get(), exponent.get()})));
+  };
+  const test::TestKey &other = test::key_of_bits(1024);
+  BN_set_word(exponent.get(), 65537);
+  EXPECT_NE(nullptr, key_with(other.first.get(), other));
+  // A prime of Mersenne's.
+  BN_set_bit(longest.get(), 4253);
+  BN_sub_word(longest.get(), 1);
+  EXPECT_EQ(nullptr, key_with(longest.get(), other));
+  BN_zero(exponent.get());
+  BN_set_bit(exponent.get(), 64);
+  BN_set_bit(exponent.get(), 0);
+  EXPECT_EQ(nullptr, key_with(other.first.get(), other));
+}
+
 // A private key of ML-DSA-44, made of a seed of such bytes.
 Bytes ml_dsa_key(uint8_t byte) {
   lc_context *context = nullptr;

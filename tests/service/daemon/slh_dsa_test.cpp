@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 
 #include <memory>
@@ -167,6 +168,21 @@ TEST_F(DaemonSlhDsa, AKeyWhoseRootIsAnothersIsRefused) {
   }
   EXPECT_EQ(Outcome::kDone, ask_to_sign(1, kFast, input_of(kFast, 1), key).outcome);
   EXPECT_EQ(0, client_.statistics()["devices"][0]["failures"]);
+}
+
+// A device makes the root of a key of SLH-DSA, which takes it long. A new key of RSA does not wait.
+TEST_F(DaemonSlhDsa, OtherNewKeysDoNotWaitForRoots) {
+  const SignatureSet &slow = kSlhDsaSets[LC_SLH_DSA_SHAKE_256S];
+  const std::vector<Socket> channels = client_.open_channels(8);
+  ASSERT_EQ(8u, channels.size());
+  for (size_t n = 1; n < channels.size(); ++n)
+    ASSERT_TRUE(channels[n].send(sign_request(n, slow.sort(), input_of(slow, uint8_t(n)),
+                                              Bytes(slow.key_bytes, uint8_t(n)))));
+  const TestKey &key = key_of_bits(kBits);
+  EXPECT_EQ(Outcome::kDone,
+            ask(channels[0], 100, key, extreme_inputs(key, 1).back(), true).outcome);
+  pollfd last{channels.back().get(), POLLIN, 0};
+  EXPECT_EQ(0, poll(&last, 1, 0)) << "the last root was made before";
 }
 
 TEST_F(DaemonSlhDsa, KeysOfClientsAreApartAndGoWithThem) {

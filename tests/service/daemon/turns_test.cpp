@@ -71,6 +71,51 @@ TEST_F(TurnsTest, AUserOfManyClientsGetsNoMoreThanAnother) {
   EXPECT_EQ("x1 b1 y1 b2 x2 b3 y2 ", take_all());
 }
 
+// Of one user each thing takes ten times as long as those of the others.
+TEST_F(TurnsTest, AUserIsChargedTheTimeThatItsThingsTook) {
+  for (int n = 0; n < 10; ++n) {
+    add(a1_, "a");
+    add(b1_, "b");
+  }
+  std::string all;
+  for (int n = 0; n < 12; ++n) {
+    Waiting *const expected = turns_.first();
+    const Thing &taken = *static_cast<Thing *>(turns_.take());
+    EXPECT_EQ(expected, &taken);
+    all += taken.name;
+    if (taken.name == "a")
+      turns_.charge(a1_, std::chrono::milliseconds(10));
+    else
+      turns_.charge(b1_, std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ("abbbbbbbbbba", all);
+  // Who comes now has no more than the head start.
+  add(c1_, "c1");
+  add(c1_, "c2");
+  EXPECT_EQ("c1", static_cast<Thing *>(turns_.take())->name);
+  turns_.charge(c1_, Turns::kHeadStart + std::chrono::milliseconds(11));
+  EXPECT_EQ("a", static_cast<Thing *>(turns_.take())->name);
+  EXPECT_EQ(8u, turns_.waiting());
+}
+
+// Many users bring slow things, and one whose thing is new waits for one of them at most.
+TEST_F(TurnsTest, SlowThingsOfManyUsersDelayANewOneByOne) {
+  std::deque<Turns::User> users(20);
+  std::deque<Turns::Client> clients;
+  for (Turns::User &user : users) clients.emplace_back(user);
+  for (int round = 0; round < 3; ++round)
+    for (Turns::Client &client : clients) add(client, "slow");
+  for (int n = 0; n < 30; ++n) {
+    if (n >= 20) {
+      add(c1_, "new");
+      EXPECT_EQ("new", static_cast<Thing *>(turns_.take())->name) << n;
+      turns_.charge(c1_, std::chrono::milliseconds(1));
+    }
+    ASSERT_EQ("slow", static_cast<Thing *>(turns_.take())->name);
+    turns_.charge(clients[size_t(n) % 20], std::chrono::milliseconds(700));
+  }
+}
+
 TEST_F(TurnsTest, WhoComesLateWaitsForOneOfEachUser) {
   for (int n = 0; n < 500; ++n) add(a1_, "a");
   for (int n = 0; n < 100; ++n) (void)turns_.take();
