@@ -49,7 +49,7 @@ const std::map<std::string, When> kWhen = {
     {"race", When::kRace},       {"unload", When::kUnload},
 };
 When when = When::kMain;
-bool used = false, library_first = false;
+bool used = false, own = false, library_first = false;
 OSSL_LIB_CTX *library = nullptr;  // nullptr: libcrypto's own
 
 // Frees what it holds, the last first.
@@ -306,7 +306,6 @@ void keep_jobs(const char *path) {
 
 int main(int count, char **arguments) {
   std::string path;
-  bool own = false;
   for (int n = 1; n < count; ++n) {
     const std::string text = arguments[n], name = text.substr(0, text.find('=')),
                       value = text.substr(name.size() + 1);
