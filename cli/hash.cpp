@@ -215,7 +215,7 @@ class Hash : public Subcommand {
               "key (-key-source)");
   }
 
-  // Of --quiet, --status and --warn the last one counts, as for sha256sum.
+  // The last of --quiet, --status and --warn counts, as with sha256sum.
   void choose_prints() {
     using Prints = CheckOptions::Prints;
     for (const CLI::Option *option : app_->parse_order()) {

@@ -15,7 +15,7 @@ namespace lanecrypt::cli {
 // nor locks anybody out.
 class FileAccess {
  public:
-  // Of the file at `path`; a symbolic link is not followed. Throws Failure.
+  // Reads the access of the file at `path`; follows no symbolic link. Throws Failure.
   explicit FileAccess(const std::string &path);
 
   // Throws Failure if the file at `path` cannot be replaced by a rename: it is append-only or
