@@ -11,6 +11,8 @@ namespace lanecrypt::process {
 
 using OnException = void (*)(const std::exception &) noexcept;
 
+inline void ignore_exception(const std::exception & /*error*/) noexcept {}
+
 template <auto kFunction, OnException kOnException, typename Pointer = decltype(+kFunction)>
 struct CFunction;
 
@@ -22,7 +24,7 @@ struct CFunction<kFunction, kOnException, Result (*)(Parameters...)> {
     try {
       return kFunction(arguments...);
     } catch (const std::exception &error) {
-      if constexpr (kOnException != nullptr) kOnException(error);
+      kOnException(error);
     }
     if constexpr (!std::is_void_v<Result>) return Result{};
   }
@@ -31,7 +33,7 @@ struct CFunction<kFunction, kOnException, Result (*)(Parameters...)> {
 // `kFunction`, which may be a lambda without captures, for a caller in C. If it throws,
 // `kOnException` is called, and the result is 0 or nullptr. So the caller must take that for a
 // failure. A function that is noexcept needs no guard, and does not compile here.
-template <auto kFunction, OnException kOnException = nullptr>
+template <auto kFunction, OnException kOnException = ignore_exception>
 inline constexpr auto c_function = &CFunction<kFunction, kOnException>::call;
 
 }  // namespace lanecrypt::process
