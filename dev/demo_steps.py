@@ -38,7 +38,7 @@ print(seconds)
 """
 # Without a GPU the device is OpenCL on the CPU, and slow.
 SMALL_BYTES = 8 * MIB
-# The command uses no more (docs/lab/2026-11-22-files.md).
+# The command uses no more (docs/lab/host-memory.md).
 MOST_CORES = 8
 
 

@@ -149,7 +149,7 @@ class Timing {
       in_.fill_from(inputs_.data() + input * kMostBytes, run.bytes);
       if (opens) context_.run(job);
       // Reading data that have just come over the bus takes a time that depends on them,
-      // even for a plain copy (docs/lab/2026-11-23-timing.md). So another key reads them
+      // even for a plain copy (docs/lab/timing.md). So another key reads them
       // first. The timed launch then finds nothing of its own in a cache.
       context_.run(before);
       const lc_result told = context_.run(opens ? open : job);

@@ -130,7 +130,7 @@ Trips table_trips(const CipherKind &kind, BlockForm form, const BlockTeams &team
 // Those of bitsliced teams, in which a piece takes the least.
 Trips beside_trips(const CipherKind &kind, const BlockTeams &teams, const AlikePieces &between) {
   // Without windows all rounds are done for each block. Of many pieces a trip takes longer than of
-  // one (docs/lab/2026-11-27-segments.md).
+  // one (docs/lab/device-memory.md).
   constexpr double kWithoutWindows = 1.3, kOfPieces = 1.2;
   const BlockCipher &block = *kind.mode().block;
   Trips best;

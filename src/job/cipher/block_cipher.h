@@ -81,7 +81,7 @@ inline constexpr BlockCipher kBlockCiphers[] = {
               Way::kOfb, Way::kCs1, Way::kCs2, Way::kCs3, Way::kGcm, Way::kCcm},
      .xts_keys_differ = true,
      .has_sliced_windows = true,
-     // Measured on an H200 (docs/lab/2026-11-22-aes-bounds.md). The inverse S-box has more
+     // Measured on an H200 (docs/lab/aes-kernels.md). The inverse S-box has more
      // gates.
      .share_beside = 0.12,
      .inverse_share_beside = 0.08,
