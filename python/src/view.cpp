@@ -130,11 +130,11 @@ const dlpack::DLPackExchangeAPI *exchange_of(nb::handle object) {
   return api;
 }
 
-// (type, ordinal) by __dlpack_device__; type 0 where there is none.
-std::pair<int, int> dlpack_device_of(nb::handle object) {
-  if (is_pythons_own(object)) return {0, 0};
+// device_of calls __dlpack_device__, which takes some microseconds for a PyTorch tensor.
+ArrayDevice device_of(nb::handle object) {
+  if (is_pythons_own(object)) return {};
   const nb::object method = attribute_or_nothing(object, "__dlpack_device__");
-  if (!method.is_valid()) return {0, 0};
+  if (!method.is_valid()) return {};
   const nb::object told = method();
   try {
     // The type may be an enum, which is an int.
@@ -161,8 +161,7 @@ View::View(nb::handle object, bool writable, std::optional<uintptr_t> stream) {
     return;
   }
   try {
-    if (!by_exchange(object) && !by_buffer(object, writable) && !by_cuda_interface(object) &&
-        !by_dlpack(object, stream)) {
+    if (!by_exchange(object) && !by_others(object, writable, stream)) {
       const nb::str type = nb::str(object.type().attr("__name__"));
       raise(PyExc_TypeError,
             std::string("a bytes-like object or an array is needed, not ") + type.c_str());
@@ -233,11 +232,17 @@ bool View::by_exchange(nb::handle object) {
   return true;
 }
 
-bool View::by_buffer(nb::handle object, bool writable) {
+bool View::by_others(nb::handle object, bool writable, std::optional<uintptr_t> stream) {
+  const ArrayDevice device = device_of(object);
+  return by_buffer(object, writable, device) || by_cuda_interface(object, device) ||
+         by_dlpack(object, device, stream);
+}
+
+bool View::by_buffer(nb::handle object, bool writable, const ArrayDevice &device) {
   if (!PyObject_CheckBuffer(object.ptr())) return false;
   // The types of CuPy and JAX have the buffer protocol even for memory of a card, and then fail.
-  const int type = dlpack_device_of(object).first;
-  if (type != 0 && type != dlpack::kDLCPU && type != dlpack::kDLCUDAHost) return false;
+  if (device.type != 0 && device.type != dlpack::kDLCPU && device.type != dlpack::kDLCUDAHost)
+    return false;
   const int flags = PyBUF_STRIDES | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
   if (PyObject_GetBuffer(object.ptr(), &buffer_, flags) != 0) {
     buffer_.obj = nullptr;
@@ -254,11 +259,11 @@ bool View::by_buffer(nb::handle object, bool writable) {
   return true;
 }
 
-bool View::by_cuda_interface(nb::handle object) {
+bool View::by_cuda_interface(nb::handle object, const ArrayDevice &device) {
+  const auto [type, ordinal] = device;
+  if (type != 0 && type != dlpack::kDLCUDA && type != dlpack::kDLCUDAManaged) return false;
   // JAX's tells no stream, while its __dlpack__ makes the caller's wait.
   if (framework_of(object) == "jaxlib") return false;
-  const auto [type, ordinal] = dlpack_device_of(object);
-  if (type != 0 && type != dlpack::kDLCUDA && type != dlpack::kDLCUDAManaged) return false;
   const nb::object told = attribute_or_nothing(object, "__cuda_array_interface__");
   if (!told.is_valid()) return false;
   shape_ = numbers_of(entry(told, "shape"), "shape");
@@ -290,12 +295,12 @@ bool View::by_cuda_interface(nb::handle object) {
   return true;
 }
 
-bool View::by_dlpack(nb::handle object, std::optional<uintptr_t> stream) {
+bool View::by_dlpack(nb::handle object, const ArrayDevice &device,
+                     std::optional<uintptr_t> stream) {
   const nb::object method = attribute_or_nothing(object, "__dlpack__");
   if (!method.is_valid()) return false;
-  const int type = dlpack_device_of(object).first;
   nb::dict words;
-  if (type == dlpack::kDLCUDA || type == dlpack::kDLCUDAManaged) {
+  if (device.type == dlpack::kDLCUDA || device.type == dlpack::kDLCUDAManaged) {
     // By the standard 1 is the legacy default stream, and 0 is no stream at all.
     stream_ = stream && *stream != 0 ? *stream : 1;
     words["stream"] = *stream_;

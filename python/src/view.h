@@ -13,6 +13,11 @@
 
 namespace lanecrypt::python {
 
+// ArrayDevice is where an array says that it lies, by DLPack's numbers. Type 0: it does not say.
+struct ArrayDevice {
+  int type = 0, ordinal = 0;
+};
+
 enum class Room {
   kHost,   // memory of the process, pinned or not
   kCuda,   // of CUDA's device `ordinal`
@@ -51,9 +56,10 @@ class View {
  private:
   View() = default;
   bool by_exchange(nb::handle object);
-  bool by_buffer(nb::handle object, bool writable);
-  bool by_cuda_interface(nb::handle object);
-  bool by_dlpack(nb::handle object, std::optional<uintptr_t> stream);
+  bool by_others(nb::handle object, bool writable, std::optional<uintptr_t> stream);
+  bool by_buffer(nb::handle object, bool writable, const ArrayDevice &device);
+  bool by_cuda_interface(nb::handle object, const ArrayDevice &device);
+  bool by_dlpack(nb::handle object, const ArrayDevice &device, std::optional<uintptr_t> stream);
   void take(const dlpack::DLTensor &tensor);
   void let_go();
 
