@@ -55,13 +55,28 @@ def view(value: Any, stream: Optional[int] = None, *, writable: bool = False, na
     """The memory of a bytes-like object or an array. Raises TypeError if it is neither, and BufferError
     if its bytes do not lie in one piece of memory. Errors begin with the name of the argument, and the
     index if the argument is a list."""
+    made = _core.plain_view(value, writable, *_array_types())
+    return made if made is not None else _other_view(value, stream, writable, name, index)
+
+
+def views(values: list[Any], stream: Optional[int] = None, *, writable: bool = False,
+          name: str = "data") -> list[_core.View]:
+    """view() of each item of a list. Plain ones take no Python code each."""
+    return _core.views(values, writable, *_array_types(),
+                       lambda value, index: _other_view(value, stream, writable, name, index))
+
+
+def _array_types() -> tuple[Any, Any]:
+    """numpy.ndarray and torch.Tensor; None if the program has not loaded the framework."""
+    modules = sys.modules
+    return (getattr(modules.get("numpy"), "ndarray", None), getattr(modules.get("torch"), "Tensor", None))
+
+
+def _other_view(value: Any, stream: Optional[int], writable: bool, name: str,
+          index: Optional[int]) -> _core.View:
+    """The view of an object of which plain_view() makes none, or the error that says why."""
     try:
-        # In one function, since a call may have ten thousand of these.
-        framework = _frameworks.get(type(value))
-        if framework is None:
-            framework = framework_of(value)
-        if not framework:
-            return _core.View(value, writable, stream)
+        framework = framework_of(value)
         if framework == "torch":
             return _view_of_torch(value, stream, writable)
         return _view(value, framework, stream, writable)
@@ -136,16 +151,6 @@ def _device_type_of(array: Any) -> int:
 def _view_of_torch(tensor: Any, stream: Optional[int], writable: bool) -> _core.View:
     torch = sys.modules["torch"]
     kind: Any = getattr(torch, "Tensor", ())
-    if type(tensor) is kind and not tensor.requires_grad and hasattr(kind, "__dlpack_c_exchange_api__"):
-        # This way of exchange, of PyTorch 2.9 and later, refuses everything else by itself.
-        try:
-            made = _core.View(tensor, writable, stream)
-        except Exception:
-            pass  # say below what is wrong
-        else:
-            if not made.is_of_integers:
-                _refuse_other_signs(tensor)
-            return made
     if not isinstance(tensor, kind):  # a module, a storage
         return _core.View(tensor, writable, stream)
     _refuse_without_memory(torch, tensor)
@@ -161,8 +166,7 @@ def _view_of_torch(tensor: Any, stream: Optional[int], writable: bool) -> _core.
             raise BufferError(_NOT_CONTIGUOUS) from None
         as_bytes = (tensor if tensor.dim() else tensor.reshape(1)).view(torch.uint8)
         return _core.View(as_bytes, writable, stream)
-    if not made.is_of_integers:
-        _refuse_other_signs(tensor)
+    _refuse_other_signs(tensor)
     return made
 
 

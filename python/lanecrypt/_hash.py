@@ -81,8 +81,8 @@ def hash_many(
     handle = _arrays.stream_number(stream)
     is_sequence = isinstance(messages, (list, tuple))
     items: list[Any] = list(messages) if isinstance(messages, (list, tuple)) else [messages]
-    sources = [_arrays.view(item, handle, name="messages", index=n if is_sequence else None)
-               for n, item in enumerate(items)]
+    sources = (_arrays.views(items, handle, name="messages") if is_sequence
+               else [_arrays.view(messages, handle, name="messages")])
     like, like_view = (items[0], sources[0]) if items else (b"", _core.View(b""))
     handle = _arrays.stream_for(like, like_view, handle)
     task = _core.HashTask(used._core, _HASHES[name][0], length, 0, None, b"", handle)

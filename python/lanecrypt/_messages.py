@@ -86,8 +86,8 @@ class Messages:
         self._out = out
         self.is_sequence = isinstance(data, (list, tuple))
         items = list(data) if self.is_sequence else [data]
-        self.sources = [_arrays.view(item, handle, index=n if self.is_sequence else None)
-                        for n, item in enumerate(items)]
+        self.sources = (_arrays.views(items, handle) if self.is_sequence
+                        else [_arrays.view(data, handle)])
         self.count = (len(items) if self.is_sequence
                       else _arrays.row_count(self.sources[0]))
         # What is like the results, and where the request's order comes from.
@@ -106,10 +106,9 @@ class Messages:
                 raise TypeError(f"out: a list or tuple is needed, as data are one, not {type(out).__name__}")
             given = list(out) if self.is_sequence else [out]
             check_count(len(given), len(items), "outputs")
-            self.outputs = [
-                _arrays.Output(_arrays.view(item, handle, writable=True, name="out",
-                                            index=n if self.is_sequence else None), item)
-                for n, item in enumerate(given)]
+            views = (_arrays.views(given, handle, writable=True, name="out") if self.is_sequence
+                     else [_arrays.view(out, handle, writable=True, name="out")])
+            self.outputs = [_arrays.Output(*each) for each in zip(views, given)]
             if given and self.outputs[0].view.on_host:
                 self.beside = (given[0], self.outputs[0].view)
             for source, output in zip(self.sources, self.outputs):

@@ -23,7 +23,7 @@ struct DLDevice {
   int32_t device_id;
 };
 
-enum DLDataTypeCode : uint8_t { kDLInt = 0, kDLUInt = 1, kDLBool = 6 };
+enum DLDataTypeCode : uint8_t { kDLInt = 0, kDLUInt = 1, kDLComplex = 5, kDLBool = 6 };
 
 struct DLDataType {
   uint8_t code, bits;

@@ -130,11 +130,27 @@ const dlpack::DLPackExchangeAPI *exchange_of(nb::handle object) {
   return api;
 }
 
-// (type, ordinal) by __dlpack_device__; type 0 where there is none.
-std::pair<int, int> dlpack_device_of(nb::handle object) {
-  if (is_pythons_own(object)) return {0, 0};
+// is_true reads an attribute, or calls the method of that name. It returns the truth value.
+bool is_true(nb::handle object, const char *name, bool is_method) {
+  const nb::object told = object.attr(name);
+  return nb::cast<bool>(is_method ? told() : told);
+}
+
+// has_plain_values says whether the memory of a PyTorch tensor holds the tensor's values, and no
+// gradient is lost. DLPack does not tell this. Only other tensors than those of integers and truth
+// values can be conjugates or negatives, or require a gradient.
+bool has_plain_values(nb::handle tensor, const dlpack::DLDataType &type) {
+  if (type.code == dlpack::kDLInt || type.code == dlpack::kDLUInt || type.code == dlpack::kDLBool)
+    return true;
+  return !is_true(tensor, "requires_grad", false) && !is_true(tensor, "is_neg", true) &&
+         (type.code != dlpack::kDLComplex || !is_true(tensor, "is_conj", true));
+}
+
+// device_of calls __dlpack_device__, which takes some microseconds for a PyTorch tensor.
+ArrayDevice device_of(nb::handle object) {
+  if (is_pythons_own(object)) return {};
   const nb::object method = attribute_or_nothing(object, "__dlpack_device__");
-  if (!method.is_valid()) return {0, 0};
+  if (!method.is_valid()) return {};
   const nb::object told = method();
   try {
     // The type may be an enum, which is an int.
@@ -161,19 +177,43 @@ View::View(nb::handle object, bool writable, std::optional<uintptr_t> stream) {
     return;
   }
   try {
-    if (!by_exchange(object) && !by_buffer(object, writable) && !by_cuda_interface(object) &&
-        !by_dlpack(object, stream)) {
+    if (!by_exchange(object) && !by_others(object, writable, stream)) {
       const nb::str type = nb::str(object.type().attr("__name__"));
       raise(PyExc_TypeError,
             std::string("a bytes-like object or an array is needed, not ") + type.c_str());
     }
-    if (writable && is_read_only_) raise(PyExc_TypeError, "the output is read-only");
-    // Such as a tensor whose storage was freed.
-    if (data_ == nullptr && bytes_ != 0) raise(PyExc_BufferError, "the array has no memory");
+    check(writable);
   } catch (...) {
     let_go();
     throw;
   }
+}
+
+nb::object View::of_plain(nb::handle object, bool writable, const ArrayTypes &types) {
+  const nb::handle type = object.type();
+  const bool is_tensor = type.is(types.torch) && exchange_of(object) != nullptr;
+  if (!is_tensor && !type.is(types.numpy) && !is_pythons_own(object)) return {};
+  nb::object made = nb::inst_alloc(nb::type<View>());
+  View &view = *new (nb::inst_ptr<View>(made)) View();
+  nb::inst_mark_ready(made);
+  try {
+    if (!is_tensor) {
+      view.take_buffer(object, writable);
+    } else if (!view.by_exchange(object) ||
+               !has_plain_values(object, view.versioned_->dl_tensor.dtype)) {
+      return {};
+    }
+    view.check(writable);
+  } catch (nb::python_error &) {
+    return {};
+  }
+  return made;
+}
+
+void View::check(bool writable) const {
+  if (writable && is_read_only_) raise(PyExc_TypeError, "the output is read-only");
+  // Such as a tensor whose storage was freed.
+  if (data_ == nullptr && bytes_ != 0) raise(PyExc_BufferError, "the array has no memory");
 }
 
 std::unique_ptr<View> View::of_new_bytes(size_t bytes) {
@@ -222,8 +262,6 @@ bool View::by_exchange(nb::handle object) {
     throw nb::python_error();
   is_read_only_ = (versioned_->flags & dlpack::kReadOnly) != 0;
   take(versioned_->dl_tensor);
-  const uint8_t code = versioned_->dl_tensor.dtype.code;
-  is_of_integers_ = code == dlpack::kDLInt || code == dlpack::kDLUInt || code == dlpack::kDLBool;
   if (room_ == Room::kCuda) {
     void *stream = nullptr;
     if (api->current_work_stream(dlpack::kDLCUDA, ordinal_, &stream) != 0) throw nb::python_error();
@@ -233,11 +271,22 @@ bool View::by_exchange(nb::handle object) {
   return true;
 }
 
-bool View::by_buffer(nb::handle object, bool writable) {
+bool View::by_others(nb::handle object, bool writable, std::optional<uintptr_t> stream) {
+  const ArrayDevice device = device_of(object);
+  return by_buffer(object, writable, device) || by_cuda_interface(object, device) ||
+         by_dlpack(object, device, stream);
+}
+
+bool View::by_buffer(nb::handle object, bool writable, const ArrayDevice &device) {
   if (!PyObject_CheckBuffer(object.ptr())) return false;
   // The types of CuPy and JAX have the buffer protocol even for memory of a card, and then fail.
-  const int type = dlpack_device_of(object).first;
-  if (type != 0 && type != dlpack::kDLCPU && type != dlpack::kDLCUDAHost) return false;
+  if (device.type != 0 && device.type != dlpack::kDLCPU && device.type != dlpack::kDLCUDAHost)
+    return false;
+  take_buffer(object, writable);
+  return true;
+}
+
+void View::take_buffer(nb::handle object, bool writable) {
   const int flags = PyBUF_STRIDES | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
   if (PyObject_GetBuffer(object.ptr(), &buffer_, flags) != 0) {
     buffer_.obj = nullptr;
@@ -251,14 +300,13 @@ bool View::by_buffer(nb::handle object, bool writable) {
   data_ = static_cast<uint8_t *>(buffer_.buf);
   bytes_ = static_cast<uint64_t>(buffer_.len);
   shape_.assign(buffer_.shape, buffer_.shape + buffer_.ndim);
-  return true;
 }
 
-bool View::by_cuda_interface(nb::handle object) {
+bool View::by_cuda_interface(nb::handle object, const ArrayDevice &device) {
+  const auto [type, ordinal] = device;
+  if (type != 0 && type != dlpack::kDLCUDA && type != dlpack::kDLCUDAManaged) return false;
   // JAX's tells no stream, while its __dlpack__ makes the caller's wait.
   if (framework_of(object) == "jaxlib") return false;
-  const auto [type, ordinal] = dlpack_device_of(object);
-  if (type != 0 && type != dlpack::kDLCUDA && type != dlpack::kDLCUDAManaged) return false;
   const nb::object told = attribute_or_nothing(object, "__cuda_array_interface__");
   if (!told.is_valid()) return false;
   shape_ = numbers_of(entry(told, "shape"), "shape");
@@ -290,12 +338,12 @@ bool View::by_cuda_interface(nb::handle object) {
   return true;
 }
 
-bool View::by_dlpack(nb::handle object, std::optional<uintptr_t> stream) {
+bool View::by_dlpack(nb::handle object, const ArrayDevice &device,
+                     std::optional<uintptr_t> stream) {
   const nb::object method = attribute_or_nothing(object, "__dlpack__");
   if (!method.is_valid()) return false;
-  const int type = dlpack_device_of(object).first;
   nb::dict words;
-  if (type == dlpack::kDLCUDA || type == dlpack::kDLCUDAManaged) {
+  if (device.type == dlpack::kDLCUDA || device.type == dlpack::kDLCUDAManaged) {
     // By the standard 1 is the legacy default stream, and 0 is no stream at all.
     stream_ = stream && *stream != 0 ? *stream : 1;
     words["stream"] = *stream_;
@@ -369,8 +417,34 @@ void bind_view(nb::module_ &module) {
                    [](const View &view) {
                      return view.stream() ? cuda::is_captured(*view.stream()) : std::nullopt;
                    })
-      .def_prop_ro("is_of_integers", &View::is_of_integers)
       .def_prop_ro("owner", &View::owner, nb::sig("def owner(self) -> typing.Any"));
+  module.def(
+      "plain_view",
+      [](nb::handle object, bool writable, nb::handle numpy, nb::handle torch) {
+        const nb::object made = View::of_plain(object, writable, {numpy, torch});
+        return made.is_valid() ? made : nb::none();
+      },
+      nb::arg("object").none(), nb::arg("writable"), nb::arg("numpy").none(),
+      nb::arg("torch").none(),
+      nb::sig("def plain_view(object: object | None, writable: bool, numpy: object | None, torch: "
+              "object | None) -> View | None"));
+  module.def(
+      "views",
+      [](const nb::list &objects, bool writable, nb::handle numpy, nb::handle torch,
+         const nb::callable &other_view) {
+        nb::list views;
+        for (size_t n = 0; n < objects.size(); ++n) {
+          const nb::object object = objects[n];
+          const nb::object made = View::of_plain(object, writable, {numpy, torch});
+          views.append(made.is_valid() ? made : other_view(object, n));
+        }
+        return views;
+      },
+      nb::arg("objects"), nb::arg("writable"), nb::arg("numpy").none(), nb::arg("torch").none(),
+      nb::arg("other_view"),
+      nb::sig(
+          "def views(objects: list[typing.Any], writable: bool, numpy: object | None, torch: "
+          "object | None, other_view: typing.Callable[[typing.Any, int], View]) -> list[View]"));
   module.def(
       "zero",
       [](const View &view) {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job/overlap.h"
 
-#include <algorithm>
+#include <bit>
+#include <optional>
 #include <utility>
 
 #include "job/radix_sort.h"
 
 namespace lanecrypt {
 
-// The ranges of a kind that is written, in the order of their addresses.
+// The ranges of a kind, in the order of their addresses.
 class Overlaps::Sorted {
  public:
   explicit Sorted(const Kind &kind) {
@@ -28,29 +29,20 @@ class Overlaps::Sorted {
       if (entries_[n - 1].range.overlaps(entries_[n].range)) return &entries_[n - 1];
     return nullptr;
   }
-  // One that overlaps a range. No two of these overlap each other. Ranges that ascend are found
-  // in one step each.
-  const Entry *find(const MemoryRange &range) {
-    if (range.empty() || entries_.empty()) return nullptr;
-    const auto ends_before = [&](size_t n) { return entries_[n].range.end <= range.begin; };
-    // at_: the first that does not end before the range begins.
-    if (at_ != 0 && !ends_before(at_ - 1)) at_ = 0;
-    for (int step = 0; step < kSteps && at_ < entries_.size() && ends_before(at_); ++step) ++at_;
-    if (at_ < entries_.size() && ends_before(at_)) {
-      const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(at_);
-      const auto found = std::lower_bound(
-          begin, entries_.end(), range.begin,
-          [](const Entry &entry, uintptr_t first) { return entry.range.end <= first; });
-      at_ = static_cast<size_t>(found - entries_.begin());
+  // One of these and one of the others that overlap; nullptr: none do. No two of these may overlap
+  // each other.
+  std::pair<const Entry *, const Entry *> find_overlap(const Sorted &others) const {
+    auto at = entries_.begin();
+    for (const Entry &other : others.entries_) {
+      while (at != entries_.end() && at->range.end <= other.range.begin) ++at;
+      if (at == entries_.end()) break;
+      if (at->range.overlaps(other.range)) return {&*at, &other};
     }
-    return at_ < entries_.size() && entries_[at_].range.overlaps(range) ? &entries_[at_] : nullptr;
+    return {};
   }
 
  private:
-  static constexpr int kSteps = 4;
-
   std::vector<Entry> entries_;
-  size_t at_ = 0;
 };
 
 void Overlaps::add(const char *what, bool is_written, size_t count, At at, const Extent *extent,
@@ -79,6 +71,10 @@ Status Overlaps::overlap(const Kind &one, size_t n, const Kind &other, size_t m)
 }
 
 Status Overlaps::check() {
+  std::vector<std::optional<Sorted>> made(kinds_.size());
+  const auto sorted = [&](size_t n) -> const Sorted & {
+    return made[n] ? *made[n] : made[n].emplace(kinds_[n]);
+  };
   for (size_t n = 0; n < kinds_.size(); ++n) {
     const Kind &written = kinds_[n];
     if (!written.is_written) continue;
@@ -91,15 +87,12 @@ Status Overlaps::check() {
     bool is_apart = written.extent.ascends;
     for (size_t m = 0; m < kinds_.size(); ++m) is_apart = is_apart && !is_compared(m);
     if (is_apart) continue;
-    Sorted sorted(written);
-    if (const Entry *const found = sorted.find_overlap(); found != nullptr)
+    if (const Entry *const found = sorted(n).find_overlap(); found != nullptr)
       return overlap(written, found[0].number, written, found[1].number);
     for (size_t m = 0; m < kinds_.size(); ++m) {
       if (!is_compared(m)) continue;
-      const Kind &other = kinds_[m];
-      for (size_t k = 0; k < other.count; ++k)
-        if (const Entry *const found = sorted.find(other.at(k)); found != nullptr)
-          return overlap(written, found->number, other, k);
+      const auto [found, other] = sorted(n).find_overlap(sorted(m));
+      if (found != nullptr) return overlap(written, found->number, kinds_[m], other->number);
     }
   }
   return Status();

@@ -104,7 +104,7 @@ class Overlaps {
   void writes_all(const char *what, const MemoryRange &range) { add_one(what, true, range); }
 
   // Says which two overlap. It is done at once if the ranges of each kind ascend and the kinds lie
-  // apart, by their extents or their periods. Otherwise what is written is sorted by its addresses.
+  // apart, by their extents or their periods. Otherwise both are sorted by their addresses.
   Status check();
 
  private:

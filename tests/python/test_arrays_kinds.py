@@ -2,7 +2,9 @@
 """Every kind of array: the bytes of any type are taken, and what has no plain memory is refused, before
 a framework is asked for memory that is not there."""
 
+import array
 import os
+import sys
 
 import pytest
 
@@ -241,6 +243,45 @@ def check_jax_of_all_types(ours, numpy, jax):
         keeps |= array.dtype.name in ("int16", "uint16")
         assert sealed.dtype == (array.dtype if keeps else "uint8"), kind
         assert numpy.asarray(ours.decrypt_many(bytes(range(24)), sealed, tags)).tobytes() == raw, kind
+
+
+# ---- Lists ----
+
+
+def test_plain_items_of_lists_take_no_python_code(ours, numpy, monkeypatch):
+    """Calls of ten thousand short messages take as long as that code."""
+    lists = [[b"text", bytearray(b"text"), memoryview(b"text")],
+             [numpy.zeros(8, kind) for kind in ("u1", ">f8", "?", "V3", [("a", "u1")])]]
+    torch = sys.modules.get("torch")
+    if hasattr(getattr(torch, "Tensor", None), "__dlpack_c_exchange_api__"):
+        lists.append([torch.zeros(8, dtype=kind) for kind in (
+            torch.uint8, torch.int64, torch.bool, torch.float32, torch.bfloat16, torch.complex64)])
+    monkeypatch.setattr("lanecrypt._arrays._other_view", None)
+    for texts in lists:
+        nonces = bytes(range(12 * len(texts)))
+        sealed, tags = ours.encrypt_many(nonces, texts)
+        out = [bytearray(len(text)) for text in sealed] if isinstance(texts[0], bytes) else sealed
+        assert ours.decrypt_many(nonces, sealed, tags, out=out) is out
+
+
+def test_items_of_lists_of_other_kinds(ours, numpy):
+    """Some items are plain, and some are not."""
+    days = numpy.arange(4).astype("M8[D]")
+    texts = [b"text", numpy.ma.masked_array([1, 2]), days, array.array("H", [5, 6]), memoryview(b"")]
+    raw = [text if isinstance(text, bytes) else text.tobytes() for text in texts]
+    nonces = [bytes([n]) * 12 for n in range(len(texts))]
+    out, tags = [bytearray(len(text)) for text in raw], bytearray(16 * len(texts))
+    ours.encrypt_many(nonces, texts, out=out, tags=tags)
+    for n, text in enumerate(raw):
+        assert out[n] + tags[16 * n:16 * n + 16] == ours.encrypt(nonces[n], text), n
+    for n in range(len(texts)):
+        wrong = [*out]
+        wrong[n] = numpy.zeros((8, 8), "u1").T
+        with pytest.raises(BufferError, match=rf"^data\[{n}\]: .*contiguous"):
+            ours.encrypt_many(nonces, wrong)
+        wrong[n] = b"text"
+        with pytest.raises(TypeError, match=rf"^out\[{n}\]: .*read-only"):
+            ours.encrypt_many(nonces, texts, out=wrong)
 
 
 # ---- What is no array ----
