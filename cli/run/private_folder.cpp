@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -31,11 +32,13 @@ bool is_our_own(const struct stat &its) {
          (its.st_mode & (S_IRWXG | S_IRWXO)) == 0;
 }
 
+// Whose folders can be trusted.
+std::array<uid_t, 2> owners() { return {0, geteuid()}; }
+
 // Returns "" if nobody but root and this user can put another folder in the place of one that this
 // user makes in `folder`. Otherwise returns the reason.
 std::string fault_of(const std::string &folder) {
-  const uid_t owners[] = {0, geteuid()};
-  return process::fault_of_folder(folder, owners);
+  return process::fault_of_folder(folder, owners());
 }
 
 bool is_out_of_others_reach(const std::string &folder) { return fault_of(folder).empty(); }
@@ -59,16 +62,6 @@ std::string home_folder() {
   return user != nullptr && user->pw_dir != nullptr && user->pw_dir[0] == '/' ? user->pw_dir : "";
 }
 
-// Makes the folder, and those above it, for this user alone, as far as they are not there. Makes
-// none in a folder in which others could exchange it.
-bool make_folders(const std::filesystem::path &folder) {
-  struct stat its {};
-  if (lstat(folder.c_str(), &its) == 0) return true;
-  return errno == ENOENT && folder.has_relative_path() && make_folders(folder.parent_path()) &&
-         is_out_of_others_reach(folder.parent_path()) &&
-         (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST);
-}
-
 // XDG_STATE_HOME, or ~/.local/state; "" if there is none and none can be made.
 std::string state_folder() {
   std::string folder = path_in("XDG_STATE_HOME");
@@ -77,7 +70,7 @@ std::string state_folder() {
     if (home.empty() || !is_out_of_others_reach(home)) return "";
     folder = home + "/.local/state";
   }
-  return make_folders(folder) ? folder : "";
+  return process::make_folders(folder, owners()) ? folder : "";
 }
 
 // The folders to try, the best first. Nobody else can take the name of our folder there after it
