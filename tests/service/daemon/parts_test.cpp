@@ -462,6 +462,25 @@ TEST_F(ListenerTest, WantsAFolderThatOthersCannotChange) {
   EXPECT_NE("", why_not(folder_.path() + "/none/socket"));
 }
 
+// Who writes to a folder above can exchange the whole folder, also while we change the socket.
+TEST_F(ListenerTest, WantsFoldersThatOthersCannotExchange) {
+  const std::string folder = folder_.path() + "/folder", link = folder_.path() + "/link";
+  ASSERT_EQ(0, mkdir(folder.c_str(), 0755));
+  ASSERT_EQ(0, symlink(folder.c_str(), link.c_str()));
+  for (const std::string &path : {folder + "/socket", link + "/socket"}) {
+    EXPECT_EQ("", why_not(path));
+    ASSERT_EQ(0, chmod(folder_.path().c_str(), 0777));
+    EXPECT_NE(std::string::npos, why_not(path).find("may write to this folder"));
+    ASSERT_EQ(0, chmod(folder_.path().c_str(), 01777));
+    EXPECT_EQ("", why_not(path));
+    ASSERT_EQ(0, chmod(folder_.path().c_str(), 0755));
+  }
+  if (geteuid() != 0) return;  // only root gives a folder away
+  ASSERT_EQ(0, chown(folder_.path().c_str(), 4711, gid_t(-1)));
+  EXPECT_NE(std::string::npos, why_not(folder + "/socket").find("belongs to another user"));
+  ASSERT_EQ(0, chown(folder_.path().c_str(), 0, gid_t(-1)));
+}
+
 TEST_F(ListenerTest, WantsAPathThatFits) {
   EXPECT_NE("", why_not(""));
   EXPECT_NE(std::string::npos, why_not("/" + std::string(200, 'x')).find("107"));
