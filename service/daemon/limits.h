@@ -90,6 +90,10 @@ inline constexpr std::chrono::microseconds kConnectionsEach{500};
 inline constexpr size_t kControlAtOnce = 32768;
 inline constexpr std::chrono::microseconds kControlEach{50};
 
+// For how long at least a user is remembered who has no client any more, so that a user who comes
+// again has no new place in the turns (work/turns.h).
+inline constexpr std::chrono::seconds kUserRemembered{60};
+
 // Lines of the log about clients that were turned away.
 inline constexpr size_t kRefusalLinesAtOnce = 10;
 inline constexpr std::chrono::seconds kRefusalLinesEach{60};

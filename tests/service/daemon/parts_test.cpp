@@ -183,6 +183,23 @@ TEST(Users, WhoComesAgainHasNoMoreReports) {
   EXPECT_EQ(kReportsAtOnce, takes());
 }
 
+// Two users who take turns to go and come would otherwise always come before a third one.
+TEST(Users, WhoComesAgainIsStillCharged) {
+  using namespace std::chrono_literals;
+  Users users;
+  Users::Time now{};
+  users.find(7, now)->key_turns.charged = 5s;
+  EXPECT_EQ(0u, users.all().size());
+  EXPECT_NE(nullptr, users.find(8, now));
+  const std::shared_ptr<User> again = users.find(7, now + kUserRemembered / 2);
+  EXPECT_EQ(5s, again->key_turns.charged);
+  EXPECT_EQ(1u, users.all().size());
+  // Whoever has clients is not forgotten.
+  now += 1h;
+  EXPECT_NE(nullptr, users.find(8, now));
+  EXPECT_EQ(again, users.find(7, now));
+}
+
 TEST(Refusals, AreAllCountedAndSomeAreTold) {
   using namespace std::chrono_literals;
   std::atomic<uint64_t> count = 0;
