@@ -129,7 +129,7 @@ void Searches::search(Channel &channel) {
   const lc_status status = lc_rsa_generate(context, &generation, nullptr);
   // take_key() has ended the request.
   if (search.has_key) {
-    if (search.is_full) session->end();
+    if (search.is_full) session->service().releases.add(session);
     return;
   }
   fail(channel, status == LC_ERROR_ARGUMENT      ? Outcome::kBadInput
@@ -169,7 +169,7 @@ void Searches::fail(Channel &channel, Outcome outcome) {
   const std::shared_ptr<Session> session = channel.session;
   const RsaKeyMade answer{header_of<RsaKeyMade>(Kind::kRsaKey), outcome, {}, 0};
   const std::span<const uint8_t> pieces[] = {bytes_of(answer)};
-  if (end(channel, outcome, pieces)) session->end();
+  if (end(channel, outcome, pieces)) session->service().releases.add(session);
 }
 
 bool Searches::end(Channel &channel, Outcome outcome,

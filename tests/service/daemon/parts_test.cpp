@@ -16,15 +16,18 @@
 #include <thread>
 #include <vector>
 
+#include "service/daemon/client/channel.h"
 #include "service/daemon/client/control_queue.h"
 #include "service/daemon/client/peer.h"
 #include "service/daemon/client/refusals.h"
+#include "service/daemon/client/session.h"
 #include "service/daemon/client/user.h"
 #include "service/daemon/failure.h"
 #include "service/daemon/rate.h"
 #include "service/daemon/report/histogram.h"
 #include "service/daemon/report/page.h"
 #include "service/daemon/seat.h"
+#include "service/daemon/service.h"
 #include "service/daemon/system/listener.h"
 #include "service/daemon/system/runnable.h"
 #include "temporary_folder.h"
@@ -398,6 +401,39 @@ TEST(Peers, AreRefusedIfTheirProcessHasEnded) {
   EXPECT_TRUE(peer_where(-ENOPROTOOPT, dup(ended))->has_ended);
   (void)waitpid(child, nullptr, 0);
   EXPECT_TRUE(peer_where(ended, -ENOSYS)->has_ended);
+}
+
+// ---- Sessions ----
+
+// Whoever answers a request may be the library's thread, whose results others wait for, or the main
+// thread. To end a session of thousands of channels takes longer than these may be busy.
+TEST(Releases, EndSessionsWhoseAnswersHaveNoRoom) {
+  Service service("none", LC_VERIFY_SAMPLED, 4096);
+  service.channel_threads.start(1);
+  const auto session = std::make_shared<Session>(service, Descriptor(), Peer(),
+                                                 std::make_shared<User>(7), Session::Seats());
+  int ends[2];
+  ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends));
+  const Descriptor theirs(ends[1]);
+  const auto channel = std::make_shared<Channel>(session, Descriptor(ends[0]), Seat(),
+                                                 DescriptorSeats(), service.counters);
+  ASSERT_TRUE(service.channel_threads.add(channel));
+  ASSERT_TRUE(session->add(channel));
+  while (send(ends[0], "unread", 6, MSG_NOSIGNAL) == 6) {
+  }
+  channel->begin(Kind::kRsaPrivate);
+  service.operations.arrive(*channel, {Family::kRsa, 2048});
+  service.operations.finish(*channel, Outcome::kBusy);
+  EXPECT_FALSE(session->has_ended());
+  channel->begin(Kind::kRsaGenerate);
+  channel->request.bits = 2048;
+  service.searches.stop();
+  service.searches.add(*channel);
+  EXPECT_FALSE(session->has_ended());
+  service.releases.start();
+  service.releases.stop();
+  EXPECT_TRUE(session->has_ended());
+  service.channel_threads.stop();
 }
 
 // ---- The socket -------------------------------------------------------------
