@@ -45,6 +45,7 @@ constexpr uint32_t charged_bits(uint32_t modulus_bits, uint32_t longer_prime_bit
 
 // Keys of RSA that no device takes (src/rsa/rsa_kind.cpp) are refused before their primes are
 // tested, since that takes longest of these.
+inline constexpr uint32_t kLeastModulusBits = 1024;
 inline constexpr uint32_t kMostPrimeBits = 4154;
 inline constexpr uint32_t kMostExponentBits = 64;
 
