@@ -72,8 +72,9 @@ inline constexpr std::chrono::seconds kMostWait{2};
 // What the library has at once, in operations of RSA-2048. It keeps a card busy for some
 // batches, and is how much stands before whoever comes next.
 inline constexpr size_t kWindow = 4096;
-// Searches for new keys at once. Each has a thread.
-inline constexpr size_t kMostSearches = 8;
+// Searches for new keys at once. Each has a thread. A user has no more than half of those that
+// other users leave (work/turns.h): a search may take longer than kMostWait.
+inline constexpr size_t kMostSearches = 16;
 
 // Reports of the counters for a user other than root and the service's own: so many at once, and
 // then one each such time. Further ones are refused.

@@ -86,11 +86,19 @@ void Searches::tell_still_at_work() {
 void Searches::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return stopping_ || turns_.waiting() != 0; });
+    changed_.wait(lock, [this] { return stopping_ || turns_.first() != nullptr; });
     if (stopping_) return;
     Channel &channel = *static_cast<Channel *>(turns_.take());
     lock.unlock();
+    // The channel may go with the search.
+    std::shared_ptr<Session> session = channel.session;
     search(channel);
+    lock.lock();
+    turns_.end(session->search_line);
+    // There may be room for two: another one of this user and one of another user.
+    changed_.notify_one();
+    lock.unlock();
+    session.reset();
     lock.lock();
   }
 }
