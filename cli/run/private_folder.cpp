@@ -62,7 +62,18 @@ std::string home_folder() {
   return user != nullptr && user->pw_dir != nullptr && user->pw_dir[0] == '/' ? user->pw_dir : "";
 }
 
-// XDG_STATE_HOME, or ~/.local/state; "" if there is none and none can be made.
+// The folders to try, the best first, and "" for each that there is not. Nobody else can take the
+// name of our folder there after it has been removed, unless a folder above them goes too.
+
+std::string run_folder() { return geteuid() == 0 ? "/run" : ""; }
+
+std::string runtime_folder() {
+  const std::string runtime = path_in("XDG_RUNTIME_DIR");
+  struct stat its {};
+  return lstat(runtime.c_str(), &its) == 0 && is_our_own(its) ? runtime : "";
+}
+
+// XDG_STATE_HOME, or ~/.local/state. It is made if it can be.
 std::string state_folder() {
   std::string folder = path_in("XDG_STATE_HOME");
   if (folder.empty()) {
@@ -71,19 +82,6 @@ std::string state_folder() {
     folder = home + "/.local/state";
   }
   return process::make_folders(folder, owners()) ? folder : "";
-}
-
-// The folders to try, the best first. Nobody else can take the name of our folder there after it
-// has been removed, unless a folder above them goes too.
-std::vector<std::string> best_parents() {
-  std::vector<std::string> parents;
-  if (geteuid() == 0) parents.emplace_back("/run");
-  struct stat its {};
-  if (const std::string runtime = path_in("XDG_RUNTIME_DIR");
-      lstat(runtime.c_str(), &its) == 0 && is_our_own(its))
-    parents.push_back(runtime);
-  parents.push_back(state_folder());
-  return parents;
 }
 
 // Whether nothing is at the path, and only root and this user could put something there.
@@ -159,7 +157,8 @@ void remove_all_in(int folder) {
 
 PrivateFolder make_private_folder() {
   std::string why;
-  for (const std::string &parent : best_parents()) {
+  for (const auto best_parent : {run_folder, runtime_folder, state_folder}) {
+    const std::string parent = best_parent();
     if (parent.empty() || !is_short_enough(parent)) continue;
     if (std::optional<PrivateFolder> made = make_in(parent, &why)) {
       if (takes_sockets(*made)) return std::move(*made);
