@@ -83,6 +83,12 @@ inline constexpr size_t kMostSearches = 16;
 inline constexpr size_t kReportsAtOnce = 20;
 inline constexpr std::chrono::milliseconds kReportsEach{100};
 
+// Connections that the kernel keeps until they are accepted, and that are accepted before the main
+// thread looks at other things. Those of a user who connects over and over stand before all others
+// there. What has no room waits in connect(), each thread by itself. (dist/systemd has the number
+// too.)
+inline constexpr int kMostUnaccepted = 128;
+
 // Connections of a user: so many at once, and then one each such time. Further ones are refused.
 inline constexpr size_t kConnectionsAtOnce = 4096;
 inline constexpr std::chrono::microseconds kConnectionsEach{500};

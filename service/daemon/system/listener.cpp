@@ -18,11 +18,11 @@
 
 #include "process/folder_trust.h"
 #include "service/daemon/failure.h"
+#include "service/daemon/limits.h"
 
 namespace lanecrypt::service::daemon {
 namespace {
 
-constexpr int kBacklog = 4096;  // the kernel may allow fewer
 constexpr int kFirstOfSystemd = 3;
 
 sockaddr_un address_of(const std::string &path) {
@@ -101,7 +101,7 @@ void Listener::make(std::optional<gid_t> group, bool is_named) {
   const bool is_for_group =
       group && lchown(path_.c_str(), uid_t(-1), *group) == 0 && chmod(path_.c_str(), 0660) == 0;
   if (is_named && !is_for_group) throw Failure(path_ + " cannot be given to the group", errno);
-  if (listen(socket_.get(), kBacklog) != 0) throw Failure(path_, errno);
+  if (listen(socket_.get(), kMostUnaccepted) != 0) throw Failure(path_, errno);
 }
 
 Listener::~Listener() { close(); }

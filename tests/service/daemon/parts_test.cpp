@@ -474,6 +474,23 @@ TEST_F(ListenerTest, GivesTheSocketToAGroup) {
   EXPECT_EQ(0660u, mode_of(path_));
 }
 
+// Each that is accepted before another user's takes the main thread some microseconds.
+TEST_F(ListenerTest, KeepsFewConnections) {
+  const Listener listener(path_, std::nullopt, false);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strcpy(address.sun_path, path_.c_str());
+  std::vector<Descriptor> connected;
+  for (;;) {
+    Descriptor next(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (connect(next.get(), reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0)
+      break;
+    connected.push_back(std::move(next));
+    ASSERT_LE(connected.size(), size_t{256});
+  }
+  EXPECT_EQ(EAGAIN, errno);
+}
+
 TEST_F(ListenerTest, ReplacesAStaleSocketAlone) {
   const int old = socket(AF_UNIX, SOCK_SEQPACKET, 0);
   sockaddr_un address{};
