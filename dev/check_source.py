@@ -108,7 +108,8 @@ MAY_INCLUDE = {
     "probe": ["src/abi/probe.h"],
     # Rings read and write the pipeline's chunks.
     "cli/io": ["cli/failure.h", "cli/keys/hex.h", "cli/crypt/pipeline.h"],
-    "cli/keys": ["cli/console.h", "cli/failure.h", "cli/io/file_access.h", "cli/io/file_descriptor.h", "cli/io/output.h", "cli/crypt/block_cipher_mode.h"],
+    "cli/keys": ["cli/console.h", "cli/failure.h", "cli/io/file_access.h", "cli/io/file_descriptor.h", "cli/io/output.h", "cli/crypt/block_cipher_mode.h",
+                 "src/process/folder_trust.h"],
     # Headers that are not of the C ABI: the command counts cores for its own threads, counts
     # blocks of CTR, and asks what each mode is.
     "cli/crypt": ["cli/io", "cli/keys", "cli/console.h", "cli/failure.h", "cli/interrupt.h",

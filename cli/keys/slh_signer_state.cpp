@@ -21,6 +21,7 @@
 #include "cli/failure.h"
 #include "cli/io/output.h"
 #include "cli/keys/file_owner.h"
+#include "process/folder_trust.h"
 
 namespace lanecrypt::cli {
 namespace {
@@ -87,17 +88,12 @@ void write_file(const std::string &path, const Octets &bytes) {
   output.commit(true);
 }
 
-// Whoever can take files away from its folder can put an older state back, with its count. In one
-// with the sticky bit, such as /tmp, only the owners of a file and of the folder can.
+// Whoever can exchange a folder on the path, or take files away from the last one, can put an older
+// state back, with its count.
 void check_folder(const std::string &path) {
-  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
-  const std::string folder = parent.empty() ? "." : parent.string();
-  struct stat entry {};
-  if (stat(folder.c_str(), &entry) != 0)
-    throw_errno(fmt::format("cannot look at '{}'", folder), errno);
-  const bool is_sticky = (entry.st_mode & S_ISVTX) != 0;
-  if (is_sticky && entry.st_uid == 0) return;
-  const std::string fault = fault_of(entry, is_sticky ? 0 : kOthersMayWrite);
+  const std::string folder = std::filesystem::absolute(path).parent_path();
+  const uid_t owners[] = {0, geteuid()};
+  const std::string fault = process::fault_of_folder(folder, owners);
   if (fault.empty()) return;
   throw Failure(ExitCode::kFailed,
                 fmt::format("'{}' is no folder for a signer's state: {}", folder, fault));

@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -31,11 +32,13 @@ bool is_our_own(const struct stat &its) {
          (its.st_mode & (S_IRWXG | S_IRWXO)) == 0;
 }
 
+// Whose folders can be trusted.
+std::array<uid_t, 2> owners() { return {0, geteuid()}; }
+
 // Returns "" if nobody but root and this user can put another folder in the place of one that this
 // user makes in `folder`. Otherwise returns the reason.
 std::string fault_of(const std::string &folder) {
-  const uid_t owners[] = {0, geteuid()};
-  return process::fault_of_folder(folder, owners);
+  return process::fault_of_folder(folder, owners());
 }
 
 bool is_out_of_others_reach(const std::string &folder) { return fault_of(folder).empty(); }
@@ -59,17 +62,18 @@ std::string home_folder() {
   return user != nullptr && user->pw_dir != nullptr && user->pw_dir[0] == '/' ? user->pw_dir : "";
 }
 
-// Makes the folder, and those above it, for this user alone, as far as they are not there. Makes
-// none in a folder in which others could exchange it.
-bool make_folders(const std::filesystem::path &folder) {
+// The folders to try, the best first, and "" for each that there is not. Nobody else can take the
+// name of our folder there after it has been removed, unless a folder above them goes too.
+
+std::string run_folder() { return geteuid() == 0 ? "/run" : ""; }
+
+std::string runtime_folder() {
+  const std::string runtime = path_in("XDG_RUNTIME_DIR");
   struct stat its {};
-  if (lstat(folder.c_str(), &its) == 0) return true;
-  return errno == ENOENT && folder.has_relative_path() && make_folders(folder.parent_path()) &&
-         is_out_of_others_reach(folder.parent_path()) &&
-         (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST);
+  return lstat(runtime.c_str(), &its) == 0 && is_our_own(its) ? runtime : "";
 }
 
-// XDG_STATE_HOME, or ~/.local/state; "" if there is none and none can be made.
+// XDG_STATE_HOME, or ~/.local/state. It is made if it can be.
 std::string state_folder() {
   std::string folder = path_in("XDG_STATE_HOME");
   if (folder.empty()) {
@@ -77,20 +81,7 @@ std::string state_folder() {
     if (home.empty() || !is_out_of_others_reach(home)) return "";
     folder = home + "/.local/state";
   }
-  return make_folders(folder) ? folder : "";
-}
-
-// The folders to try, the best first. Nobody else can take the name of our folder there after it
-// has been removed, unless a folder above them goes too.
-std::vector<std::string> best_parents() {
-  std::vector<std::string> parents;
-  if (geteuid() == 0) parents.emplace_back("/run");
-  struct stat its {};
-  if (const std::string runtime = path_in("XDG_RUNTIME_DIR");
-      lstat(runtime.c_str(), &its) == 0 && is_our_own(its))
-    parents.push_back(runtime);
-  parents.push_back(state_folder());
-  return parents;
+  return process::make_folders(folder, owners()) ? folder : "";
 }
 
 // Whether nothing is at the path, and only root and this user could put something there.
@@ -166,7 +157,8 @@ void remove_all_in(int folder) {
 
 PrivateFolder make_private_folder() {
   std::string why;
-  for (const std::string &parent : best_parents()) {
+  for (const auto best_parent : {run_folder, runtime_folder, state_folder}) {
+    const std::string parent = best_parent();
     if (parent.empty() || !is_short_enough(parent)) continue;
     if (std::optional<PrivateFolder> made = make_in(parent, &why)) {
       if (takes_sockets(*made)) return std::move(*made);

@@ -30,8 +30,6 @@ constexpr uint64_t tag_of(uint64_t client, bool is_process) {
 }
 
 constexpr int kEventsAtOnce = 256;
-// As many as may wait for the main thread. To take one takes some microseconds.
-constexpr int kConnectionsOfTurn = 4096;
 // Between two looks at what has happened. A new connection waits for so many packets at most, and
 // while these wait they are taken.
 constexpr int kPacketsOfTurn = 4;
@@ -171,7 +169,7 @@ void Daemon::tell_ready() {
 // ---- Connections ------------------------------------------------------------
 
 void Daemon::accept_clients() {
-  for (int n = 0; n < kConnectionsOfTurn; ++n) {
+  for (int n = 0; n < kMostUnaccepted; ++n) {
     Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (socket.ok()) {
       take_connection(std::move(socket));

@@ -45,13 +45,16 @@ constexpr uint32_t charged_bits(uint32_t modulus_bits, uint32_t longer_prime_bit
 
 // Keys of RSA that no device takes (src/rsa/rsa_kind.cpp) are refused before their primes are
 // tested, since that takes longest of these.
+inline constexpr uint32_t kLeastModulusBits = 1024;
 inline constexpr uint32_t kMostPrimeBits = 4154;
 inline constexpr uint32_t kMostExponentBits = 64;
 
 // What a key takes at most, once it has been used in every way. `bits`: charged_bits() of RSA.
 constexpr size_t bytes_of_key(Family family, uint32_t bits) {
   if (family == Family::kSlhDsa) return 48 << 10;
-  if (family == Family::kMlDsa) return 32 << 10;
+  // Of ML-DSA-87 the library takes 24 KiB, and OpenSSL from 3.5 on, which signs what a device did
+  // wrong, 40 KiB.
+  if (family == Family::kMlDsa) return 72 << 10;
   // The library keeps two images of a key, each of up to 141 numbers (kernels/rsa/rsa_layout.h) of
   // the key's class (src/rsa/rsa_kind.cpp), with a double for 52 bits.
   constexpr uint32_t kClasses[] = {1028, 2068, 3108, 4148, 6228, 8308};
@@ -71,13 +74,20 @@ inline constexpr std::chrono::seconds kMostWait{2};
 // What the library has at once, in operations of RSA-2048. It keeps a card busy for some
 // batches, and is how much stands before whoever comes next.
 inline constexpr size_t kWindow = 4096;
-// Searches for new keys at once. Each has a thread.
-inline constexpr size_t kMostSearches = 8;
+// Searches for new keys at once. Each has a thread. A user has no more than half of those that
+// other users leave (work/turns.h): a search may take longer than kMostWait.
+inline constexpr size_t kMostSearches = 16;
 
 // Reports of the counters for a user other than root and the service's own: so many at once, and
 // then one each such time. Further ones are refused.
 inline constexpr size_t kReportsAtOnce = 20;
 inline constexpr std::chrono::milliseconds kReportsEach{100};
+
+// Connections that the kernel keeps until they are accepted, and that are accepted before the main
+// thread looks at other things. Those of a user who connects over and over stand before all others
+// there. What has no room waits in connect(), each thread by itself. (dist/systemd has the number
+// too.)
+inline constexpr int kMostUnaccepted = 128;
 
 // Connections of a user: so many at once, and then one each such time. Further ones are refused.
 inline constexpr size_t kConnectionsAtOnce = 4096;
@@ -89,6 +99,10 @@ inline constexpr std::chrono::microseconds kConnectionsEach{500};
 // sessions that it may have.
 inline constexpr size_t kControlAtOnce = 32768;
 inline constexpr std::chrono::microseconds kControlEach{50};
+
+// For how long at least a user is remembered who has no client any more, so that a user who comes
+// again has no new place in the turns (work/turns.h).
+inline constexpr std::chrono::seconds kUserRemembered{60};
 
 // Lines of the log about clients that were turned away.
 inline constexpr size_t kRefusalLinesAtOnce = 10;

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "process/file_size_signal.h"
+#include "process/folder_trust.h"
 
 namespace lanecrypt::cache {
 namespace {
@@ -52,19 +53,16 @@ struct Header {
 constexpr char kMagic[8] = {'l', 'c', 'o', 'p', 'e', 'n', 'c', '1'};
 constexpr uint64_t kMostBytes = 256u << 20;
 
-struct Place {
-  std::string path;     // "" where there is no place for a cache
-  size_t own_from = 0;  // folders that end behind this may be made
-};
-
-// In a set-uid program secure_getenv() gives nothing: its files would belong to another user than
-// its caller. A home is never made: users of the system have one that must not be there.
-Place place_of(const char *folder) {
+// Returns the path of the cache's folder, or "" if there is no place for it. In a set-uid program
+// secure_getenv() gives nothing: its files would belong to another user than its caller. A home is
+// never made: users of the system have one that must not be there.
+std::string path_of(const char *folder) {
   if (const char *cache = secure_getenv("XDG_CACHE_HOME"); cache != nullptr && cache[0] == '/')
-    return {std::string(cache) + "/lanecrypt/" + folder, 1};
-  if (const char *home = secure_getenv("HOME"); home != nullptr && home[0] == '/')
-    return {std::string(home) + "/.cache/lanecrypt/" + folder, std::strlen(home)};
-  return {};
+    return std::string(cache) + "/lanecrypt/" + folder;
+  const char *home = secure_getenv("HOME");
+  struct stat its {};
+  if (home == nullptr || home[0] != '/' || stat(home, &its) != 0) return "";
+  return std::string(home) + "/.cache/lanecrypt/" + folder;
 }
 
 // Whether it belongs to this user, and nobody else can write it.
@@ -74,16 +72,14 @@ bool trusted(int descriptor, mode_t type) {
          info.st_uid == geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// The cache's folder as a descriptor, or -1.
+// Opens the cache's folder. Returns -1 if others could have put another folder of this user in its
+// place, such as one with files that they made for this user to unpack.
 int open_folder(const char *name, bool create) {
-  const auto [path, own_from] = place_of(name);
-  if (path.empty()) return -1;
-  if (create) {
-    for (size_t at = own_from; at != std::string::npos;) {
-      at = path.find('/', at + 1);
-      mkdir(path.substr(0, at).c_str(), 0700);  // failures show when it is opened
-    }
-  }
+  const std::string path = path_of(name);
+  const uid_t owners[] = {0, geteuid()};
+  if (path.empty() || (create && !process::make_folders(path, owners)) ||
+      !process::fault_of_folder(path, owners).empty())
+    return -1;
   const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (folder >= 0 && !trusted(folder, S_IFDIR)) {
     ::close(folder);

@@ -75,4 +75,14 @@ std::string fault_of_folder(const std::string &folder, std::span<const uid_t> ow
   }
 }
 
+bool make_folders(const std::string &folder, std::span<const uid_t> owners) {
+  struct stat its {};
+  if (lstat(folder.c_str(), &its) == 0) return true;
+  if (errno != ENOENT) return false;
+  std::string above = folder.substr(0, folder.find_last_not_of('/') + 1);
+  above.erase(above.rfind('/') + 1);
+  return !above.empty() && make_folders(above, owners) && fault_of_folder(above, owners).empty() &&
+         (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST);
+}
+
 }  // namespace lanecrypt::process

@@ -20,4 +20,9 @@ namespace lanecrypt::process {
 // If the rule holds, it goes on to hold until one of `owners` changes something.
 std::string fault_of_folder(const std::string &folder, std::span<const uid_t> owners);
 
+// Makes `folder`, an absolute path, and the folders above it, for this user alone, as far as they
+// are not there. Makes none in a folder in which others than `owners` could exchange it. Returns
+// whether something is at the path: fault_of_folder() says whether that can be trusted.
+bool make_folders(const std::string &folder, std::span<const uid_t> owners);
+
 }  // namespace lanecrypt::process

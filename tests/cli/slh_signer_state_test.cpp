@@ -191,7 +191,8 @@ TEST_F(SlhSignerState, InAFolderOfOthersIsRefused) {
   make();
   for (const mode_t mode : {0720, 0702, 0777}) {
     ASSERT_EQ(0, chmod(folder_.path().c_str(), mode));
-    EXPECT_TRUE(says(refusal(), "is no folder for a signer's state: others can write to it"));
+    EXPECT_TRUE(says(refusal(), "is no folder for a signer's state"));
+    EXPECT_TRUE(says(refusal(), "may write to this folder"));
     EXPECT_THROW(SignerState::make(path_ + "2", key_, tree_), Failure);
   }
   EXPECT_FALSE(std::filesystem::exists(path_ + "2.lock"));
@@ -205,6 +206,26 @@ TEST_F(SlhSignerState, InAFolderOfOthersIsRefused) {
     EXPECT_TRUE(says(refusal(), "it belongs to another user"));
   }
   ASSERT_EQ(0, chown(folder_.path().c_str(), 0, gid_t(-1)));
+}
+
+// Who writes to a folder above can exchange the whole folder, by an older copy of it.
+TEST_F(SlhSignerState, BelowAFolderOfOthersIsRefused) {
+  const std::string folder = folder_.path() + "/folder";
+  ASSERT_EQ(0, mkdir(folder.c_str(), 0700));
+  SignerState::make(folder + "/state", key_, tree_);
+  const auto refusal_below = [&] {
+    try {
+      const SignerState state(folder + "/state", key_);
+      return std::string();
+    } catch (const Failure &failure) {
+      return std::string(failure.what());
+    }
+  };
+  EXPECT_EQ("", refusal_below());
+  ASSERT_EQ(0, chmod(folder_.path().c_str(), 0777));
+  EXPECT_TRUE(says(refusal_below(), "is no folder for a signer's state"));
+  ASSERT_EQ(0, chmod(folder_.path().c_str(), 01777));
+  EXPECT_EQ("", refusal_below());
 }
 
 }  // namespace

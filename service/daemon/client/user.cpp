@@ -6,21 +6,28 @@
 namespace lanecrypt::service::daemon {
 
 std::shared_ptr<User> Users::find(uid_t number, Time now) {
+  forget_old(now);
   Known &known = users_[number];
-  if (std::shared_ptr<User> user = known.user.lock()) return user;
-  auto made = std::make_shared<User>(number);
-  known.user = made;
+  if (known.user == nullptr) known.user = std::make_shared<User>(number);
+  known.seen = now;
+  return known.user;
+}
+
+// Not each time, since somebody may have thousands of users (user_namespaces(7)).
+void Users::forget_old(Time now) {
+  if (now < next_look_) return;
+  next_look_ = now + kUserRemembered / 16;
   std::erase_if(users_, [&](const auto &each) {
-    return each.second.user.expired() && each.second.reports.is_rested(now) &&
-           each.second.connections.is_rested(now);
+    const Known &known = each.second;
+    return !known.has_clients() && known.seen + kUserRemembered <= now &&
+           known.reports.is_rested(now) && known.connections.is_rested(now);
   });
-  return made;
 }
 
 std::vector<std::shared_ptr<const User>> Users::all() const {
   std::vector<std::shared_ptr<const User>> all;
   for (const auto &[number, known] : users_)
-    if (std::shared_ptr<const User> there = known.user.lock()) all.push_back(std::move(there));
+    if (known.has_clients()) all.push_back(known.user);
   return all;
 }
 

@@ -28,12 +28,15 @@ struct User {
   Turns::User operation_turns, key_turns, root_turns, search_turns;
 };
 
-// The users that have clients. One thread.
+// The users that have clients, or had some not long ago. One thread.
 class Users {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
+  // Finds the user, who is remembered for kUserRemembered at least: whoever goes and comes again
+  // is still charged for what it had.
   std::shared_ptr<User> find(uid_t number, Time now);
+  // Those that have clients.
   std::vector<std::shared_ptr<const User>> all() const;
   // Whether a user that has a client may have a report. Who goes and comes again may have no more.
   bool takes_report(const User &user, Time now) { return users_.at(user.number).reports.take(now); }
@@ -42,11 +45,16 @@ class Users {
 
  private:
   struct Known {
-    std::weak_ptr<User> user;
+    std::shared_ptr<User> user;
+    Time seen;
+    bool has_clients() const { return user.use_count() > 1; }
     Rate reports{kReportsEach, kReportsAtOnce};
     Rate connections{kConnectionsEach, kConnectionsAtOnce};
   };
+  void forget_old(Time now);
+
   std::map<uid_t, Known> users_;
+  Time next_look_{};
 };
 
 }  // namespace lanecrypt::service::daemon

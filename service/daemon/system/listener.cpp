@@ -12,15 +12,17 @@
 
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
 #include <system_error>
 
+#include "process/folder_trust.h"
 #include "service/daemon/failure.h"
+#include "service/daemon/limits.h"
 
 namespace lanecrypt::service::daemon {
 namespace {
 
-constexpr int kBacklog = 4096;  // the kernel may allow fewer
 constexpr int kFirstOfSystemd = 3;
 
 sockaddr_un address_of(const std::string &path) {
@@ -38,19 +40,18 @@ Descriptor make_socket() {
   return made;
 }
 
-// Whoever may write to it may put another socket in the place of ours.
+// Whoever may write to a folder on the path may put another folder or socket in the place of ours,
+// or have us change the group and the permissions of another file. In the last folder, though it is
+// sticky, others could take the name of the lock.
 void check_folder(const std::string &path) {
-  const size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "."
-                             : slash == 0               ? "/"
-                                                        : path.substr(0, slash);
+  const std::string folder = std::filesystem::absolute(path).parent_path();
   struct stat its {};
   if (stat(folder.c_str(), &its) != 0) throw Failure(folder, errno);
-  if (!S_ISDIR(its.st_mode)) throw Failure(folder + " is no folder");
-  if (its.st_uid != 0 && its.st_uid != geteuid())
-    throw Failure(folder + " belongs to another user");
   if ((its.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     throw Failure(folder + ": others than its owner may write there");
+  const uid_t owners[] = {0, geteuid()};
+  if (const std::string fault = process::fault_of_folder(folder, owners); !fault.empty())
+    throw Failure(fault);
 }
 
 int number_of(const char *text) {
@@ -100,7 +101,7 @@ void Listener::make(std::optional<gid_t> group, bool is_named) {
   const bool is_for_group =
       group && lchown(path_.c_str(), uid_t(-1), *group) == 0 && chmod(path_.c_str(), 0660) == 0;
   if (is_named && !is_for_group) throw Failure(path_ + " cannot be given to the group", errno);
-  if (listen(socket_.get(), kBacklog) != 0) throw Failure(path_, errno);
+  if (listen(socket_.get(), kMostUnaccepted) != 0) throw Failure(path_, errno);
 }
 
 Listener::~Listener() { close(); }

@@ -19,8 +19,8 @@ bool is_zero(std::span<const uint8_t> number) {
 }
 
 bool suits_devices(const KeyParts &rsa) {
-  return bits_of(rsa[kP]) <= kMostPrimeBits && bits_of(rsa[kQ]) <= kMostPrimeBits &&
-         bits_of(rsa[kE]) <= kMostExponentBits;
+  return bits_of(rsa[kN]) >= kLeastModulusBits && bits_of(rsa[kP]) <= kMostPrimeBits &&
+         bits_of(rsa[kQ]) <= kMostPrimeBits && bits_of(rsa[kE]) <= kMostExponentBits;
 }
 
 }  // namespace

@@ -220,7 +220,7 @@ void Operations::finish(Channel &channel, Outcome outcome) {
   const Result answer{header_of<Result>(Kind::kResult, output.size()), outcome,
                       uint32_t(output.size())};
   const std::span<const uint8_t> pieces[] = {bytes_of(answer), output};
-  if (channel.end(pieces).is_full) session->end();
+  if (channel.end(pieces).is_full) session->service().releases.add(session);
 }
 
 void Operations::count_done(const Channel &channel, Clock::time_point now) {

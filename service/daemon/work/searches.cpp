@@ -86,11 +86,19 @@ void Searches::tell_still_at_work() {
 void Searches::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return stopping_ || turns_.waiting() != 0; });
+    changed_.wait(lock, [this] { return stopping_ || turns_.first() != nullptr; });
     if (stopping_) return;
     Channel &channel = *static_cast<Channel *>(turns_.take());
     lock.unlock();
+    // The channel may go with the search.
+    std::shared_ptr<Session> session = channel.session;
     search(channel);
+    lock.lock();
+    turns_.end(session->search_line);
+    // There may be room for two: another one of this user and one of another user.
+    changed_.notify_one();
+    lock.unlock();
+    session.reset();
     lock.lock();
   }
 }
@@ -129,7 +137,7 @@ void Searches::search(Channel &channel) {
   const lc_status status = lc_rsa_generate(context, &generation, nullptr);
   // take_key() has ended the request.
   if (search.has_key) {
-    if (search.is_full) session->end();
+    if (search.is_full) session->service().releases.add(session);
     return;
   }
   fail(channel, status == LC_ERROR_ARGUMENT      ? Outcome::kBadInput
@@ -169,7 +177,7 @@ void Searches::fail(Channel &channel, Outcome outcome) {
   const std::shared_ptr<Session> session = channel.session;
   const RsaKeyMade answer{header_of<RsaKeyMade>(Kind::kRsaKey), outcome, {}, 0};
   const std::span<const uint8_t> pieces[] = {bytes_of(answer)};
-  if (end(channel, outcome, pieces)) session->end();
+  if (end(channel, outcome, pieces)) session->service().releases.add(session);
 }
 
 bool Searches::end(Channel &channel, Outcome outcome,

@@ -14,6 +14,7 @@
 
 #include "lanecrypt/lanecrypt.h"
 #include "service/daemon/client/channel.h"
+#include "service/daemon/limits.h"
 #include "service/daemon/report/counters.h"
 #include "service/daemon/work/turns.h"
 
@@ -60,7 +61,7 @@ class Searches {
   std::atomic<size_t> count_ = 0;  // of requests
   std::mutex mutex_;               // of what is below
   std::condition_variable changed_;
-  Turns turns_;
+  Turns turns_{kMostSearches};
   std::unordered_set<std::shared_ptr<Channel>> all_;
   std::vector<std::thread> threads_;
 };

@@ -24,12 +24,14 @@ bool Turns::add(Client &client, Waiting &one, size_t most) {
   return true;
 }
 
-// The next of those that were charged least.
+// The next of those that were charged least and have room.
 Turns::User *Turns::next_user() const {
-  User *least = users_.next;
-  if (least == nullptr || !has_charges_) return least;
-  for (User *user = least->after; user != users_.next; user = user->after)
-    if (user->charged < least->charged) least = user;
+  if (users_.next == nullptr || (!has_charges_ && most_under_way_ == 0)) return users_.next;
+  User *least = nullptr, *user = users_.next;
+  do {
+    if (has_room(*user) && (least == nullptr || user->charged < least->charged)) least = user;
+    user = user->after;
+  } while (user != users_.next);
   return least;
 }
 
@@ -55,9 +57,11 @@ void Turns::leave_if_empty(Client &client) {
 }
 
 Waiting *Turns::take() {
-  users_.next = next_user();
-  if (users_.next == nullptr) return nullptr;
-  User &user = *users_.next;
+  User *const next = next_user();
+  if (next == nullptr) return nullptr;
+  User &user = *next;
+  users_.next = next;
+  if (most_under_way_ != 0) ++user.under_way, ++under_way_;
   Client &client = *user.clients.next;
   now_ = std::max(now_, user.charged);
   users_.advance();

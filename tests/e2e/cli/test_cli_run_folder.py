@@ -45,6 +45,10 @@ def test_a_users_folder_is_in_the_runtime_directory(own):
     folder = folder_of(as_nobody(FOLDER, XDG_RUNTIME_DIR=own, HOME="/", TMPDIR="/no/such/folder"))
     assert os.path.dirname(folder) == str(own)
     until(lambda: not os.path.exists(folder))
+    # It makes no state directory that it does not use.
+    folder = folder_of(as_nobody(FOLDER, XDG_RUNTIME_DIR=own, HOME=own))
+    until(lambda: not os.path.exists(folder))
+    assert os.listdir(own) == []
 
 
 @needs_root

@@ -25,6 +25,12 @@ def test_it_is_started_again_however_often_it_ends(repository):
     assert "StartLimitIntervalSec" not in unit(repository)["Service"], "systemd would not read it there"
 
 
+def test_its_socket_keeps_as_few_connections_as_the_services_own(repository):
+    socket = sections((repository / "dist" / "systemd" / "lanecryptd.socket").read_text())
+    limits = (repository / "service" / "daemon" / "limits.h").read_text()
+    assert f"kMostUnaccepted = {socket['Socket']['Backlog']};" in limits
+
+
 def test_the_memory_limit_is_above_all_quotas(repository):
     limit = re.fullmatch(r"(\d+)G", unit(repository)["Service"]["MemoryMax"])
     limits = (repository / "service" / "daemon" / "limits.h").read_text()

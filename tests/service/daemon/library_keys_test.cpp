@@ -69,6 +69,9 @@ TEST(LibraryKeys, ThatNoDeviceTakesAreRefused) {
   const test::TestKey &other = test::key_of_bits(1024);
   BN_set_word(exponent.get(), 65537);
   EXPECT_NE(nullptr, key_with(other.first.get(), other));
+  // As many bytes as of 1024 bits.
+  const test::TestKey &shorter = test::key_of_bits(1022);
+  EXPECT_EQ(nullptr, key_with(shorter.first.get(), shorter));
   // A prime of Mersenne's.
   BN_set_bit(longest.get(), 4253);
   BN_sub_word(longest.get(), 1);

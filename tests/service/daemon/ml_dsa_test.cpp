@@ -2,14 +2,20 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstring>
+#include <fstream>
 #include <map>
 #include <memory>
+#include <string>
 
 #include "daemon_process.h"
 #include "lanecrypt/lanecrypt.h"
+#include "service/daemon/limits.h"
 #include "service/wire/sort.h"
 #include "test_client.h"
+#include "test_scale.h"
 
 namespace lanecrypt::service::test {
 namespace {
@@ -136,6 +142,28 @@ TEST_F(DaemonMlDsa, TheSignaturesAreRightAndTheDeviceMadeThem) {
   EXPECT_EQ(0, told["operations_waiting"]);
   EXPECT_EQ(0, told["operations_under_way"]);
   EXPECT_EQ(0u, client_.page()->operations);
+}
+
+// Each of the keys has another K (FIPS 204, algorithm 24), so that none is shared.
+TEST_F(DaemonMlDsa, AKeyTakesNoMoreMemoryThanItIsChargedFor) {
+  if (kIsSanitized) GTEST_SKIP() << "a sanitizer keeps freed memory";
+  constexpr uint64_t kKeys = 200;
+  const SignatureSet &set = kMlDsaSets[2];
+  Bytes key = cpu_.private_key(set, 1);
+  const auto resident_bytes = [&] {
+    std::ifstream file("/proc/" + std::to_string(daemon_.number()) + "/statm");
+    size_t all = 0, resident = 0;
+    file >> all >> resident;
+    return resident * size_t(sysconf(_SC_PAGESIZE));
+  };
+  size_t before = 0;
+  for (uint64_t number = 0; number <= kKeys; ++number) {
+    std::memcpy(&key[32], &number, sizeof number);
+    ASSERT_EQ(Outcome::kDone, ask_to_sign(1 + number, set, input_of(1), key).outcome);
+    if (number == 0) before = resident_bytes();
+  }
+  EXPECT_EQ(kKeys + 1, client_.statistics()["keys"]);
+  EXPECT_LE(resident_bytes() - before, kKeys * daemon::bytes_of_key(Family::kMlDsa, 0));
 }
 
 TEST_F(DaemonMlDsa, KeysOfBothFamiliesShareTheirNumbers) {

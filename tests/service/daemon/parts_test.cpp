@@ -16,15 +16,18 @@
 #include <thread>
 #include <vector>
 
+#include "service/daemon/client/channel.h"
 #include "service/daemon/client/control_queue.h"
 #include "service/daemon/client/peer.h"
 #include "service/daemon/client/refusals.h"
+#include "service/daemon/client/session.h"
 #include "service/daemon/client/user.h"
 #include "service/daemon/failure.h"
 #include "service/daemon/rate.h"
 #include "service/daemon/report/histogram.h"
 #include "service/daemon/report/page.h"
 #include "service/daemon/seat.h"
+#include "service/daemon/service.h"
 #include "service/daemon/system/listener.h"
 #include "service/daemon/system/runnable.h"
 #include "temporary_folder.h"
@@ -181,6 +184,23 @@ TEST(Users, WhoComesAgainHasNoMoreReports) {
   now += 1h;
   EXPECT_NE(nullptr, users.find(8, now));
   EXPECT_EQ(kReportsAtOnce, takes());
+}
+
+// Two users who take turns to go and come would otherwise always come before a third one.
+TEST(Users, WhoComesAgainIsStillCharged) {
+  using namespace std::chrono_literals;
+  Users users;
+  Users::Time now{};
+  users.find(7, now)->key_turns.charged = 5s;
+  EXPECT_EQ(0u, users.all().size());
+  EXPECT_NE(nullptr, users.find(8, now));
+  const std::shared_ptr<User> again = users.find(7, now + kUserRemembered / 2);
+  EXPECT_EQ(5s, again->key_turns.charged);
+  EXPECT_EQ(1u, users.all().size());
+  // Whoever has clients is not forgotten.
+  now += 1h;
+  EXPECT_NE(nullptr, users.find(8, now));
+  EXPECT_EQ(again, users.find(7, now));
 }
 
 TEST(Refusals, AreAllCountedAndSomeAreTold) {
@@ -383,6 +403,39 @@ TEST(Peers, AreRefusedIfTheirProcessHasEnded) {
   EXPECT_TRUE(peer_where(ended, -ENOSYS)->has_ended);
 }
 
+// ---- Sessions ----
+
+// Whoever answers a request may be the library's thread, whose results others wait for, or the main
+// thread. To end a session of thousands of channels takes longer than these may be busy.
+TEST(Releases, EndSessionsWhoseAnswersHaveNoRoom) {
+  Service service("none", LC_VERIFY_SAMPLED, 4096);
+  service.channel_threads.start(1);
+  const auto session = std::make_shared<Session>(service, Descriptor(), Peer(),
+                                                 std::make_shared<User>(7), Session::Seats());
+  int ends[2];
+  ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends));
+  const Descriptor theirs(ends[1]);
+  const auto channel = std::make_shared<Channel>(session, Descriptor(ends[0]), Seat(),
+                                                 DescriptorSeats(), service.counters);
+  ASSERT_TRUE(service.channel_threads.add(channel));
+  ASSERT_TRUE(session->add(channel));
+  while (send(ends[0], "unread", 6, MSG_NOSIGNAL) == 6) {
+  }
+  channel->begin(Kind::kRsaPrivate);
+  service.operations.arrive(*channel, {Family::kRsa, 2048});
+  service.operations.finish(*channel, Outcome::kBusy);
+  EXPECT_FALSE(session->has_ended());
+  channel->begin(Kind::kRsaGenerate);
+  channel->request.bits = 2048;
+  service.searches.stop();
+  service.searches.add(*channel);
+  EXPECT_FALSE(session->has_ended());
+  service.releases.start();
+  service.releases.stop();
+  EXPECT_TRUE(session->has_ended());
+  service.channel_threads.stop();
+}
+
 // ---- The socket -------------------------------------------------------------
 
 class ListenerTest : public testing::Test {
@@ -419,6 +472,23 @@ TEST_F(ListenerTest, MakesASocketForItsOwnerAndRemovesIt) {
 TEST_F(ListenerTest, GivesTheSocketToAGroup) {
   const Listener listener(path_, getegid(), true);
   EXPECT_EQ(0660u, mode_of(path_));
+}
+
+// Each that is accepted before another user's takes the main thread some microseconds.
+TEST_F(ListenerTest, KeepsFewConnections) {
+  const Listener listener(path_, std::nullopt, false);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strcpy(address.sun_path, path_.c_str());
+  std::vector<Descriptor> connected;
+  for (;;) {
+    Descriptor next(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (connect(next.get(), reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0)
+      break;
+    connected.push_back(std::move(next));
+    ASSERT_LE(connected.size(), size_t{256});
+  }
+  EXPECT_EQ(EAGAIN, errno);
 }
 
 TEST_F(ListenerTest, ReplacesAStaleSocketAlone) {
@@ -460,6 +530,25 @@ TEST_F(ListenerTest, WantsAFolderThatOthersCannotChange) {
   ASSERT_EQ(0, chmod(folder_.path().c_str(), 0755));
   EXPECT_EQ("", why_not(path_));
   EXPECT_NE("", why_not(folder_.path() + "/none/socket"));
+}
+
+// Who writes to a folder above can exchange the whole folder, also while we change the socket.
+TEST_F(ListenerTest, WantsFoldersThatOthersCannotExchange) {
+  const std::string folder = folder_.path() + "/folder", link = folder_.path() + "/link";
+  ASSERT_EQ(0, mkdir(folder.c_str(), 0755));
+  ASSERT_EQ(0, symlink(folder.c_str(), link.c_str()));
+  for (const std::string &path : {folder + "/socket", link + "/socket"}) {
+    EXPECT_EQ("", why_not(path));
+    ASSERT_EQ(0, chmod(folder_.path().c_str(), 0777));
+    EXPECT_NE(std::string::npos, why_not(path).find("may write to this folder"));
+    ASSERT_EQ(0, chmod(folder_.path().c_str(), 01777));
+    EXPECT_EQ("", why_not(path));
+    ASSERT_EQ(0, chmod(folder_.path().c_str(), 0755));
+  }
+  if (geteuid() != 0) return;  // only root gives a folder away
+  ASSERT_EQ(0, chown(folder_.path().c_str(), 4711, gid_t(-1)));
+  EXPECT_NE(std::string::npos, why_not(folder + "/socket").find("belongs to another user"));
+  ASSERT_EQ(0, chown(folder_.path().c_str(), 0, gid_t(-1)));
 }
 
 TEST_F(ListenerTest, WantsAPathThatFits) {

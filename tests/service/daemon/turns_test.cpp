@@ -132,6 +132,38 @@ TEST_F(TurnsTest, WhoWasEmptyComesAgain) {
   EXPECT_EQ("2 3 ", take_all());
 }
 
+// Whoever begins something that takes long leaves room for others.
+TEST_F(TurnsTest, AUserHasHalfOfWhatOthersLeave) {
+  Turns turns(8);
+  const auto take = [&] {
+    Waiting *const taken = turns.take();
+    return taken == nullptr ? std::string() : static_cast<Thing *>(taken)->name;
+  };
+  const auto wait = [&](Turns::Client &client, const std::string &name) {
+    return turns.add(client, things_.emplace_back(name), kMost);
+  };
+  for (int n = 0; n < 10; ++n) EXPECT_TRUE(wait(a1_, "a"));
+  for (int n = 0; n < 4; ++n) EXPECT_EQ("a", take());
+  EXPECT_EQ(nullptr, turns.first());
+  EXPECT_EQ("", take());
+  for (int n = 0; n < 4; ++n) EXPECT_TRUE(wait(b1_, "b"));
+  for (int n = 0; n < 2; ++n) EXPECT_EQ("b", take());
+  EXPECT_EQ("", take());
+  EXPECT_TRUE(wait(c1_, "c"));
+  EXPECT_EQ("c", take());
+  EXPECT_EQ("", take());
+  // What ends gives room to its own user and to others.
+  for (int n = 0; n < 3; ++n) {
+    EXPECT_EQ("", take());
+    turns.end(a1_);
+  }
+  EXPECT_EQ("a", take());
+  EXPECT_EQ("", take());
+  turns.end(a1_);
+  EXPECT_EQ("b", take());
+  EXPECT_EQ(6u, turns.waiting());
+}
+
 TEST_F(TurnsTest, AUserHasALimit) {
   Thing one("1"), two("2"), three("3"), other("other");
   EXPECT_TRUE(turns_.add(a1_, one, 2));

@@ -81,6 +81,47 @@ TEST_F(Kept, IsNotReadThroughALink) {
   EXPECT_FALSE(is_read());
 }
 
+// Who may write to a folder above could put another folder of this user there, with files that this
+// user has unpacked from an archive.
+TEST_F(Kept, IsNotReadWhereOthersCanExchangeItsFolder) {
+  const std::string above = home_.path() + "/lanecrypt";
+  for (const std::string &open : {above, home_.path()}) {
+    for (const mode_t mode : {0720, 0702}) {
+      ASSERT_EQ(0, chmod(open.c_str(), mode));
+      EXPECT_FALSE(is_read()) << open << mode;
+    }
+    ASSERT_EQ(0, chmod(open.c_str(), 0700));
+    EXPECT_TRUE(is_read()) << open;
+  }
+  // Others cannot exchange what is this user's in a folder like /tmp.
+  ASSERT_EQ(0, chmod(home_.path().c_str(), 01777));
+  EXPECT_TRUE(is_read());
+  if (geteuid() != 0) return;  // only root can give a folder away
+  constexpr uid_t kNobody = 65534;
+  ASSERT_EQ(0, chown(above.c_str(), kNobody, kNobody));
+  EXPECT_FALSE(is_read());
+}
+
+// As of root who has kept another user's HOME, or of a link that another user has made.
+TEST_F(Kept, MakesNothingWhereOthersCanExchangeIt) {
+  const std::string other = home_.path() + "/other", target = home_.path() + "/target";
+  ASSERT_EQ(0, mkdir(other.c_str(), 0777));
+  ASSERT_EQ(0, chmod(other.c_str(), 0777));
+  ASSERT_EQ(0, mkdir(target.c_str(), 0700));
+  setenv("XDG_CACHE_HOME", other.c_str(), 1);
+  cache::store("kept", "key", "content");
+  EXPECT_TRUE(fs::is_empty(other));
+  fs::create_directory_symlink(target, other + "/lanecrypt");
+  cache::store("kept", "key", "content");
+  EXPECT_TRUE(fs::is_empty(target));
+  if (geteuid() != 0) return;  // only root can give a folder away
+  fs::remove(other + "/lanecrypt");
+  ASSERT_EQ(0, chmod(other.c_str(), 0755));
+  ASSERT_EQ(0, chown(other.c_str(), 65534, 65534));
+  cache::store("kept", "key", "content");
+  EXPECT_TRUE(fs::is_empty(other));
+}
+
 // Half of the names that a store may take are taken, as by processes of this number that were
 // killed before.
 TEST_F(Kept, ThoughKilledProcessesLeftFiles) {
