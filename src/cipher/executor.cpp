@@ -132,7 +132,7 @@ Status Executor::does_not_offer(const CipherKind &kind) const {
 }
 
 Status Executor::set_unusable(lc_device_state state, Status status) {
-  status = Status(status.code(), found_.properties.id + ": " + status.text());
+  status = device::with_device_id(found_.properties, status);
   ++counters_.failures;
   std::lock_guard lock(mutex_);
   status_ = status;

@@ -151,12 +151,10 @@ void HashWorker::leave(const HashRequestPointer &request, const Failure &failure
   }
 }
 
-// With the device's name, if the text has not got it yet.
+// told: `status` with the device's id, unless it says that the process ends.
 Status HashWorker::told(const Status &status) const noexcept {
   try {
-    const std::string head = found_.properties.id + ": ";
-    if (status.code() == LC_ERROR_STOPPED || status.text().starts_with(head)) return status;
-    return Status(status.code(), head + status.text());
+    return status.code() == LC_ERROR_STOPPED ? status : with_device_id(found_.properties, status);
   } catch (const std::exception &) {  // want of memory
     return copy_of(status);
   }
