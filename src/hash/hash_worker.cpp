@@ -197,12 +197,7 @@ Failure HashWorker::start_on_device(const HashRequestPointer &request) {
   flight->request = request;
   flight->values_at.clear();
   flight->started = Clock::now();
-  Status status;
-  try {
-    status = begin_flight(*flight);
-  } catch (const std::exception &error) {  // want of memory
-    status = status_of(LC_ERROR_MEMORY, error.what());
-  }
+  const Status status = guarded([&] { return begin_flight(*flight); });
   if (!status.ok()) {
     // A device has no other words for a stream or for memory that is not its own.
     const bool is_jobs =

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <mutex>
 
 #include "cpu/random.h"
@@ -79,12 +78,12 @@ Status SlhSignatures::hash(const RunParts &run_parts) {
   const size_t count = hashed_.size(), parts = (count + kPart - 1) / kPart;
   std::vector<Status> ended(parts);
   const auto run = [&](size_t part) {
-    try {
-      for (size_t n = part * kPart; n < std::min(count, (part + 1) * kPart); ++n)
-        if (ended[part].ok()) ended[part] = hash_one(uint32_t(n));
-    } catch (const std::exception &) {  // want of memory
-      ended[part] = Status(LC_ERROR_MEMORY, "out of memory");
-    }
+    ended[part] = guarded([&] {
+      Status status;
+      for (size_t n = part * kPart; status.ok() && n < std::min(count, (part + 1) * kPart); ++n)
+        status = hash_one(uint32_t(n));
+      return status;
+    });
   };
   if (parts > 1)
     run_parts(parts, run);

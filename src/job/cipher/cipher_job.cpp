@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,7 +24,6 @@ constexpr size_t kLeastJobBytes = offsetof(lc_cipher_job, iv_bytes);
 // Of a job.
 constexpr uint64_t kMostBytes = UINT64_MAX / 2;
 Status too_many_bytes() { return wrong_argument("too many bytes in one job"); }
-Status no_memory() { return Status(LC_ERROR_MEMORY, "out of memory"); }
 Status no_aad_on_device() {
   return Status(LC_ERROR_UNSUPPORTED,
                 "segments: additional data in device memory are for GCM and ChaCha20-Poly1305 with "
@@ -190,12 +188,10 @@ Status copy_messages(const Source &source, const MessageRules &rules, CipherJob 
 
 // On any thread, from which nothing may be thrown.
 void copy_part(const Source &source, const MessageRules &rules, CipherJob &made, Part &part) {
-  try {
-    part.status = made.kind.mode().is_aead ? copy_messages<true>(source, rules, made, part)
-                                           : copy_messages<false>(source, rules, made, part);
-  } catch (const std::bad_alloc &) {
-    part.status = no_memory();
-  }
+  part.status = guarded([&] {
+    return made.kind.mode().is_aead ? copy_messages<true>(source, rules, made, part)
+                                    : copy_messages<false>(source, rules, made, part);
+  });
 }
 
 // Puts together what was checked and copied in parts: a job's messages without gaps, and
