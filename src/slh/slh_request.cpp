@@ -7,6 +7,7 @@
 
 #include "cpu/random.h"
 #include "cpu/slh/slh_message.h"
+#include "job/round_up.h"
 
 namespace lanecrypt::runtime {
 
@@ -75,7 +76,7 @@ Status SlhSignatures::hash(const RunParts &run_parts) {
   // So many take about as long as it takes to wake a thread.
   constexpr size_t kPart = 32;
   LC_TRY(draw());
-  const size_t count = hashed_.size(), parts = (count + kPart - 1) / kPart;
+  const size_t count = hashed_.size(), parts = divide_up(count, kPart);
   std::vector<Status> ended(parts);
   const auto run = [&](size_t part) {
     ended[part] = guarded([&] {

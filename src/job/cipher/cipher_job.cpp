@@ -14,6 +14,7 @@
 #include "job/cipher/cipher_overlap.h"
 #include "job/cipher/segments.h"
 #include "job/read_struct.h"
+#include "job/round_up.h"
 
 namespace lanecrypt {
 namespace {
@@ -294,7 +295,7 @@ Status copy_keys(const std::vector<const void *> &keys, const RunParts &run_part
   made.keys = secure::KeyMemory(keys.size() * slot_bytes);
   if (!made.keys.ok(keys.size() * slot_bytes))
     return Status(LC_ERROR_MEMORY, "no memory for the keys");
-  const size_t parts = (keys.size() + kPartMessages - 1) / kPartMessages;
+  const size_t parts = divide_up(keys.size(), kPartMessages);
   run_all(parts < kLeastParts ? nullptr : run_parts, parts, [&](size_t part) {
     const size_t end = std::min(keys.size(), (part + 1) * kPartMessages);
     for (size_t slot = part * kPartMessages; slot < end; ++slot)
@@ -362,7 +363,7 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &ru
   }
   const bool is_long = run_parts != nullptr && count >= kLeastParts * kPartMessages;
   const size_t most = is_long ? kPartMessages : count;
-  std::vector<Part> parts(is_long ? (count + most - 1) / most : 1);
+  std::vector<Part> parts(is_long ? divide_up(count, most) : 1);
   for (size_t n = 0; n < parts.size(); ++n) {
     parts[n].first = n * most;
     parts[n].count = std::min(most, count - n * most);
