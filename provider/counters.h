@@ -20,10 +20,6 @@ enum class Count : uint8_t {
   kCpuBytes,     // bytes that ran on the CPU
   kCoresBytes,   // of these, those that several cores did at once
   kFailures,     // requests that were meant for a device and failed there
-  // Of kDeviceBytes, those for which keystream had been made ahead; and keystream that
-  // was made and not used.
-  kKeystreamBytes,
-  kKeystreamWastedBytes,
   // RSA keys that were made.
   kRsaDeviceKeys,
   kRsaCpuKeys,
@@ -61,8 +57,6 @@ inline constexpr CountRow kCounts[] = {
     {Count::kCpuBytes, "cpu_bytes", "lanecrypt.cpu-bytes"},
     {Count::kCoresBytes, "cores_bytes", "lanecrypt.cores-bytes"},
     {Count::kFailures, "failures", "lanecrypt.failures", true},
-    {Count::kKeystreamBytes, "keystream_bytes", "lanecrypt.keystream-bytes"},
-    {Count::kKeystreamWastedBytes, "keystream_wasted_bytes", "lanecrypt.keystream-wasted-bytes"},
     {Count::kRsaDeviceKeys, "rsa_device_keys", "lanecrypt.rsa-device-keys", true},
     {Count::kRsaCpuKeys, "rsa_cpu_keys", "lanecrypt.rsa-cpu-keys", true},
     {Count::kRsaDeviceJobs, "rsa_device_jobs", "lanecrypt.rsa-device-jobs", true},

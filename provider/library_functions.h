@@ -16,23 +16,12 @@ F(lc_status, LC_ERROR_NO_DEVICE, lc_device_get,
   (lc_context * context, uint32_t index, lc_device_info *info), (context, index, info))
 F(lc_status, LC_ERROR_NO_DEVICE, lc_counters_get,
   (lc_context * context, uint32_t index, lc_counters *counters), (context, index, counters))
-F(lc_status, LC_ERROR_NO_DEVICE, lc_alloc_pinned,
-  (lc_context * context, size_t bytes, void **pointer), (context, bytes, pointer))
-F(void, , lc_free_pinned, (lc_context * context, void *pointer), (context, pointer))
-F(int, 0, lc_is_open, (lc_context * context, int opens_now), (context, opens_now))
 F(lc_choice, LC_CHOICE_CPU, lc_cipher_place,
   (lc_context * context, const lc_cipher_question *question, uint32_t *device),
   (context, question, device))
 F(lc_status, LC_ERROR_NO_DEVICE, lc_run,
   (lc_context * context, const lc_cipher_job *job, lc_result *result), (context, job, result))
-F(lc_status, LC_ERROR_NO_DEVICE, lc_submit,
-  (lc_context * context, const lc_cipher_job *job, const lc_completion *completion,
-   lc_ticket **ticket),
-  (context, job, completion, ticket))
-F(lc_status, LC_ERROR_NO_DEVICE, lc_ticket_status, (const lc_ticket *ticket), (ticket))
 F(lc_status, LC_ERROR_NO_DEVICE, lc_ticket_result, (const lc_ticket *ticket, lc_result *result),
-  (ticket, result))
-F(lc_status, LC_ERROR_NO_DEVICE, lc_ticket_wait, (lc_ticket * ticket, lc_result *result),
   (ticket, result))
 F(void, , lc_ticket_free, (lc_ticket * ticket), (ticket))
 F(lc_status, LC_ERROR_NO_DEVICE, lc_rsa_key_new, (const lc_rsa_parts *parts, lc_rsa_key **key),

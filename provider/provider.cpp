@@ -25,7 +25,6 @@
 #include "provider/child_library.h"
 #include "provider/cipher/algorithms.h"
 #include "provider/cipher/fallback_cipher.h"
-#include "provider/cipher/keystream_ahead.h"
 #include "provider/dispatch.h"
 #include "provider/fallback.h"
 #include "provider/pq/pq_operations.h"
@@ -37,6 +36,9 @@ namespace lanecrypt::provider {
 namespace {
 
 constexpr char kDevicesParam[] = "lanecrypt.devices";
+// Counters that no longer exist. Programs that still ask for them read 0, for one release.
+constexpr const char *kRemovedCounters[] = {"lanecrypt.keystream-bytes",
+                                            "lanecrypt.keystream-wasted-bytes"};
 
 constexpr OSSL_PARAM kFirst[] = {
     {OSSL_PROV_PARAM_NAME, OSSL_PARAM_UTF8_PTR, nullptr, 0, 0},
@@ -78,6 +80,10 @@ int get_params(void *pointer, OSSL_PARAM params[]) {
   for (const CountRow &row : kCounts)
     if (OSSL_PARAM *param = OSSL_PARAM_locate(params, row.param);
         param != nullptr && !OSSL_PARAM_set_uint64(param, totals[size_t(row.count)]))
+      return 0;
+  for (const char *name : kRemovedCounters)
+    if (OSSL_PARAM *param = OSSL_PARAM_locate(params, name);
+        param != nullptr && !OSSL_PARAM_set_uint64(param, 0))
       return 0;
   if (OSSL_PARAM *param = OSSL_PARAM_locate(params, kDevicesParam); param != nullptr) {
     if (!OSSL_PARAM_set_utf8_string(param, devices_json(provider).c_str())) return 0;
@@ -165,7 +171,6 @@ const OSSL_ALGORITHM *query_operation(void *pointer, int operation, int *no_cach
 }
 
 void destroy(Provider *provider, bool close_devices) {
-  if (close_devices) end_keystream_pool(*provider);
   if (lc_context *context = provider->context; context != nullptr && close_devices)
     lc_close(context);
   if (close_devices) {

@@ -92,12 +92,6 @@ struct Provider {
   // only if the settings would have anything started, opened or written.
   bool is_sandboxed() const { return !sandbox || sandbox->has_come(); }
   std::optional<process::SandboxWatch> sandbox;
-  // Memory for keystream, made when a stream first needs it; for each length of key,
-  // whether keystream was measured to lose; and how long the exclusive or of a byte
-  // takes, 0 if not measured.
-  std::atomic<class KeystreamPool *> keystream_pool{nullptr};
-  std::atomic<bool> keystream_loses[3] = {};
-  std::atomic<double> keystream_xor_ns{0};
   // Why no device is asked any more; nullptr while devices are asked. malloc()ed.
   std::atomic<char *> no_device{nullptr};
   // Whether a request was ever given to a device. Until then nothing may look for

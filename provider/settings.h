@@ -48,11 +48,6 @@ struct Settings {
   std::string service_owner;
   // How many primes for later RSA keys may be kept.
   uint32_t prime_pool = 0;
-  // Keystream made ahead for CTR streams of small updates. Auto: where that takes less
-  // time. Always: wherever there is memory for it.
-  Use keystream = Use::kAuto;
-  uint64_t keystream_after_bytes = uint64_t{64} << 20;   // bytes of a stream
-  uint64_t keystream_memory_bytes = uint64_t{32} << 20;  // at most, of the process
   // The most pinned memory of one device's queues; 0: the library's own choice.
   uint64_t pinned_bytes = 0;
   // The absolute path of the file to which the counters are appended at the end; "":

@@ -99,7 +99,6 @@ void after_fork_in_parent() { mutex.unlock(); }
 void after_fork_in_child() {
   for (Provider *provider = living; provider != nullptr; provider = provider->next) {
     provider->counters.clear();
-    provider->keystream_pool = nullptr;
     provider->asked_devices = false;
     provider->in_forked_child = true;
   }

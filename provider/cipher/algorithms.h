@@ -13,9 +13,8 @@ namespace lanecrypt::provider {
 
 // What must be noted of an update that OpenSSL's context does alone.
 enum class Passing {
-  kPlain,    // nothing
-  kCounter,  // CTR: how long the stream is; see keystream_ahead.h
-  kBlocks,   // what the context holds back
+  kPlain,   // nothing
+  kBlocks,  // what the context holds back
   kChaCha20,
   kMessage,  // the authenticated modes
 };
@@ -43,11 +42,10 @@ struct Algorithm {
     return traits().continuation == Continuation::kChaChaCounter;
   }
   constexpr Passing passing() const {
-    return is_aead()              ? Passing::kMessage
-           : is_chacha20()        ? Passing::kChaCha20
-           : is_block_mode()      ? Passing::kBlocks
-           : cipher == LC_AES_CTR ? Passing::kCounter
-                                  : Passing::kPlain;
+    return is_aead()         ? Passing::kMessage
+           : is_chacha20()   ? Passing::kChaCha20
+           : is_block_mode() ? Passing::kBlocks
+                             : Passing::kPlain;
   }
   bool has_custom_iv() const { return has_data_units() || is_chacha20() || traits().is_aead; }
   // The bytes of the units into which a stream is cut; more than block_bytes where that

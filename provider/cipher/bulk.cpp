@@ -96,8 +96,8 @@ struct SecretBlock {
   ~SecretBlock() { OPENSSL_cleanse(bytes, sizeof bytes); }
 };
 
-}  // namespace
-
+// Notes that another device or the library's CPU did what a device was to do.
+// `a_device_failed`: a device had taken it, and could not do all of it.
 void note_that_others_took_over(Provider &provider, bool a_device_failed, bool device_did_a_part) {
   // Not if there is no device at all, or none that does such a request.
   const Fleet fleet = look_at_devices(provider);
@@ -105,6 +105,8 @@ void note_that_others_took_over(Provider &provider, bool a_device_failed, bool d
     provider.counters.count(Count::kFailures);
   if (fleet.usable == 0) give_up_devices(provider, "no usable device");
 }
+
+}  // namespace
 
 Bulk do_without_device(Provider &provider, const char *why) {
   if (!provider.settings.require_gpu) return Bulk::kNotTaken;

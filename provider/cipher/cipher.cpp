@@ -17,7 +17,6 @@
 
 #include "provider/cipher/aead_message.h"
 #include "provider/cipher/ccm.h"
-#include "provider/cipher/keystream_ahead.h"
 #include "provider/cipher/random_generator.h"
 #include "provider/cipher/stream_position.h"
 #include "provider/find_param.h"
@@ -43,17 +42,6 @@ void note_params(CipherContext &context, const OSSL_PARAM params[]) {
   if (param != nullptr && OSSL_PARAM_get_uint(param, &version)) context.tls_records = version > 0;
 }
 
-// Drops what was kept beside OpenSSL's context for the stream before.
-bool begin_again(CipherContext &context, const uint8_t *key, const uint8_t *iv) {
-  if (key != nullptr && iv != nullptr)
-    drop_keystream(context);
-  else if (!end_keystream(context))
-    return false;
-  begin_stream(context);
-  begin_position(context, key, iv);
-  return true;
-}
-
 // A child of fork goes on with what its parent has begun.
 CipherContext *allocate_context() {
   CipherContext *context = new CipherContext{};
@@ -74,10 +62,8 @@ CipherContext *new_cipher_context(Provider &provider, int index) {
   context->index = index;
   // Ciphertext stealing counts its updates, and CCM keeps what comes before its text.
   if (!context->algorithm().traits().steals() && !context->algorithm().is_ccm())
-    context->usual_pass_below = std::min<uint64_t>(provider.settings.least_device_bytes(), INT_MAX);
-  context->pass_below = context->usual_pass_below;
+    context->pass_below = std::min<uint64_t>(provider.settings.least_device_bytes(), INT_MAX);
   context->counts = &provider.counters.own_line();
-  begin_stream(*context);
   if (!context->fallback.make(provider, index)) {
     free_cipher_context(context);
     return nullptr;
@@ -85,8 +71,7 @@ CipherContext *new_cipher_context(Provider &provider, int index) {
   return context;
 }
 
-CipherContext *copy_cipher_context(CipherContext &context) {
-  if (!catch_up(context)) return nullptr;
+CipherContext *copy_cipher_context(const CipherContext &context) {
   CipherContext *copy = allocate_context();
   if (copy == nullptr) return nullptr;
   uint8_t *const key = copy->key;
@@ -94,11 +79,6 @@ CipherContext *copy_cipher_context(CipherContext &context) {
   copy->key = key;
   std::memcpy(key, context.key, kMostKeyBytes);
   copy->aead.message = nullptr;
-  if (copy->keystream.ahead != nullptr) {
-    copy->keystream.ahead = nullptr;
-    copy->pass_below = copy->usual_pass_below;
-    begin_stream(*copy);
-  }
   copy->ccm.aad = nullptr;
   if (!copy->fallback.make_copy_of(context.fallback) ||
       (context.aead.message != nullptr &&
@@ -112,7 +92,6 @@ CipherContext *copy_cipher_context(CipherContext &context) {
 
 void free_cipher_context(CipherContext *context) {
   if (context == nullptr) return;
-  drop_keystream(*context);
   free_message(context->aead.message);
   free_ccm(*context);
   context->fallback.free();
@@ -132,7 +111,7 @@ int init_stream(CipherContext &context, const uint8_t *key, size_t key_bytes, co
     return 0;
   }
   note_generator_signs(context, key, iv, encrypt);
-  if (!begin_again(context, key, iv)) return 0;
+  begin_position(context, key, iv);
   context.message_is_over = false;
   const uint8_t *start = iv;
   uint8_t current_iv[kBlockBytes];
@@ -162,7 +141,6 @@ int init_stream(CipherContext &context, const uint8_t *key, size_t key_bytes, co
 }
 
 int get_stream_params(CipherContext &context, OSSL_PARAM params[]) {
-  if (!catch_up(context)) return 0;
   if (!context.fallback.get_params(params)) return 0;
   if (!context.position.first_iv_is_here) return 1;
   OSSL_PARAM *param = find_param(params, OSSL_CIPHER_PARAM_IV);
@@ -178,13 +156,12 @@ int get_stream_params(CipherContext &context, OSSL_PARAM params[]) {
 }
 
 int set_stream_params(CipherContext &context, const OSSL_PARAM params[]) {
-  if (!end_keystream(context) || !context.fallback.set_params(params)) return 0;
+  if (!context.fallback.set_params(params)) return 0;
   if (params != nullptr) note_params(context, params);
   return 1;
 }
 
 int finish_stream(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size) {
-  if (!end_keystream(context)) return 0;
   // OpenSSL's context assumes that there is room for a block.
   uint8_t last[kBlockBytes];
   size_t bytes = 0;

@@ -18,7 +18,7 @@ namespace lanecrypt::provider {
 // Makes OpenSSL's context, without a key, and all that belongs to it. nullptr with an
 // error raised.
 CipherContext *new_cipher_context(Provider &provider, int index);
-CipherContext *copy_cipher_context(CipherContext &context);
+CipherContext *copy_cipher_context(const CipherContext &context);
 // Wipes and frees; nullptr is allowed.
 void free_cipher_context(CipherContext *context);
 
@@ -33,9 +33,6 @@ int finish_stream(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
 template <Passing kPassing>
 int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                   const uint8_t *in, size_t in_bytes);
-// An update of a stream, for which a device or several cores were chosen.
-int update_in_bulk(CipherContext &context, const Placement &place, uint8_t *out, size_t *out_bytes,
-                   size_t out_size, const uint8_t *in, size_t in_bytes);
 // One call for whole blocks (CTR: any length), apart from what update holds back.
 int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                    const uint8_t *in, size_t in_bytes);
@@ -58,10 +55,6 @@ enum class Bulk {
   kFailed,    // an error was raised
   kWrongTag,  // a message with a tag: the tag is wrong, and the output wiped
 };
-
-// Notes that another device or the library's CPU did what a device was to do.
-// `a_device_failed`: a device had taken it, and could not do all of it.
-void note_that_others_took_over(Provider &provider, bool a_device_failed, bool device_did_a_part);
 
 // What becomes of a request that no device can do, and why. kNotTaken; or, if a device
 // must do it, kFailed, which is counted.

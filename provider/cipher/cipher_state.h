@@ -40,13 +40,6 @@ struct StreamPosition {
   bool chacha20_is_lost;
 };
 
-// CTR: how many bytes of the stream came in small updates, and at how many to look at the
-// stream: see keystream_ahead.h. While there is keystream, no update passes.
-struct KeystreamState {
-  uint64_t stream_bytes, look_at;
-  struct StreamAhead *ahead;
-};
-
 // Authenticated modes: the IV, and what OpenSSL's context has had under it. For GCM and
 // ChaCha20-Poly1305 also the message, once a device has had a part of it.
 struct AeadState {
@@ -90,7 +83,6 @@ struct CipherState {
   FallbackContext fallback;
   // OpenSSL's context alone does an update of fewer bytes, which is counted there.
   size_t pass_below;
-  size_t usual_pass_below;
   Counters::Line *counts;
 
   bool encrypting;
@@ -103,7 +95,6 @@ struct CipherState {
   bool is_ieee_xts;      // SM4-XTS: it was told so; otherwise it is GB/T 17964's
   uint8_t *key;          // kMostKeyBytes, in key memory
 
-  KeystreamState keystream;
   StreamPosition position;
   AeadState aead;
   CcmState ccm;

@@ -10,6 +10,23 @@
 #include "job/cipher/counter.h"
 
 namespace lanecrypt::provider {
+namespace {
+
+// Gives OpenSSL's context the IV of the next block.
+bool set_next_iv(CipherContext &context, const uint8_t iv[kBlockBytes]) {
+  if (!context.position.first_iv_is_here) {
+    const void *first = nullptr;
+    OSSL_PARAM params[] = {
+        {OSSL_CIPHER_PARAM_IV, OSSL_PARAM_OCTET_PTR, &first, kBlockBytes, OSSL_PARAM_UNMODIFIED},
+        OSSL_PARAM_END};
+    if (!context.fallback.get_params(params) || first == nullptr) return false;
+    std::memcpy(context.position.first_iv, first, kBlockBytes);
+    context.position.first_iv_is_here = true;
+  }
+  return context.fallback.init_iv(iv, kBlockBytes);
+}
+
+}  // namespace
 
 bool ask_state(CipherContext &context, StreamState *state) {
   *state = {};
@@ -68,19 +85,6 @@ void note_fed(CipherContext &context, size_t in_bytes, size_t out_bytes) {
   if (context.is_block_mode() && !context.tls_records)
     context.position.held_bytes += in_bytes - out_bytes;
   if (context.algorithm().is_chacha20()) advance_chacha20_stream(context, in_bytes);
-}
-
-bool set_next_iv(CipherContext &context, const uint8_t iv[kBlockBytes]) {
-  if (!context.position.first_iv_is_here) {
-    const void *first = nullptr;
-    OSSL_PARAM params[] = {
-        {OSSL_CIPHER_PARAM_IV, OSSL_PARAM_OCTET_PTR, &first, kBlockBytes, OSSL_PARAM_UNMODIFIED},
-        OSSL_PARAM_END};
-    if (!context.fallback.get_params(params) || first == nullptr) return false;
-    std::memcpy(context.position.first_iv, first, kBlockBytes);
-    context.position.first_iv_is_here = true;
-  }
-  return context.fallback.init_iv(iv, kBlockBytes);
 }
 
 void advance_chacha20_stream(CipherContext &context, uint64_t bytes) {

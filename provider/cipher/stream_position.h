@@ -29,7 +29,4 @@ void advance_chacha20_stream(CipherContext &context, uint64_t bytes);
 // cipher is not ChaCha20; it holds nothing back any more.
 bool set_behind(CipherContext &context, const uint8_t iv[kBlockBytes], size_t bytes,
                 const uint8_t next_iv[kBlockBytes]);
-// Gives OpenSSL's context the IV of the next block.
-bool set_next_iv(CipherContext &context, const uint8_t iv[kBlockBytes]);
-
 }  // namespace lanecrypt::provider

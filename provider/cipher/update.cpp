@@ -17,7 +17,6 @@
 #include "job/cipher/counter.h"
 #include "provider/cipher/aead.h"
 #include "provider/cipher/cipher.h"
-#include "provider/cipher/keystream_ahead.h"
 #include "provider/cipher/random_generator.h"
 #include "provider/cipher/stream_position.h"
 
@@ -143,14 +142,6 @@ int update_on_cpu(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
   return 1;
 }
 
-// For a stream that may be long by now.
-[[gnu::noinline]] int pass_and_look(CipherContext &context, uint8_t *out, size_t *out_bytes,
-                                    size_t out_size, const uint8_t *in, size_t in_bytes) {
-  if (!context.fallback.update(out, out_bytes, out_size, in, in_bytes)) return 0;
-  consider_keystream(context);
-  return 1;
-}
-
 template <Passing kPassing>
 int pass(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
          const uint8_t *in, size_t in_bytes) {
@@ -160,9 +151,6 @@ int pass(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_siz
     return pass_blocks(context, out, out_bytes, out_size, in, in_bytes);
   if constexpr (kPassing == Passing::kChaCha20)
     return pass_chacha20(context, out, out_bytes, out_size, in, in_bytes);
-  if (kPassing == Passing::kCounter &&
-      (context.keystream.stream_bytes += in_bytes) >= context.keystream.look_at)
-    return pass_and_look(context, out, out_bytes, out_size, in, in_bytes);
   const FallbackContext &fallback = context.fallback;
   return fallback.of->update(fallback.state, out, out_bytes, out_size, in, in_bytes);
 }
@@ -283,33 +271,7 @@ bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t
 
 namespace {
 
-// For a request that a device may do, or that has something else special about it.
-[[gnu::noinline]] int update_at_length(CipherContext &context, uint8_t *out, size_t *out_bytes,
-                                       size_t out_size, const uint8_t *in, size_t in_bytes) {
-  if (context.keystream.ahead != nullptr)
-    return update_with_keystream(context, out, out_bytes, out_size, in, in_bytes);
-  if (context.algorithm().is_aead())
-    return update_aead(context, out, out_bytes, out_size, in, in_bytes);
-  if (context.algorithm().takes_whole()) {
-    // As in OpenSSL: one message, and no error in the queue.
-    if (lacks_key(context) || (context.message_is_over && out != nullptr)) return 0;
-    const Bulk bulk = run_whole(context, out, out_size, in, in_bytes);
-    if (bulk == Bulk::kFailed) return 0;
-    if (bulk == Bulk::kDone)
-      *out_bytes = in_bytes;
-    else if (!update_on_cpu(context, out, out_bytes, out_size, in, in_bytes))
-      return 0;
-    context.message_is_over = out != nullptr && context.algorithm().traits().steals();
-    return 1;
-  }
-  const Placement place = place_of(context, out, in, in_bytes);
-  return place.choice == LC_CHOICE_CPU
-             ? update_on_cpu(context, out, out_bytes, out_size, in, in_bytes)
-             : update_in_bulk(context, place, out, out_bytes, out_size, in, in_bytes);
-}
-
-}  // namespace
-
+// An update of a stream, for which a device or several cores were chosen.
 int update_in_bulk(CipherContext &context, const Placement &place, uint8_t *out, size_t *out_bytes,
                    size_t out_size, const uint8_t *in, size_t in_bytes) {
   StreamState state;
@@ -354,6 +316,31 @@ int update_in_bulk(CipherContext &context, const Placement &place, uint8_t *out,
   return 1;
 }
 
+// For a request that a device may do, or that has something else special about it.
+[[gnu::noinline]] int update_at_length(CipherContext &context, uint8_t *out, size_t *out_bytes,
+                                       size_t out_size, const uint8_t *in, size_t in_bytes) {
+  if (context.algorithm().is_aead())
+    return update_aead(context, out, out_bytes, out_size, in, in_bytes);
+  if (context.algorithm().takes_whole()) {
+    // As in OpenSSL: one message, and no error in the queue.
+    if (lacks_key(context) || (context.message_is_over && out != nullptr)) return 0;
+    const Bulk bulk = run_whole(context, out, out_size, in, in_bytes);
+    if (bulk == Bulk::kFailed) return 0;
+    if (bulk == Bulk::kDone)
+      *out_bytes = in_bytes;
+    else if (!update_on_cpu(context, out, out_bytes, out_size, in, in_bytes))
+      return 0;
+    context.message_is_over = out != nullptr && context.algorithm().traits().steals();
+    return 1;
+  }
+  const Placement place = place_of(context, out, in, in_bytes);
+  return place.choice == LC_CHOICE_CPU
+             ? update_on_cpu(context, out, out_bytes, out_size, in, in_bytes)
+             : update_in_bulk(context, place, out, out_bytes, out_size, in, in_bytes);
+}
+
+}  // namespace
+
 template <Passing kPassing>
 int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                   const uint8_t *in, size_t in_bytes) {
@@ -371,7 +358,6 @@ int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
   template int update_cipher<kPassing>(CipherContext &, uint8_t *, size_t *, size_t, \
                                        const uint8_t *, size_t);
 LANECRYPT_INSTANTIATE(Passing::kPlain)
-LANECRYPT_INSTANTIATE(Passing::kCounter)
 LANECRYPT_INSTANTIATE(Passing::kBlocks)
 LANECRYPT_INSTANTIATE(Passing::kChaCha20)
 LANECRYPT_INSTANTIATE(Passing::kMessage)
@@ -381,7 +367,6 @@ int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size
                    const uint8_t *in, size_t in_bytes) {
   if (context.algorithm().is_aead())
     return aead_at_once(context, out, out_bytes, out_size, in, in_bytes);
-  if (!end_keystream(context)) return 0;
   const bool has_data_units = context.algorithm().has_data_units();
   // OpenSSL does plain CBC here instead of ciphertext stealing.
   if (lacks_key(context)) return 0;

@@ -11,9 +11,11 @@ from . import _core
 Setting = Union[str, int, bool]
 
 # All that the provider reads. docs/operate.md says what each is.
-_SETTINGS = ("cores", "devices", "in_process", "keystream", "keystream_after",
-             "keystream_memory", "ml_dsa", "pinned_bytes", "prefer", "prime_pool", "require_gpu",
-             "rsa", "service", "service_owner", "slh_dsa", "stats_file", "threshold_bytes", "verify")
+_SETTINGS = ("cores", "devices", "in_process", "ml_dsa", "pinned_bytes", "prefer", "prime_pool",
+             "require_gpu", "rsa", "service", "service_owner", "slh_dsa", "stats_file",
+             "threshold_bytes", "verify")
+# Settings that no longer exist. The provider ignores them. Accepted for one release.
+_REMOVED_SETTINGS = ("keystream", "keystream_after", "keystream_memory")
 
 _TEXT = """\
 # Turns on Lanecrypt's provider: set OPENSSL_CONF to the name of this file.
@@ -52,7 +54,7 @@ def openssl_conf(path: Union[str, "os.PathLike[str]", None] = None, *,
     """
     lines = []
     for name, value in {"in_process": in_process, **settings}.items():
-        if name not in _SETTINGS:
+        if name not in _SETTINGS + _REMOVED_SETTINGS:
             raise ValueError(f"the provider has no setting {name!r}")
         lines.append(f"{name} = {_escaped(name, value)}\n")
     # In an editable installation what is compiled lies elsewhere than this file.

@@ -2,14 +2,6 @@
 #include "service/client/key.h"
 
 namespace lanecrypt::client {
-namespace {
-
-uint64_t next_number() {
-  static std::atomic<uint64_t> last{0};
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
-
-}  // namespace
 
 Key::Key(const service::Sort &sort) : number_(next_number()), sort_(sort) {}
 

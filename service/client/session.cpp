@@ -33,11 +33,6 @@ constexpr std::chrono::seconds kOpening{1}, kRefusal{1};
 // the channel.
 constexpr timeval kOneWait = {1, 0};
 
-uint64_t next_number() {
-  static std::atomic<uint64_t> last{0};
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
-
 uint32_t most_channels_of(uint32_t allowed) {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = 1024;
@@ -75,6 +70,11 @@ Transfer send_one(int socket, const Message &message) {
 }
 
 }  // namespace
+
+uint64_t next_number() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
 
 // ---- Beginning and end ---------------------------------------------------------
 

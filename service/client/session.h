@@ -38,6 +38,9 @@ struct Channel {
   std::atomic<bool> is_of_job{false};
 };
 
+// next_number: a number that no session and no key of this process and of its parents has. Never 0.
+uint64_t next_number();
+
 // Any thread of the process that made it. A child of fork may only destroy it. Whoever uses a
 // session shares it, and the last of them closes what is still open.
 class Session {

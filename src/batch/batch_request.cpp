@@ -15,11 +15,7 @@ BatchRequest::BatchRequest(size_t operations, Callback on_end)
 }
 
 Status BatchRequest::do_on_cpu(uint32_t operation) {
-  try {
-    return run_on_cpu(operation);
-  } catch (const std::exception &error) {  // want of memory, which must not end the process
-    return status_of(LC_ERROR_MEMORY, error.what());
-  }
+  return guarded([&] { return run_on_cpu(operation); });
 }
 
 Repaired BatchRequest::repair_on_cpu(uint32_t operation) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "batch/device_thread.h"
 
-#include <exception>
-
 #include "batch/failure.h"
 #include "thread/signals.h"
 
@@ -50,15 +48,6 @@ void DeviceThread::note_failure(const Status &status) {
   ++counters_.failures;
 }
 
-// Want of memory or of threads is the end of the device, and not of the program.
-Status DeviceThread::try_to_open() {
-  try {
-    return open();
-  } catch (const std::exception &error) {
-    return status_of(LC_ERROR_MEMORY, error.what());
-  }
-}
-
 void DeviceThread::run() {
   std::unique_lock lock(mutex_);
   while (!failed_) {
@@ -67,7 +56,7 @@ void DeviceThread::run() {
     if (stopping_ && !has_work()) break;
     if (!open_) {
       lock.unlock();
-      const Status opened = try_to_open();
+      const Status opened = guarded([this] { return open(); });
       lock.lock();
       if (!opened.ok()) {
         fail(lock, opened);

@@ -66,7 +66,6 @@ class DeviceThread {
 
  private:
   void run();
-  Status try_to_open();
 
   bool wanted_ = false;
   Status status_;

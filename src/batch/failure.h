@@ -10,19 +10,6 @@
 
 namespace lanecrypt::runtime {
 
-// The same without the text if there is no memory for it: on threads from which nothing may be
-// thrown.
-inline Status status_of(lc_status code, const char *text) noexcept {
-  try {
-    return Status(code, text);
-  } catch (const std::exception &) {
-    return Status(code, "");
-  }
-}
-inline Status copy_of(const Status &status) noexcept {
-  return status_of(status.code(), status.text().c_str());
-}
-
 enum class FailureOf {
   // One operation's: its key, its input, its random generator, or the CPU's own arithmetic for it.
   // It ends that operation alone.

@@ -2,6 +2,7 @@
 #include "batch/launch_memory.h"
 
 #include "batch/secret_pages.h"
+#include "job/round_up.h"
 #include "secure/key_memory.h"
 
 namespace lanecrypt::runtime {
@@ -14,7 +15,7 @@ Status LaunchMemory::grow(std::unique_ptr<device::Buffer> &buffer, MemoryKind ki
   if (buffer != nullptr) outgrown_.push_back(std::move(buffer));
   // Room to spare, so that slowly growing batches do not allocate each time.
   constexpr uint64_t kStep = 256;
-  const uint64_t wanted = (bytes + bytes / 4 + kStep - 1) / kStep * kStep;
+  const uint64_t wanted = round_up(bytes + bytes / 4, kStep);
   const auto allocate = [&] {
     return kind == MemoryKind::kPinned ? allocate_secret_pages(device_, wanted)
                                        : device_.allocate(kind, wanted);

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "batch/device_trust.h"
@@ -12,10 +11,6 @@
 #include "thread/stuck.h"
 
 namespace lanecrypt::runtime {
-
-inline Status told_of(const device::Found &found, const Status &status) {
-  return Status(status.code(), found.properties.id + ": " + status.text());
-}
 
 // A `Made`, of an open device, `more` and the trust, which has proven itself; it goes on as
 // its `Base`. An error names the device. What a `Made` has for this:
@@ -27,15 +22,15 @@ template <class Base, class Made, class... More>
 Result<std::unique_ptr<Base>> open_for(device::KernelSet set, const device::Found &found,
                                        const DeviceTrust &trust, const More &...more) {
   if (!found.properties.unusable.empty())
-    return told_of(found, Status(LC_ERROR_NO_DEVICE, found.properties.unusable));
+    return with_device_id(found.properties, Status(LC_ERROR_NO_DEVICE, found.properties.unusable));
   Result<std::unique_ptr<device::Device>> device = found.open(set);
-  if (!device.ok()) return told_of(found, device.status());
+  if (!device.ok()) return with_device_id(found.properties, device.status());
   auto made = std::make_unique<Made>(std::move(*device), more..., trust);
   Status status = made->open();
   if (status.ok() && !trust.skip_self_test) status = made->self_test();
   if (!status.ok()) {
     if (made->is_stuck()) keep_for_ever(std::move(made));
-    return told_of(found, status);
+    return with_device_id(found.properties, status);
   }
   made->begin_service();
   return std::unique_ptr<Base>(std::move(made));

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "job/round_up.h"
 #include "secure/key_memory.h"
 
 namespace lanecrypt::runtime {
@@ -61,7 +62,7 @@ class SecretPages : public Buffer {
 Result<std::unique_ptr<Buffer>> allocate_secret_pages(device::Device &device, uint64_t bytes) {
   static const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   if (device.pins_in_place() && bytes <= INT64_MAX) {
-    const uint64_t whole = (bytes + page - 1) / page * page;
+    const uint64_t whole = round_up(bytes, page);
     Pages pages(whole);
     if (pages.is_guarded()) {
       Result<std::unique_ptr<Buffer>> pinned = device.pin_in_place(pages.memory(), whole);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <new>
 
 #include "cipher/shared_work.h"
@@ -132,7 +131,7 @@ Status Executor::does_not_offer(const CipherKind &kind) const {
 }
 
 Status Executor::set_unusable(lc_device_state state, Status status) {
-  status = Status(status.code(), found_.properties.id + ": " + status.text());
+  status = device::with_device_id(found_.properties, status);
   ++counters_.failures;
   std::lock_guard lock(mutex_);
   status_ = status;
@@ -151,12 +150,7 @@ Status Executor::open_device() {
     return status_;
   }
   opened_ = true;
-  Status status;
-  try {
-    status = open_untried_device();
-  } catch (const std::exception &error) {  // want of memory, as in self_test()
-    status = Status(LC_ERROR_MEMORY, error.what());
-  }
+  const Status status = guarded([this] { return open_untried_device(); });
   if (!status.ok()) {
     close_device();  // others may want its memory
     return set_unusable(LC_DEVICE_UNUSABLE, status);
@@ -203,16 +197,14 @@ Status take_retired(Retired retired) {
 
 Status Executor::self_test(const BlockCipher *block) {
   if (options_.skip_self_test) return Status();
-  try {
+  return guarded([&]() -> Status {
     Result<std::vector<verify::CipherKnownAnswer>> answers =
         verify::ciphers_known_answers(block, open_properties_.api == "host");
     if (!answers.ok()) return answers.status();
     return verify::self_test(*answers, [this](const verify::CipherKnownAnswer &answer) {
       return has_kernels(open_properties_, form_, answer.kind) ? knows(answer) : true;
     });
-  } catch (const std::exception &error) {  // want of memory, which must not end the process
-    return Status(LC_ERROR_MEMORY, error.what());
-  }
+  });
 }
 
 // Asks for it in the way of every job.

@@ -233,6 +233,13 @@ struct Found {
   std::function<Result<std::unique_ptr<Device>>(KernelSet)> open;
 };
 
+// with_device_id: `status` with the device's id before its text, unless it is there already.
+inline Status with_device_id(const Properties &properties, const Status &status) {
+  const std::string head = properties.id + ": ";
+  if (status.text().starts_with(head)) return status;
+  return Status(status.code(), head + status.text());
+}
+
 // What is said of LC_STREAM_LEGACY and LC_STREAM_PER_THREAD where there are none.
 inline Status no_default_streams(const Properties &properties) {
   return Status(LC_ERROR_UNSUPPORTED, properties.id + " has no default streams");

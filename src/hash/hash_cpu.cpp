@@ -2,7 +2,6 @@
 #include "hash/hash_cpu.h"
 
 #include <algorithm>
-#include <exception>
 #include <mutex>
 
 #include "cpu/hash/cpu_hash.h"
@@ -93,15 +92,6 @@ Status Work::finish() {
     LC_TRY(cpu::tree_root(job().spec, std::move(all), leaves, digest(n)));
   }
   return Status();
-}
-
-template <typename Body>
-Status guarded(Body body) {
-  try {
-    return body();
-  } catch (const std::exception &error) {
-    return status_of(LC_ERROR_MEMORY, error.what());
-  }
 }
 
 }  // namespace

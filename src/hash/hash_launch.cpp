@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "job/round_up.h"
+
 namespace lanecrypt::runtime {
 namespace {
 
@@ -19,7 +21,7 @@ constexpr uint64_t kLeastDeepBlocks = 64;
 // Groups of hash_sha256_deep for each multiprocessor, beyond which lanes of their own are faster.
 constexpr uint64_t kMostDeepGroups = 2;
 
-uint64_t joined(uint64_t count) { return (count + HASH_SPAN - 1) / HASH_SPAN; }
+uint64_t joined(uint64_t count) { return divide_up(count, HASH_SPAN); }
 
 }  // namespace
 
@@ -51,7 +53,7 @@ Status HashLaunch::launch(device::Stream &stream, const char *kernel, uint64_t g
 
 Status HashLaunch::launch_lanes(device::Stream &stream, const char *kernel, uint64_t lanes,
                                 std::span<const Argument> arguments) {
-  return launch(stream, kernel, (lanes + lanes_of_group() - 1) / lanes_of_group(), 0, arguments);
+  return launch(stream, kernel, divide_up(lanes, lanes_of_group()), 0, arguments);
 }
 
 Status HashLaunch::begin(device::Stream &stream, HashRoom &room, const HashSpec &spec) {
@@ -109,7 +111,7 @@ Status HashLaunch::hash(device::Stream &stream, HashRoom &room, const HashSpec &
                                    from,
                                    to,
                                    std::max(device_.properties().compute_units, 1u)};
-          LC_TRY(launch(stream, "hash_sha256_deep", (inputs.count + messages - 1) / messages,
+          LC_TRY(launch(stream, "hash_sha256_deep", divide_up(inputs.count, messages),
                         4 * SHA256_DEEP_WORDS, deep));
         } else {
           LC_TRY(launch_lanes(stream, "hash_sha256", inputs.count, sha2));

@@ -151,12 +151,10 @@ void HashWorker::leave(const HashRequestPointer &request, const Failure &failure
   }
 }
 
-// With the device's name, if the text has not got it yet.
+// told: `status` with the device's id, unless it says that the process ends.
 Status HashWorker::told(const Status &status) const noexcept {
   try {
-    const std::string head = found_.properties.id + ": ";
-    if (status.code() == LC_ERROR_STOPPED || status.text().starts_with(head)) return status;
-    return Status(status.code(), head + status.text());
+    return status.code() == LC_ERROR_STOPPED ? status : with_device_id(found_.properties, status);
   } catch (const std::exception &) {  // want of memory
     return copy_of(status);
   }
@@ -199,12 +197,7 @@ Failure HashWorker::start_on_device(const HashRequestPointer &request) {
   flight->request = request;
   flight->values_at.clear();
   flight->started = Clock::now();
-  Status status;
-  try {
-    status = begin_flight(*flight);
-  } catch (const std::exception &error) {  // want of memory
-    status = status_of(LC_ERROR_MEMORY, error.what());
-  }
+  const Status status = guarded([&] { return begin_flight(*flight); });
   if (!status.ok()) {
     // A device has no other words for a stream or for memory that is not its own.
     const bool is_jobs =

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "cpu/hash/cpu_hash.h"
+#include "job/round_up.h"
 #include "thread/stuck.h"
 
 namespace lanecrypt::runtime {
@@ -18,8 +19,6 @@ constexpr size_t kMostBegun = 16384, kMostPieces = 65536;
 constexpr uint64_t kAlignment = 16;
 // A piece of a longer message has so much at least.
 constexpr uint64_t kLeastPiece = 4096;
-
-uint64_t aligned(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 }  // namespace
 
@@ -222,7 +221,7 @@ Status HostHashes::hash_chunk(const HashJob &job, std::vector<Begun> &begun) {
         at, bytes, one.done, one.message * job.spec.digest_bytes, one.state, ends ? 1u : 0u};
     copies.push_back({message.in + one.done, at, bytes});
     inputs.longest = std::max(inputs.longest, bytes);
-    at = std::min(aligned(at + bytes), options_.chunk_bytes);
+    at = std::min(round_up(at + bytes, kAlignment), options_.chunk_bytes);
     if (ends)
       free_states_.push_back(one.state);
     else

@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <exception>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,6 +28,33 @@ class [[nodiscard]] Status {
   lc_status code_ = LC_OK;
   std::string text_;
 };
+
+// status_of: an error without its text if there is no memory for that, for threads from which
+// nothing may be thrown.
+inline Status status_of(lc_status code, const char *text) noexcept {
+  try {
+    return Status(code, text);
+  } catch (const std::exception &) {
+    return Status(code, "");
+  }
+}
+// copy_of: the same of `status`.
+inline Status copy_of(const Status &status) noexcept {
+  return status_of(status.code(), status.text().c_str());
+}
+
+// guarded: what `body` returns, or LC_ERROR_MEMORY if it throws, which it does only for lack of
+// memory or of threads.
+template <typename Body>
+Status guarded(const Body &body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    return status_of(LC_ERROR_MEMORY, "out of memory");
+  } catch (const std::exception &error) {
+    return status_of(LC_ERROR_MEMORY, error.what());
+  }
+}
 
 // Of a call that is not as lanecrypt.h says.
 inline Status wrong_argument(std::string text) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "job/cipher/counter.h"
+#include "job/round_up.h"
 
 namespace lanecrypt::runtime {
 namespace {

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "job/round_up.h"
 #include "kernels/block/ciphers.h"
 
 namespace lanecrypt::runtime {
@@ -83,11 +84,6 @@ const FormShape &shape(BlockForm form) {
       {"fragment", BLOCK_TABLE1_LANES, BLOCK_TABLE1_LANES, 0, 0},
   };
   return kShapes[static_cast<int>(form)];
-}
-
-// The same where the result is known to be small.
-uint32_t count_up(uint64_t value, uint64_t by) {
-  return static_cast<uint32_t>(divide_up(value, by));
 }
 
 // Keys of the block cipher: first those of the data, then those of the tweaks.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "job/round_up.h"
+
 namespace lanecrypt::runtime {
 namespace {
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "job/round_up.h"
 #include "launch/aead_launch.h"
 
 namespace lanecrypt::runtime {

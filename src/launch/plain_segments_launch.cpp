@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
+#include "job/round_up.h"
 #include "launch/aead_launch.h"
 #include "launch/block_parts.h"
 

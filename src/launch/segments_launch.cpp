@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "job/round_up.h"
 #include "launch/aead_launch.h"
 #include "launch/block_parts.h"
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "job/round_up.h"
 #include "secure/key_memory.h"
 
 namespace lanecrypt::runtime {
@@ -50,7 +51,7 @@ Staging::Layout Staging::lay_out() {
                    [](const Thing &a, const Thing &b) { return a.kind < b.kind; });
   Layout layout;
   for (Thing &thing : things_) {
-    thing.at = (layout.end + kAlignment - 1) / kAlignment * kAlignment;
+    thing.at = round_up(layout.end, kAlignment);
     layout.end = thing.at + thing.bytes;
     if (thing.kind != Kind::kReserved) layout.copied = layout.end;
     if (thing.kind != Kind::kOpen) layout.secret_at = std::min(layout.secret_at, thing.at);

@@ -7,6 +7,7 @@
 
 #include "cpu/ml_dsa/cpu_ml_dsa.h"
 #include "cpu/ml_dsa/host_ml_dsa.h"
+#include "job/round_up.h"
 #include "kernels/ml_dsa/ml_dsa_layout.h"
 #include "secure/key_memory.h"
 
@@ -39,7 +40,8 @@ MlDsaShape shape_of(lc_ml_dsa_set number) {
 }
 #undef LC_SHAPE
 
-constexpr uint64_t aligned(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+// kAlignment: of each part of the staging memory.
+constexpr uint64_t kAlignment = 256;
 
 bool makes_keys(const MlDsaWork &work) { return work.operation == LC_ML_DSA_GENERATE; }
 
@@ -54,9 +56,9 @@ struct Sent {
     signatures = work.operation == LC_ML_DSA_VERIFY ? count * work.shape.signature_stride : 0;
     seeds = makes ? count * ML_DSA_SEED_BYTES : 0;
   }
-  uint64_t keys_at() const { return aligned(pieces); }
-  uint64_t signatures_at() const { return keys_at() + aligned(keys); }
-  uint64_t seeds_at() const { return signatures_at() + aligned(signatures); }
+  uint64_t keys_at() const { return round_up(pieces, kAlignment); }
+  uint64_t signatures_at() const { return keys_at() + round_up(keys, kAlignment); }
+  uint64_t seeds_at() const { return signatures_at() + round_up(signatures, kAlignment); }
   uint64_t bytes() const { return seeds_at() + seeds; }
 };
 

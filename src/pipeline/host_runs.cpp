@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "job/cipher/cipher_job.h"
+#include "job/round_up.h"
 
 namespace lanecrypt::runtime {
 namespace {
@@ -104,7 +105,7 @@ Status HostRuns::pin(device::Device &device, std::vector<std::unique_ptr<device:
       continue;
     }
     const uint64_t from = reinterpret_cast<uint64_t>(run.host);
-    const uint64_t first = (from + page - 1) / page * page;
+    const uint64_t first = round_up(from, page);
     const uint64_t end = (from + run.length) / page * page;
     Result<std::unique_ptr<device::Buffer>> made =
         device.pin_in_place(reinterpret_cast<void *>(first), end - first);

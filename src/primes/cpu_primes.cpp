@@ -5,7 +5,6 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <new>
 #include <thread>
 #include <vector>
 
@@ -74,12 +73,7 @@ class CpuPrimes : public PrimeTester {
     Status failure;
     const auto run = [&] {
       for (size_t n; (n = next++) < count;) {
-        Status status;
-        try {
-          status = work(n);
-        } catch (const std::bad_alloc &) {  // on a thread from which nothing may be thrown
-          status = Status(LC_ERROR_MEMORY, "out of memory");
-        }
+        Status status = guarded([&] { return work(n); });
         if (status.ok()) continue;
         next = count;
         const std::lock_guard lock(mutex);

@@ -7,6 +7,7 @@
 
 #include "cpu/random.h"
 #include "cpu/rsa/prime_key.h"
+#include "job/round_up.h"
 #include "kernels/rsa/prime_layout.h"
 #include "primes/prime_tester.h"
 #include "rsa/open_for_rsa.h"
@@ -145,7 +146,7 @@ class DevicePrimes : public PrimeTester {
     const Argument arguments[] = {sieve_shape_there_.get(), primes_.get(), powers_.get(),
                                   candidates_.there.get(), results_.get()};
     const uint32_t lanes = launch_.lanes_of_group();
-    const uint64_t groups = std::min<uint64_t>((count + lanes - 1) / lanes,
+    const uint64_t groups = std::min<uint64_t>(divide_up(count, lanes),
                                                device_->resident_groups("prime_sieve", lanes, 0));
     LC_TRY(stream_->launch({"prime_sieve", static_cast<uint32_t>(groups), lanes, 0, arguments}));
     ++sieve_launches_;

@@ -14,7 +14,7 @@ Result<std::unique_ptr<Base>> open_for_rsa(const device::Found &found, const Dev
   RsaArithmetic arithmetic = {};
   if (found.properties.unusable.empty()) {
     Result<RsaArithmetic> chosen = choose_rsa_arithmetic(found.properties);
-    if (!chosen.ok()) return told_of(found, chosen.status());
+    if (!chosen.ok()) return with_device_id(found.properties, chosen.status());
     arithmetic = *chosen;
   }
   return open_for<Base, Made>(device::KernelSet::kRsa, found, trust, arithmetic);

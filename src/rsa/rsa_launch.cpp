@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "cpu/rsa/cpu_rsa.h"
+#include "job/round_up.h"
 #include "kernels/rsa/rsa_layout.h"
 #include "process/diagnostics.h"
 #include "secure/wiped_bytes.h"
@@ -53,7 +54,8 @@ const std::vector<Instances> &instances() {
   return all;
 }
 
-uint64_t aligned(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+// kAlignment: of each part of the staging memory.
+constexpr uint64_t kAlignment = 256;
 
 // Random bits enough for the operations of one key in one launch: tables whose
 // entries make as many products as there are operations, up to all of them.
@@ -195,7 +197,7 @@ uint64_t RsaLaunch::best_batch(const RsaClass &size) const {
 
 uint32_t RsaLaunch::groups_of(const RsaTeams &teams, const char *name, uint64_t numbers) {
   const uint64_t of_group = lanes_of_group() / teams.lanes;
-  const uint64_t wanted = (numbers + of_group - 1) / of_group;
+  const uint64_t wanted = divide_up(numbers, of_group);
   const uint32_t resident =
       device_.resident_groups((teams.kernels + name).c_str(), lanes_of_group(), local_bytes(teams));
   return static_cast<uint32_t>(std::min<uint64_t>(wanted, resident));
@@ -262,7 +264,7 @@ void RsaLaunch::plan_shapes(const RsaClass &size, uint32_t most_of_one_key, Plan
   shape.half_limbs = limbs_of(size);
   shape.full_limbs = 2 * shape.half_limbs;
   shape.exponent_words = plan.is_private ? (size.prime_bits + 63) / 64 * 2 : 0;
-  shape.windows = (prime_bits + RSA_WINDOW_BITS - 1) / RSA_WINDOW_BITS;
+  shape.windows = count_up(prime_bits, RSA_WINDOW_BITS);
   shape.blind_windows = blind_windows_for(most_of_one_key);
   plan.form = {.fp64 = fp64,
                .limb_bits = fp64 ? uint32_t{RSA_FP64_BITS} : RSA_U32_BITS,
@@ -281,13 +283,13 @@ void RsaLaunch::plan_shapes(const RsaClass &size, uint32_t most_of_one_key, Plan
 // What lies where, here and on the device.
 void RsaLaunch::plan_memory(RsaWork &work, Plan &plan) {
   const RsaShape &shape = plan.shape;
-  plan.image_bytes = (plan.form.bytes() + 15) / 16 * 16;
+  plan.image_bytes = round_up(plan.form.bytes(), 16);
   plan.key_bytes = plan.keys.size() * plan.image_bytes;
   plan.input_bytes = uint64_t{plan.count} * shape.stride_bytes;
   work.stride_bytes = shape.stride_bytes;
-  work.pieces_at = 2 * aligned(sizeof(RsaShape));
-  work.keys_at = work.pieces_at + aligned(plan.count * sizeof(RsaPiece));
-  work.inputs_at = work.keys_at + aligned(plan.key_bytes);
+  work.pieces_at = 2 * round_up(sizeof(RsaShape), kAlignment);
+  work.keys_at = work.pieces_at + round_up(plan.count * sizeof(RsaPiece), kAlignment);
+  work.inputs_at = work.keys_at + round_up(plan.key_bytes, kAlignment);
   work.staged_bytes = work.inputs_at + plan.input_bytes;
   work.verdicts_at = plan.input_bytes;
   work.result_bytes = plan.input_bytes + plan.count * sizeof(uint32_t);
@@ -320,7 +322,8 @@ Status RsaLaunch::stage(const RsaWork &work, const Plan &plan, RsaRoom &room,
   LC_TRY(memory_.grow(room.staging, MemoryKind::kPinned, work.staged_bytes));
   uint8_t *host = room.staging->host();
   memcpy(host, &plan.shape, sizeof plan.shape);
-  memcpy(host + aligned(sizeof plan.shape), &plan.power_shape, sizeof plan.power_shape);
+  memcpy(host + round_up(sizeof plan.shape, kAlignment), &plan.power_shape,
+         sizeof plan.power_shape);
   std::vector<Failure> failures(plan.keys.size());
   size_t good_key = plan.keys.size();
   for (size_t n = 0; n < plan.keys.size(); ++n) {
@@ -359,7 +362,7 @@ Status RsaLaunch::upload(device::Stream &stream, const RsaWork &work, const Plan
   // another.
   LC_TRY(stream.zero(*room.out, 0, work.result_bytes));
   LC_TRY(stream.upload(*room.shape, 0, host, sizeof plan.shape));
-  LC_TRY(stream.upload(*room.power_shape, 0, host + aligned(sizeof plan.shape),
+  LC_TRY(stream.upload(*room.power_shape, 0, host + round_up(sizeof plan.shape, kAlignment),
                        sizeof plan.power_shape));
   LC_TRY(stream.upload(*room.pieces, 0, host + work.pieces_at, plan.count * sizeof(RsaPiece)));
   LC_TRY(stream.upload(*room.keys, 0, host + work.keys_at, plan.key_bytes));

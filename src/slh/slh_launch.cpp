@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "cpu/slh/slh_message.h"
+#include "job/round_up.h"
 #include "secure/key_memory.h"
 
 namespace lanecrypt::runtime {
@@ -33,7 +34,7 @@ uint32_t SlhLaunch::best_batch(const SlhSet &set, lc_slh_dsa_operation operation
 
 uint64_t SlhLaunch::groups_for(uint64_t lanes) const {
   const uint64_t of_group = std::min<uint32_t>(SLH_GROUP, device_.properties().max_group_lanes);
-  return std::clamp<uint64_t>((lanes + of_group - 1) / of_group, 1, kMostGroups);
+  return std::clamp<uint64_t>(divide_up(lanes, of_group), 1, kMostGroups);
 }
 
 Status SlhLaunch::launch(device::Stream &stream, const SlhSet &set, const char *name,
@@ -54,7 +55,7 @@ void SlhLaunch::share(uint32_t count, uint64_t bytes, const std::function<void(u
     const uint32_t first = uint32_t(number) * part;
     for (uint32_t n = first; n < std::min(count, first + part); ++n) work(n);
   };
-  const uint32_t parts = (count + part - 1) / part;
+  const uint32_t parts = count_up(count, part);
   if (parts == 1)
     run(0);
   else

@@ -11,6 +11,7 @@
 
 #include "batch/launch_memory.h"
 #include "device/device.h"
+#include "job/round_up.h"
 #include "job/slh_set.h"
 #include "kernels/slh/slh_layout.h"
 #include "thread/workers.h"
@@ -33,8 +34,7 @@ struct SlhRoom {
 inline uint32_t slh_fors_low(const SlhSet &set) { return SLH_FORS_LOW(set.fors_height); }
 // Groups that grow so many trees of a height.
 inline uint64_t slh_spans(uint64_t trees, uint32_t height) {
-  const uint64_t of_span = SLH_SPAN >> height;
-  return (trees + of_span - 1) / of_span;
+  return divide_up(trees, SLH_SPAN >> height);
 }
 // For the device's thread only. What start_...() begins is over when the stream has done it;
 // then the others read it. One batch at a time for a room. The items and the signatures to

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <mutex>
 
 #include "cpu/random.h"
 #include "cpu/slh/slh_message.h"
+#include "job/round_up.h"
 
 namespace lanecrypt::runtime {
 
@@ -76,15 +76,15 @@ Status SlhSignatures::hash(const RunParts &run_parts) {
   // So many take about as long as it takes to wake a thread.
   constexpr size_t kPart = 32;
   LC_TRY(draw());
-  const size_t count = hashed_.size(), parts = (count + kPart - 1) / kPart;
+  const size_t count = hashed_.size(), parts = divide_up(count, kPart);
   std::vector<Status> ended(parts);
   const auto run = [&](size_t part) {
-    try {
-      for (size_t n = part * kPart; n < std::min(count, (part + 1) * kPart); ++n)
-        if (ended[part].ok()) ended[part] = hash_one(uint32_t(n));
-    } catch (const std::exception &) {  // want of memory
-      ended[part] = Status(LC_ERROR_MEMORY, "out of memory");
-    }
+    ended[part] = guarded([&] {
+      Status status;
+      for (size_t n = part * kPart; status.ok() && n < std::min(count, (part + 1) * kPart); ++n)
+        status = hash_one(uint32_t(n));
+      return status;
+    });
   };
   if (parts > 1)
     run_parts(parts, run);

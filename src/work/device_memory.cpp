@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "job/cipher/ccm_format.h"
+#include "job/round_up.h"
 #include "work/segment_chunk.h"
 
 namespace lanecrypt::runtime {
@@ -138,11 +139,11 @@ Status cut_apart(Request &request, const DeviceMemory &memory, uint32_t max_piec
     if (const uint64_t unit = request.job.data_unit_bytes; unit != 0) {
       // The launch's own memory holds the tweaks of all units.
       if (units == kMostDataUnits) break;
-      if ((piece.length + unit - 1) / unit > kMostDataUnits - units) {
+      if (divide_up(piece.length, unit) > kMostDataUnits - units) {
         rest = piece;
         piece = cut_front(request, rest, (kMostDataUnits - units) * unit);
       }
-      units += (piece.length + unit - 1) / unit;
+      units += divide_up(piece.length, unit);
     }
     Result<Ends> ends = find_ends(request, piece, memory);
     if (!ends.ok()) return ends.status();

@@ -26,7 +26,7 @@ def settings(devices):
     """The provider's settings, by name. `forced`: a device does all that it can, at once."""
     return {"default": {}, "in-process": {"in_process": "yes"},
             "forced": {"in_process": "yes", "threshold_bytes": "0", "rsa": "always",
-                       "keystream": "always", "keystream_after": "1", "devices": devices}}
+                       "devices": devices}}
 
 
 def works(end, runs, forced):

@@ -12,9 +12,8 @@
 namespace provider_test {
 namespace {
 
-const Settings kForced = {{"devices", "host"},     {"threshold_bytes", "0"},
-                          {"keystream", "always"}, {"keystream_after", "1"},
-                          {"cores", "64"},         {"prefer", "offload"}};
+const Settings kForced = {
+    {"devices", "host"}, {"threshold_bytes", "0"}, {"cores", "64"}, {"prefer", "offload"}};
 
 bool fetches_by_default_properties() {
   return 100 * O(OPENSSL_version_major)() + O(OPENSSL_version_minor)() < 305;

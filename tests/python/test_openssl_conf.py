@@ -77,6 +77,11 @@ def test_all_settings_of_the_provider():
     assert "\nservice = /a/socket\nml_dsa = always\nslh_dsa = no\n" in text
 
 
+def test_removed_settings_are_accepted():
+    text = lanecrypt.openssl_conf(keystream="always", keystream_after="1M", keystream_memory="8M")
+    assert "\nkeystream = always\n" in text
+
+
 def test_it_replaces_a_file_whole(tmp_path):
     path = tmp_path / "openssl.cnf"
     path.write_text("x" * 10_000)

@@ -7,6 +7,7 @@
 
 #include "cpu/hash/portable_hash.h"
 #include "cpu/openssl_hash.h"
+#include "job/round_up.h"
 #include "kernels/hash/hash_layout.h"
 
 namespace lanecrypt::cpu {
@@ -92,7 +93,7 @@ Status prepare_hash(HashSpec *spec) {
 }
 
 uint64_t tree_parts(const HashSpec &spec, uint64_t bytes) {
-  return (spec.leaves(bytes) + kPartLeaves - 1) / kPartLeaves;
+  return divide_up(spec.leaves(bytes), kPartLeaves);
 }
 
 Status leaf_values(const HashSpec &spec, Bytes message, uint64_t first, std::span<uint8_t> values) {

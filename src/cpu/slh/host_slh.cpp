@@ -7,6 +7,7 @@
 #include <new>
 
 #include "cpu/slh/slh_message.h"
+#include "job/round_up.h"
 #include "kernels/host_lane.h"
 #include "secure/key_memory.h"
 
@@ -61,10 +62,7 @@ void run(Kernel kernel, uint64_t groups, Arguments... arguments) {
   device::host_lane = before;
 }
 
-uint64_t spans(uint64_t trees, uint32_t height) {
-  const uint64_t of_span = SLH_SPAN >> height;
-  return (trees + of_span - 1) / of_span;
-}
+uint64_t spans(uint64_t trees, uint32_t height) { return divide_up(trees, SLH_SPAN >> height); }
 
 static_assert(SlhSet::kKeptHeight == SLH_SPAN_BITS);
 

@@ -17,6 +17,7 @@
 #include "device/cuda/open_card.h"
 #include "device/cuda/own.h"
 #include "device/device.h"
+#include "job/round_up.h"
 
 namespace lanecrypt::device {
 namespace {
@@ -293,7 +294,7 @@ class CudaDevice : public Device {
                  driver_.host_allocate(&memory, bytes + kPageBytes - 1, kMemHostAllocPortable),
                  "pinned host memory"));
     const uint64_t owned = reinterpret_cast<uint64_t>(memory);
-    const uint64_t page = (owned + kPageBytes - 1) / kPageBytes * kPageBytes;
+    const uint64_t page = round_up(owned, kPageBytes);
     return own<Buffer, CudaBuffer>([&] { (void)driver_.host_free(memory); }, driver_, kind, page,
                                    bytes, owned);
   }

@@ -6,6 +6,7 @@
 
 #include "device/gl/memory.h"
 #include "device/gl/program.h"
+#include "job/round_up.h"
 #include "kernels/block/ciphers.h"
 #include "kernels/block/layout.h"
 
@@ -156,7 +157,7 @@ Status ComputeKernels::launch(Session &session, const Launch &launch) {
     most = kMostChainBytes;
     // No lane has two chains.
     const uint32_t count = std::get<uint32_t>(launch.arguments[1]);
-    groups = (count + launch.group_lanes - 1) / launch.group_lanes;
+    groups = count_up(count, launch.group_lanes);
   }
   if (end > UINT32_MAX)
     return {LC_ERROR_INTERNAL, std::string("too much at once for ") + launch.kernel};

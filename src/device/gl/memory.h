@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "device/gl/session.h"
+#include "job/round_up.h"
 
 namespace lanecrypt::device::gl {
 
@@ -22,7 +23,7 @@ class Allocation {
   uint64_t start() const { return start_; }
   uint64_t bytes() const { return bytes_; }
   // Of the object: whole blocks, so that shaders may read to the end of one.
-  uint64_t object_bytes() const { return (bytes_ + 15) / 16 * 16; }
+  uint64_t object_bytes() const { return round_up(bytes_, 16); }
 
  private:
   Allocation() = default;

@@ -34,6 +34,7 @@
 #include "device/host/host_fault.h"
 #include "device/host/host_groups.h"
 #include "device/host/host_kernels.h"
+#include "job/round_up.h"
 #include "process/diagnostics.h"
 #include "process/of_process.h"
 
@@ -363,7 +364,7 @@ class HostDevice : public Device {
     std::unique_ptr<void, decltype(&free)> memory(
         bytes > UINT64_MAX - (kPageBytes - 1)
             ? nullptr
-            : aligned_alloc(kPageBytes, (bytes + kPageBytes - 1) / kPageBytes * kPageBytes),
+            : aligned_alloc(kPageBytes, round_up(bytes, kPageBytes)),
         &free);
     if (memory == nullptr)
       return Status(LC_ERROR_MEMORY, "no memory for " + std::to_string(bytes) + " bytes");

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "device/host/host_lanes.h"
+#include "job/round_up.h"
 
 namespace lanecrypt::device {
 namespace {
@@ -19,7 +20,7 @@ void *local_memory(uint32_t bytes) {
   thread_local uint32_t size = 0;
   if (size != bytes) {
     memory.reset();
-    memory.reset(aligned_alloc(64, (bytes + 63) / 64 * 64));
+    memory.reset(aligned_alloc(64, round_up(bytes, 64)));
     size = bytes;
   }
   return memory.get();

@@ -6,6 +6,8 @@
 
 #include <iterator>
 
+#include "job/round_up.h"
+
 namespace lanecrypt::device::opencl {
 namespace {
 
@@ -145,7 +147,7 @@ Result<std::unique_ptr<Buffer>> allocate_pinned(const std::shared_ptr<Session> &
                                        " bytes of host memory");
   }
   LC_TRY(check("clEnqueueMapBuffer", code));
-  const uint64_t start = (reinterpret_cast<uint64_t>(mapped) + page - 1) / page * page;
+  const uint64_t start = round_up(reinterpret_cast<uint64_t>(mapped), page);
   return std::unique_ptr<Buffer>(
       new PinnedBuffer(session, std::move(memory), mapped, start, bytes));
 }

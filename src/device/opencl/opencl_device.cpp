@@ -44,10 +44,8 @@ Result<QueueHandle> make_queue(const Session &session) {
 Result<std::unique_ptr<Device>> OpenClDevice::open(cl_platform_id platform, cl_device_id device,
                                                    Properties properties,
                                                    const ProgramSource &source) {
-  if (!properties.unusable.empty()) {
-    return Status(LC_ERROR_NO_DEVICE, properties.id + ": " + properties.unusable);
-  }
-  if (!survived_fork()) return Status(LC_ERROR_NO_DEVICE, properties.id + ": " + kUsedByParent);
+  if (!properties.unusable.empty()) return Status(LC_ERROR_NO_DEVICE, properties.unusable);
+  if (!survived_fork()) return Status(LC_ERROR_NO_DEVICE, kUsedByParent);
   const KeptSignalHandlers kept;
   auto session = std::make_shared<Session>();
   session->residency = residency(device, properties);

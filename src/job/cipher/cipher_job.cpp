@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "job/cipher/cipher_overlap.h"
 #include "job/cipher/segments.h"
 #include "job/read_struct.h"
+#include "job/round_up.h"
 
 namespace lanecrypt {
 namespace {
@@ -25,7 +25,6 @@ constexpr size_t kLeastJobBytes = offsetof(lc_cipher_job, iv_bytes);
 // Of a job.
 constexpr uint64_t kMostBytes = UINT64_MAX / 2;
 Status too_many_bytes() { return wrong_argument("too many bytes in one job"); }
-Status no_memory() { return Status(LC_ERROR_MEMORY, "out of memory"); }
 Status no_aad_on_device() {
   return Status(LC_ERROR_UNSUPPORTED,
                 "segments: additional data in device memory are for GCM and ChaCha20-Poly1305 with "
@@ -190,12 +189,10 @@ Status copy_messages(const Source &source, const MessageRules &rules, CipherJob 
 
 // On any thread, from which nothing may be thrown.
 void copy_part(const Source &source, const MessageRules &rules, CipherJob &made, Part &part) {
-  try {
-    part.status = made.kind.mode().is_aead ? copy_messages<true>(source, rules, made, part)
-                                           : copy_messages<false>(source, rules, made, part);
-  } catch (const std::bad_alloc &) {
-    part.status = no_memory();
-  }
+  part.status = guarded([&] {
+    return made.kind.mode().is_aead ? copy_messages<true>(source, rules, made, part)
+                                    : copy_messages<false>(source, rules, made, part);
+  });
 }
 
 // Puts together what was checked and copied in parts: a job's messages without gaps, and
@@ -298,7 +295,7 @@ Status copy_keys(const std::vector<const void *> &keys, const RunParts &run_part
   made.keys = secure::KeyMemory(keys.size() * slot_bytes);
   if (!made.keys.ok(keys.size() * slot_bytes))
     return Status(LC_ERROR_MEMORY, "no memory for the keys");
-  const size_t parts = (keys.size() + kPartMessages - 1) / kPartMessages;
+  const size_t parts = divide_up(keys.size(), kPartMessages);
   run_all(parts < kLeastParts ? nullptr : run_parts, parts, [&](size_t part) {
     const size_t end = std::min(keys.size(), (part + 1) * kPartMessages);
     for (size_t slot = part * kPartMessages; slot < end; ++slot)
@@ -366,7 +363,7 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &ru
   }
   const bool is_long = run_parts != nullptr && count >= kLeastParts * kPartMessages;
   const size_t most = is_long ? kPartMessages : count;
-  std::vector<Part> parts(is_long ? (count + most - 1) / most : 1);
+  std::vector<Part> parts(is_long ? divide_up(count, most) : 1);
   for (size_t n = 0; n < parts.size(); ++n) {
     parts[n].first = n * most;
     parts[n].count = std::min(most, count - n * most);

@@ -15,6 +15,7 @@
 #include "job/cipher/mode.h"
 #include "job/cipher/segments.h"
 #include "job/kept_memory.h"
+#include "job/round_up.h"
 #include "job/status.h"
 #include "secure/key_memory.h"
 
@@ -29,9 +30,7 @@ constexpr uint64_t kMostDataUnitBytes = kBlockBytes << 20;
 constexpr uint64_t kMostSegmentAadBytes = 4096;
 
 // The bytes of as many blocks as `bytes` begin.
-constexpr uint64_t whole_blocks(uint64_t bytes) {
-  return (bytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
-}
+constexpr uint64_t whole_blocks(uint64_t bytes) { return round_up(bytes, kBlockBytes); }
 
 // What one launch can do: pieces of jobs of one kind may share it.
 struct CipherKind {

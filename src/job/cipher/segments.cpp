@@ -10,6 +10,7 @@
 #include "job/cipher/cipher_check.h"
 #include "job/cipher/cipher_overlap.h"
 #include "job/enum_number.h"
+#include "job/round_up.h"
 
 namespace lanecrypt {
 namespace {
@@ -183,7 +184,7 @@ bool Segments::blocks_reach_number() const {
   if (mode_->is_aead) return false;
   const uint64_t block = mode_->is_block_cipher() ? 16 : 64;
   const uint64_t longest = std::min(segments_.segment_bytes, segments_.text_bytes);
-  return (longest + block - 1) / block > countable_blocks(*mode_, segments_);
+  return divide_up(longest, block) > countable_blocks(*mode_, segments_);
 }
 
 // Where all of it lies. What a single one may be is checked with each of them.

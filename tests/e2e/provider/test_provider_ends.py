@@ -21,8 +21,7 @@ WHOLE = EVERY_CASE and not os.environ.get("LANECRYPT_TEST_OPENSSL")
 SETTINGS = {
     "default": {"in_process": None},
     "in-process": {"devices": "host"},
-    "forced": {"devices": "host", "threshold_bytes": "0", "rsa": "always", "keystream": "always",
-               "keystream_after": "1"},
+    "forced": {"devices": "host", "threshold_bytes": "0", "rsa": "always"},
     "cores": {"in_process": None, "cores": "4"},
     "service": {"in_process": None, "rsa": "always", "service": "/run/lanecrypt-no-such/socket"},
 }

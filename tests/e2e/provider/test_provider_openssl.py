@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The real `openssl` with the provider `gpu`, compared with `openssl` without it."""
 
-import json
 import os
 import re
 import subprocess
@@ -98,21 +97,6 @@ def test_small_requests_stay_on_the_cpu(tmp_path, build, data):
     counters = configuration.counters()
     assert counters["device_jobs"] == 0 and counters["cpu_bytes"] >= 300_007
     assert counters["devices"] == []
-
-
-def test_enc_with_keystream_ahead(tmp_path, build, data):
-    configuration = Configuration(tmp_path, build, devices=DEVICES, keystream="always",
-                                  keystream_after="64k")
-    for direction in ("-e", "-d"):
-        ours = configuration.run(*enc("aes-192-ctr", direction, "-in", data)).stdout
-        assert ours == plain(*enc("aes-192-ctr", direction, "-in", data)).stdout
-    lines = [json.loads(line) for line in configuration.stats.read_text().splitlines()]
-    assert [line["failures"] for line in lines] == [0, 0]
-    for line in lines:
-        # All but the beginning of the stream, and but the rest of the update in which the
-        # keystream began.
-        assert line["keystream_bytes"] >= 300_007 - (64 << 10) - 16384
-        assert line["keystream_wasted_bytes"] <= 300_007 // 8
 
 
 def test_speed(tmp_path, build):

@@ -162,21 +162,6 @@ TEST(Streams, DoWhatOpenSSLDoesThroughOpenCl) {
   EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
 }
 
-// CTR streams get keystream made ahead from their second update on.
-TEST(Streams, DoWhatOpenSSLDoesWithKeystreamAhead) {
-  Library library({{"devices", devices_under_test()},
-                   {"keystream", "always"},
-                   {"keystream_after", "1"},
-                   {"keystream_memory", "8M"}});
-  ASSERT_TRUE(library.is_ready()) << library.errors();
-  const uint64_t cases = std::max<uint64_t>(scaled(10000), 3000);  // of which few are AES's CTR
-  run_cases(library, 99000000, cases);
-  EXPECT_GT(library.counter("lanecrypt.keystream-bytes"), cases * 20);
-  EXPECT_EQ(library.counter("lanecrypt.device-bytes"),
-            library.counter("lanecrypt.keystream-bytes"));
-  EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
-}
-
 TEST(Streams, DoWhatOpenSSLDoesWithNoDevice) {
   Library library({{"devices", "none"}, {"threshold_bytes", "0"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();

@@ -433,7 +433,9 @@ TEST_F(Choosing, GoesByWhatIsStored) {
     lc_context *context = nullptr;
     ASSERT_EQ(LC_OK, lc_open(&options, &context));
     EXPECT_EQ(LC_CHOICE_CPU, choose(context, 4 * kMiB));
+    EXPECT_EQ(0, lc_is_open(context, 0));
     ASSERT_EQ(LC_OK, lc_device_test(context, 0));
+    EXPECT_EQ(1, lc_is_open(context, 0));
     EXPECT_EQ(LC_CHOICE_DEVICE, choose(context, 4 * kMiB));
     // The second time it uses the smallest size that was found the first time.
     for (int n = 0; n < 3; ++n) {
@@ -604,6 +606,7 @@ TEST_F(Choosing, WrongQuestionsBelongToTheCpu) {
   place::store(calibration_);
   const Context context("host", LC_FALLBACK_CPU);
   ASSERT_EQ(LC_OK, lc_device_test(context.get(), 0));
+  EXPECT_EQ(0, lc_is_open(nullptr, 1));
   EXPECT_EQ(LC_CHOICE_CPU, lc_cipher_choose(context.get(), nullptr));
   EXPECT_EQ(LC_CHOICE_CPU, choose(nullptr, 4 * kMiB));
   lc_cipher_question wrong = question(4 * kMiB);

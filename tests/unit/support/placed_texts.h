@@ -73,8 +73,8 @@ inline void set_data_units(CipherPiece &piece, uint64_t unit, uint32_t *points) 
   piece.unit_bytes = static_cast<uint32_t>(unit);
   piece.slots = piece.length / unit * (unit / 16) + piece.length % unit / 16;
   piece.first_point = *points;
-  *points += static_cast<uint32_t>(runtime::divide_up(piece.slots, unit / 16) *
-                                   runtime::divide_up(unit / 16, XTS_STRETCH));
+  *points +=
+      static_cast<uint32_t>(divide_up(piece.slots, unit / 16) * divide_up(unit / 16, XTS_STRETCH));
 }
 
 // Two pages of memory, with nothing before and behind each: who reads or writes there dies.
