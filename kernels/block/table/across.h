@@ -1,4 +1,4 @@
-// ECB, and decryption of CBC and CFB128, of texts at any address; included by kernels.h for the
+// ECB, and decryption of CBC and CFB, of texts at any address; included by kernels.h for the
 // forms of each cipher whose teams have 32 lanes (BLOCK_ACROSS). See kernels/block/across.h.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -75,7 +75,6 @@ BLOCK_TILE_PARAMETERS {
   }
 }
 
-// With segments of 128 bits.
 KERNEL_OF(BLOCK_NAME(cfb_decrypt_across), BLOCK_LANES, BLOCK_ACROSS_REGISTERS)
 BLOCK_TILE_PARAMETERS {
   SHARED_WORDS(tables);
