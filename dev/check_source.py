@@ -180,8 +180,8 @@ COMPILER_AWARE = ("kernels/platform.h", "kernels/number/teams.h", "kernels/host_
 LONG_FILE = 600
 LONG_FUNCTION = 100
 LARGE_FOLDER = 20
-SOURCE = {".c", ".h", ".cpp", ".hpp", ".cu", ".py", ".sh"}
-CODE = {".c", ".h", ".cpp", ".hpp", ".cu"}
+SOURCE = {".c", ".h", ".inc", ".cpp", ".hpp", ".cu", ".py", ".sh"}
+CODE = {".c", ".h", ".inc", ".cpp", ".hpp", ".cu"}
 # The other kinds of files that the project has. What a compiler or an editor leaves behind is
 # of none of these. Names without an ending are those of scripts, and of KNOWN_NAMES.
 OTHER_KINDS = {".1", ".7", ".8", ".clang-format", ".cmake", ".conf", ".gitignore", ".glsl", ".in",

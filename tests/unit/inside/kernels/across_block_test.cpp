@@ -24,12 +24,16 @@ namespace {
 namespace kernels {
 
 #include "kernels/aes/aes_key.h"
-#include "kernels/all_aes.h"
-#include "kernels/all_aria.h"
-#include "kernels/all_camellia.h"
-#include "kernels/all_sm4.h"
+#define LC_CIPHER aes
+#include "kernels/cipher_forms.inc"
+#define LC_CIPHER aria
+#include "kernels/cipher_forms.inc"
+#define LC_CIPHER camellia
+#include "kernels/cipher_forms.inc"
+#define LC_CIPHER sm4
 #include "kernels/aria/aria_key.h"
 #include "kernels/camellia/camellia_key.h"
+#include "kernels/cipher_forms.inc"
 #include "kernels/sm4/sm4_key.h"
 
 #define BLOCK_KEY_SLOT
