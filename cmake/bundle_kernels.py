@@ -7,7 +7,7 @@ replaced by the file that it names, which is looked for beside the including fil
 from --root. A file with `#pragma once` comes in only the first time, any other every time.
 If an `#if` may leave out the first time, the file comes in again, and `#ifndef` makes the
 compiler take it once. `#include LC_CIPHER_FILE(PART)`, of kernels/cipher_forms.inc, is that of
-kernels/CIPHER/CIPHER_PART.h for the --cipher. `#include <...>` and everything else stays as it is.
+kernels/CIPHER/CIPHER_PART for the --cipher. `#include <...>` and everything else stays as it is.
 `#line` directives let the compiler's messages name the real files.
 
 The C++ source defines NAME, NAME_bytes and NAME_sha256 for the --name. GLSL's #line knows no
@@ -23,7 +23,7 @@ import sys
 from pathlib import Path
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]*)"')
-CIPHER_FILE = re.compile(r"^([ \t]*#[ \t]*include[ \t]*)LC_CIPHER_FILE\((\w+)\)")
+CIPHER_FILE = re.compile(r"^([ \t]*#[ \t]*include[ \t]*)LC_CIPHER_FILE\(([\w.]+)\)")
 PRAGMA_ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b")
 IF = re.compile(r"^[ \t]*#[ \t]*if")
 ELSE = re.compile(r"^[ \t]*#[ \t]*el(se|if)")
@@ -74,7 +74,7 @@ def bundle(entry: Path, instead: dict[str, Path] | None = None,
         place(path, 1)
         for number, line in enumerate(content, 1):
             named = INCLUDE.match(
-                CIPHER_FILE.sub(rf'\1"kernels/{cipher}/{cipher}_\2.h"', line))
+                CIPHER_FILE.sub(rf'\1"kernels/{cipher}/{cipher}_\2"', line))
             if named:
                 included = (instead or {}).get(named[1], path.parent / named[1])
                 if root and not included.is_file():

@@ -271,15 +271,15 @@ bool BlockLaunch::can_use_slot(const CipherWork &work) const {
 }
 
 // Whether there is a kernel for texts that do not lie at multiples of 16, also where the key slot
-// is not to be had, but only on devices that have one (BLOCK_ACROSS of kernels/block/table/form.h).
-// Of chains, CFB, OFB and CCM have one kernel for all texts.
+// is not to be had, but only on devices that have one (BLOCK_ACROSS of
+// kernels/block/table/form.inc). Of chains, CFB, OFB and CCM have one kernel for all texts.
 bool BlockLaunch::has_across(const CipherWork &work) const {
   const Mode &mode = work.kind.mode();
   if (device_.key_slot() == nullptr || form_ != BlockForm::kTable4) return false;
   return !work.kind.is_chain() || (!mode.is_feedback && !mode.is_aead);
 }
 
-// Whether the kernels for odd data units do this; see kernels/block/table/xts_odd.h.
+// Whether the kernels for odd data units do this; see kernels/block/table/xts_odd.inc.
 bool BlockLaunch::has_odd_units(const CipherWork &work) const {
   return work.kind.mode().has_data_units() && has_across(work) &&
          are_units_odd(work.pieces, device_.properties().team_lanes);

@@ -66,11 +66,11 @@ class BundleTest(unittest.TestCase):
                              ["int once;", "int part;", ""] if options else [""])
 
     def test_files_of_a_cipher(self):
-        entry = self.write(all="#include LC_CIPHER_FILE(key)\n#include LC_CIPHER_FILE(table)\n")
+        entry = self.write(all="#include LC_CIPHER_FILE(key.h)\n#include LC_CIPHER_FILE(table.inc)\n")
         folder = self.folder / "kernels" / "xyz"
         folder.mkdir(parents=True)
         (folder / "xyz_key.h").write_text("key\n")
-        (folder / "xyz_table.h").write_text("table\n")
+        (folder / "xyz_table.inc").write_text("table\n")
         text, _ = bundler.bundle(entry, with_lines=False, root=self.folder, cipher="xyz")
         self.assertEqual(text, "key\ntable\n")
         with self.assertRaises(bundler.BundleError):

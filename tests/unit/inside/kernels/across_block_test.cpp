@@ -37,7 +37,7 @@ namespace kernels {
 #include "kernels/sm4/sm4_key.h"
 
 #define BLOCK_KEY_SLOT
-#include "kernels/aes/aes_bitslice.h"
+#include "kernels/aes/aes_bitslice.inc"
 #undef BLOCK_KEY_SLOT
 
 }  // namespace kernels
