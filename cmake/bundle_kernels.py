@@ -6,8 +6,9 @@ An OpenCL driver compiles from memory and knows no folders. So each `#include ".
 replaced by the file that it names, which is looked for beside the including file and then
 from --root. A file with `#pragma once` comes in only the first time, any other every time.
 If an `#if` may leave out the first time, the file comes in again, and `#ifndef` makes the
-compiler take it once. `#include <...>` and everything else stays as it is. `#line`
-directives let the compiler's messages name the real files.
+compiler take it once. `#include LC_CIPHER_FILE(PART)`, of kernels/cipher_forms.inc, is that of
+kernels/CIPHER/CIPHER_PART for the --cipher. `#include <...>` and everything else stays as it is.
+`#line` directives let the compiler's messages name the real files.
 
 The C++ source defines NAME, NAME_bytes and NAME_sha256 for the --name. GLSL's #line knows no
 files, so --glsl leaves these directives out. --instead FILE=PATH takes another file where
@@ -22,6 +23,7 @@ import sys
 from pathlib import Path
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]*)"')
+CIPHER_FILE = re.compile(r"^([ \t]*#[ \t]*include[ \t]*)LC_CIPHER_FILE\(([\w.]+)\)")
 PRAGMA_ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b")
 IF = re.compile(r"^[ \t]*#[ \t]*if")
 ELSE = re.compile(r"^[ \t]*#[ \t]*el(se|if)")
@@ -37,7 +39,8 @@ class BundleError(Exception):
 
 
 def bundle(entry: Path, instead: dict[str, Path] | None = None,
-           with_lines: bool = True, root: Path | None = None) -> tuple[str, list[Path]]:
+           with_lines: bool = True, root: Path | None = None,
+           cipher: str = "") -> tuple[str, list[Path]]:
     """The text of `entry` with its includes in place, and all files read."""
     lines: list[str] = []
     files: list[Path] = []
@@ -70,7 +73,8 @@ def bundle(entry: Path, instead: dict[str, Path] | None = None,
         open_files.append(path)
         place(path, 1)
         for number, line in enumerate(content, 1):
-            named = INCLUDE.match(line)
+            named = INCLUDE.match(
+                CIPHER_FILE.sub(rf'\1"kernels/{cipher}/{cipher}_\2"', line))
             if named:
                 included = (instead or {}).get(named[1], path.parent / named[1])
                 if root and not included.is_file():
@@ -143,14 +147,15 @@ def main() -> int:
     parser.add_argument("--depfile", type=Path, help="write what was read, in make's format")
     parser.add_argument("--root", type=Path, help="where else to look for what is included")
     parser.add_argument("--name", required=True, help="of the text in C++")
+    parser.add_argument("--cipher", default="", help="the block cipher of LC_CIPHER_FILE")
     parser.add_argument("--glsl", action="store_true", help="without #line")
     parser.add_argument("--instead", action="append", default=[], metavar="FILE=PATH",
                         help="PATH where FILE is included")
     arguments = parser.parse_args()
     try:
         instead = {name: Path(path) for name, path in (i.split("=", 1) for i in arguments.instead)}
-        text, files = bundle(arguments.entry, instead, not arguments.glsl,
-                             arguments.root)
+        text, files = bundle(arguments.entry, instead, not arguments.glsl, arguments.root,
+                             arguments.cipher)
         source = cxx_source(text, arguments.name)
     except (BundleError, OSError, UnicodeDecodeError) as error:
         print(f"bundle_kernels.py: {error}", file=sys.stderr)

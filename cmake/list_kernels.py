@@ -26,9 +26,9 @@ def main() -> int:
     header = f"device/host/{arguments.set}_kernels.h"
     made = subprocess.run(
         [arguments.compiler, "-E", "-P", "-x", "c++", "-std=c++20", "-DLC_LIST_KERNELS",
-         f"-I{arguments.root}", "-MD", "-MF", arguments.depfile, "-MT", arguments.output,
-         arguments.root / "src" / header],
-        stdout=subprocess.PIPE, text=True, check=False)
+         f"-I{arguments.root}", f"-I{arguments.root / 'src'}", "-MD", "-MF", arguments.depfile,
+         "-MT", arguments.output, "-"],
+        input=f'#include "{header}"\n', stdout=subprocess.PIPE, text=True, check=False)
     names = KERNEL.findall(made.stdout)
     if made.returncode != 0 or not names:
         print(f"list_kernels.py: {header} cannot be read, or has no kernels", file=sys.stderr)

@@ -187,8 +187,8 @@ class Sources:
     def breaches(self, path):
         """Line and complaint, once for each name."""
         text = self.texts[path]
-        # A list that is included where its macros are defined includes nothing.
-        if path.endswith(".h") and "#pragma once" not in text:
+        # What is included where its macros are defined includes nothing.
+        if path.endswith(".inc"):
             return
         here, said = self.standard_headers(path), set()
         for number, line in enumerate(text.splitlines(), 1):
@@ -214,7 +214,7 @@ def main():
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *FOLDERS, *ALSO_READ],
         cwd=root, check=True, capture_output=True, text=True).stdout.split("\0")
     sources = Sources({path: (root / path).read_text(encoding="utf-8") for path in sorted(set(listed))
-                       if path.endswith((".h", ".hpp", ".cpp")) and (root / path).is_file()})
+                       if path.endswith((".h", ".inc", ".hpp", ".cpp")) and (root / path).is_file()})
     found = [f"{path}:{number}: {what}" for path in sources.texts
              if not path.startswith(ALSO_READ) for number, what in sources.breaches(path)]
     print("".join(line + "\n" for line in found), end="")

@@ -179,8 +179,10 @@ COMPILER_AWARE = ("kernels/platform.h", "kernels/number/teams.h", "kernels/host_
 LONG_FILE = 600
 LONG_FUNCTION = 100
 LARGE_FOLDER = 20
-SOURCE = {".c", ".h", ".cpp", ".hpp", ".cu", ".py", ".sh"}
-CODE = {".c", ".h", ".cpp", ".hpp", ".cu"}
+SOURCE = {".c", ".h", ".inc", ".cpp", ".hpp", ".cu", ".py", ".sh"}
+CODE = {".c", ".h", ".inc", ".cpp", ".hpp", ".cu"}
+PRAGMA_ONCE = re.compile(r"^#pragma once$", re.M)
+HAS_GUARD = re.compile(r"^#pragma once$|^#ifndef (\w+)\n#define \1$", re.M)
 # The other kinds of files that the project has. What a compiler or an editor leaves behind is
 # of none of these. Names without an ending are those of scripts, and of KNOWN_NAMES.
 OTHER_KINDS = {".1", ".7", ".8", ".clang-format", ".cmake", ".conf", ".gitignore", ".glsl", ".in",
@@ -300,6 +302,10 @@ def check_file(path, text, files):
             yield 1, "has no line SPDX-License-Identifier: Apache-2.0"
     if re.match(r"#!.*sh\b", text):
         yield from check_fetching(text)
+    if suffix == ".h" and not HAS_GUARD.search(text):
+        yield 1, "has no guard: a file that is included several times ends in .inc"
+    if suffix == ".inc" and PRAGMA_ONCE.search(text):
+        yield 1, "has a guard: a file that is included once ends in .h"
     if suffix in CODE:
         yield from check_includes(path, lines, files)
         if not path.startswith("tests/"):

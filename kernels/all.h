@@ -1,12 +1,16 @@
-// Every kernel of ciphers, for a target that compiles them all from one source.
-// OpenCL compiles each of these files apart, when a device first needs it.
+// Every kernel of ciphers, for a target that compiles them all from one source. OpenCL compiles
+// all_common.h and each form of a cipher apart, when a device first needs it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "all_common.h"
 
-#include "all_aes.h"
-#include "all_aria.h"
-#include "all_camellia.h"
-#include "all_sm4.h"
+#define LC_CIPHER aes
+#include "cipher_forms.inc"
+#define LC_CIPHER aria
+#include "cipher_forms.inc"
+#define LC_CIPHER camellia
+#include "cipher_forms.inc"
+#define LC_CIPHER sm4
+#include "cipher_forms.inc"

@@ -21,7 +21,7 @@
 #define RSA_UNROLL UNROLL
 
 #ifdef LC_RSA_FP64
-#include "kernels/number/limbs_fp64.h"
+#include "kernels/number/limbs_fp64.inc"
 
 // ---- FP64: a lane by itself ----
 #define RSA_FORM fp64_lone
@@ -32,23 +32,23 @@
 #define RSA_SQUARE_BLOCK 10
 #define RSA_POWER_RESIDENT 4
 #define RSA_POWER_ONLY
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #define LANE_LIMBS 20
 #define RSA_SQUARE_BLOCK 20
 #define RSA_POWER_RESIDENT 3
 #define RSA_POWER_ONLY
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #define LANE_LIMBS 30
 #define RSA_SQUARE_BLOCK 5
 #define RSA_POWER_ONLY
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #define LANE_LIMBS 40
 #define RSA_SQUARE_BLOCK 5
 #define RSA_POWER_ONLY
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #undef RSA_ENTRIES_AHEAD
 #undef RSA_LONE
@@ -61,13 +61,13 @@
 
 #define RSA_FORM fp64_wide_20
 #define RSA_WIDE_LIMBS 20
-#include "kernels/rsa/rsa_wide.h"
+#include "kernels/rsa/rsa_wide.inc"
 #undef RSA_WIDE_LIMBS
 #undef RSA_FORM
 
 #define RSA_FORM fp64_wide_30
 #define RSA_WIDE_LIMBS 30
-#include "kernels/rsa/rsa_wide.h"
+#include "kernels/rsa/rsa_wide.inc"
 #undef RSA_WIDE_LIMBS
 #undef RSA_FORM
 
@@ -81,54 +81,54 @@
 
 #define LANE_LIMBS 5
 #define RSA_POWER_RESIDENT 4
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #define LANE_LIMBS 10
 #define RSA_POWER_RESIDENT 3
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #define LANE_LIMBS 15
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #define LANE_LIMBS 20
 #define RSA_POWER_ONLY
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #else
 
 #define LANE_LIMBS 10
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #define LANE_LIMBS 20
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #define LANE_LIMBS 30
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #define LANE_LIMBS 40
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #define LANE_LIMBS 60
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #define LANE_LIMBS 80
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #define LANE_LIMBS 120
 #define RSA_NO_POWER
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #define LANE_LIMBS 160
 #define RSA_NO_POWER
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #endif
 #undef RSA_FORM
-#include "kernels/number/limbs_end.h"
+#include "kernels/number/limbs_end.inc"
 #endif
 
 #ifdef LC_RSA_U32
-#include "kernels/number/limbs_u32.h"
+#include "kernels/number/limbs_u32.inc"
 
 // ---- Words: a lane by itself ----
 #define RSA_FORM u32_lone
@@ -137,7 +137,7 @@
 #define LANE_LIMBS 39
 #define RSA_SQUARE_BLOCK 13
 #define RSA_POWER_ONLY
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #undef RSA_LONE
 #undef RSA_FORM
@@ -146,18 +146,18 @@
 #define RSA_FORM u32
 
 #define LANE_LIMBS 20
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #define LANE_LIMBS 39
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #ifndef LONE_TEAMS
 
 #define LANE_LIMBS 10
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #define LANE_LIMBS 29
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #else
 // From here on the limbs are too many for registers.
@@ -166,29 +166,29 @@
 
 #define LANE_LIMBS 40
 #define RSA_NO_POWER
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #define LANE_LIMBS 232
 #define RSA_NO_POWER
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #define LANE_LIMBS 312
 #define RSA_NO_POWER
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #define LANE_LIMBS 58
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #define LANE_LIMBS 78
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #define LANE_LIMBS 116
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #define LANE_LIMBS 156
-#include "kernels/rsa/rsa_instance.h"
+#include "kernels/rsa/rsa_instance.inc"
 
 #endif
 #undef RSA_FORM
-#include "kernels/number/limbs_end.h"
+#include "kernels/number/limbs_end.inc"
 #endif

@@ -14,37 +14,37 @@
 #define SLH_N 16
 #define SLH_LG_W 4
 #define SLH_SIZE 16
-#include "kernels/slh/instance.h"
+#include "kernels/slh/instance.inc"
 #endif
 #if !defined(LC_SLH_ONLY) || LC_SLH_ONLY == 1
 #define SLH_N 24
 #define SLH_LG_W 4
 #define SLH_SIZE 24
-#include "kernels/slh/instance.h"
+#include "kernels/slh/instance.inc"
 #endif
 #if !defined(LC_SLH_ONLY) || LC_SLH_ONLY == 2
 #define SLH_N 32
 #define SLH_LG_W 4
 #define SLH_SIZE 32
-#include "kernels/slh/instance.h"
+#include "kernels/slh/instance.inc"
 #endif
 #if !defined(LC_SLH_ONLY) || LC_SLH_ONLY == 6
 #define SLH_N 16
 #define SLH_LG_W 2
 #define SLH_SIZE 16w4
-#include "kernels/slh/instance.h"
+#include "kernels/slh/instance.inc"
 #endif
 #if !defined(LC_SLH_ONLY) || LC_SLH_ONLY == 7
 #define SLH_N 24
 #define SLH_LG_W 3
 #define SLH_SIZE 24w8
-#include "kernels/slh/instance.h"
+#include "kernels/slh/instance.inc"
 #endif
 #if !defined(LC_SLH_ONLY) || LC_SLH_ONLY == 8
 #define SLH_N 32
 #define SLH_LG_W 2
 #define SLH_SIZE 32w4
-#include "kernels/slh/instance.h"
+#include "kernels/slh/instance.inc"
 #endif
 
 #define SLH_SHAKE
@@ -52,36 +52,36 @@
 #define SLH_N 16
 #define SLH_LG_W 4
 #define SLH_SIZE 16
-#include "kernels/slh/instance.h"
+#include "kernels/slh/instance.inc"
 #endif
 #if !defined(LC_SLH_ONLY) || LC_SLH_ONLY == 4
 #define SLH_N 24
 #define SLH_LG_W 4
 #define SLH_SIZE 24
-#include "kernels/slh/instance.h"
+#include "kernels/slh/instance.inc"
 #endif
 #if !defined(LC_SLH_ONLY) || LC_SLH_ONLY == 5
 #define SLH_N 32
 #define SLH_LG_W 4
 #define SLH_SIZE 32
-#include "kernels/slh/instance.h"
+#include "kernels/slh/instance.inc"
 #endif
 #if !defined(LC_SLH_ONLY) || LC_SLH_ONLY == 9
 #define SLH_N 16
 #define SLH_LG_W 2
 #define SLH_SIZE 16w4
-#include "kernels/slh/instance.h"
+#include "kernels/slh/instance.inc"
 #endif
 #if !defined(LC_SLH_ONLY) || LC_SLH_ONLY == 10
 #define SLH_N 24
 #define SLH_LG_W 3
 #define SLH_SIZE 24w8
-#include "kernels/slh/instance.h"
+#include "kernels/slh/instance.inc"
 #endif
 #if !defined(LC_SLH_ONLY) || LC_SLH_ONLY == 11
 #define SLH_N 32
 #define SLH_LG_W 2
 #define SLH_SIZE 32w4
-#include "kernels/slh/instance.h"
+#include "kernels/slh/instance.inc"
 #endif
 #undef SLH_SHAKE

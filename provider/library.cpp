@@ -15,7 +15,7 @@ namespace {
 
 struct Table {
 #define F(result, failure, name, parameters, arguments) decltype(&::name) name;
-#include "provider/library_functions.h"
+#include "provider/library_functions.inc"
 #undef F
 };
 
@@ -34,7 +34,7 @@ const Table *load() {
     void *place;
   } entries[] = {
 #define F(result, failure, name, parameters, arguments) {#name, &table->name},
-#include "provider/library_functions.h"
+#include "provider/library_functions.inc"
 #undef F
   };
   bool is_whole = true;
@@ -71,7 +71,7 @@ extern "C" {
     if (table == nullptr) return failure;                       \
     return table->name arguments;                               \
   }
-#include "provider/library_functions.h"
+#include "provider/library_functions.inc"
 #undef F
 
 }  // extern "C"

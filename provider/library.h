@@ -2,7 +2,7 @@
 // provider never have such a request, and should start and end as if there were no
 // library.
 // Our source calls the functions of lanecrypt.h as usual. library.cpp defines those that
-// library_functions.h lists, and passes the calls on. None of them loads the library: if
+// library_functions.inc lists, and passes the calls on. None of them loads the library: if
 // load_library() was not called, or failed, each returns what says so.
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -26,6 +26,7 @@ namespace lanecrypt::provider {
 // stealing by one name, and both standards of XTS where there are two, of which it takes GB's
 // if it is told none.
 constexpr bool leads_cipher(const Mode &mode) {
+  if (mode.is_cpu_only) return false;  // OpenSSL's default provider has it for everyone
   if (mode.steals()) return mode.way == Way::kCs1;
   return mode.way != Way::kXts || !mode.block->has(Way::kXtsGb);
 }

@@ -77,8 +77,7 @@ std::vector<BenchCase> chain_cases(bool quick) {
 }
 
 // A case on the card alone, and the most bytes of it that OpenSSL computes again in a few
-// seconds. OpenSSL takes a block of AES for each byte of CFB8, and for each bit of CFB1; CPUs
-// have no instructions for other block ciphers.
+// seconds: CPUs have no instructions for other block ciphers.
 struct CardCase {
   BenchCase run;
   uint64_t most_bytes = 4 * kGiB;
@@ -97,11 +96,6 @@ std::vector<CardCase> more_cases(bool quick) {
     cases.push_back({{cfb, LC_DECRYPT}});
     cases.push_back({{ofb, LC_ENCRYPT, kStreamBytes}});
     if (quick) continue;
-    const cli::BlockCipherMode cfb8 = aes("cfb8", LC_AES_CFB8), cfb1 = aes("cfb1", LC_AES_CFB1);
-    cases.push_back({{cfb8, LC_ENCRYPT, kStreamBytes / 16}, 64 * kMiB});
-    cases.push_back({{cfb8, LC_DECRYPT}, 64 * kMiB});
-    cases.push_back({{cfb1, LC_ENCRYPT, kStreamBytes / 128}, 8 * kMiB});
-    cases.push_back({{cfb1, LC_DECRYPT}, 8 * kMiB});
     const cli::BlockCipherMode cts = aes("cbc-cts", LC_AES_CBC_CS3);
     cases.push_back({{cts, LC_ENCRYPT, kStreamBytes}});
     cases.push_back({{cts, LC_DECRYPT, kMessageBytes}});

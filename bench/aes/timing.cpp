@@ -68,10 +68,6 @@ std::vector<TimingCase> timing_cases(bool quick) {
     both(streams("ccm", LC_AES_CCM, 128));
     cases.push_back(streams("cfb-encrypt", LC_AES_CFB128, 128));
     cases.push_back({name("cfb-decrypt"), LC_AES_CFB128, LC_DECRYPT, key_bytes});
-    cases.push_back(streams("cfb8-encrypt", LC_AES_CFB8, 16));
-    cases.push_back({name("cfb8-decrypt"), LC_AES_CFB8, LC_DECRYPT, key_bytes, 1 << 16});
-    cases.push_back(streams("cfb1-encrypt", LC_AES_CFB1, 2));
-    cases.push_back({name("cfb1-decrypt"), LC_AES_CFB1, LC_DECRYPT, key_bytes, 1 << 13});
     cases.push_back(streams("ofb", LC_AES_OFB, 128));
     both(streams("cbc-cs3", LC_AES_CBC_CS3, 136), "-encrypt");
   }

@@ -260,6 +260,8 @@ typedef enum lc_cipher {
    * little-endian; see data_unit_bytes. A message has 16 bytes or more. */
   LC_AES_XTS = 3,
   LC_AES_CFB128 = 4,
+  /* CFB with segments of 8 bits and of 1 bit is done by the CPU: no device has kernels for it.
+   * Where only a device may do it, the job is LC_ERROR_UNSUPPORTED. */
   LC_AES_CFB8 = 5,
   LC_AES_CFB1 = 6, /* whole bytes; the first bit of a byte is the most significant */
   LC_AES_OFB = 7,

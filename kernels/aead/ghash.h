@@ -66,14 +66,14 @@ FN Block ghash_block_across(GLOBAL const u8 *from, u64 length) {
 // This is the one for runs at multiples of 16.
 #define GHASH_RUNS ghash_runs
 #define GHASH_TAKE(from, length) load_part(from, length, aligned)
-#include "ghash_runs.h"
+#include "ghash_runs.inc"
 #undef GHASH_RUNS
 #undef GHASH_TAKE
 
 // The same for runs at any address.
 #define GHASH_RUNS ghash_runs_across
 #define GHASH_TAKE(from, length) ghash_block_across(from, length)
-#include "ghash_runs.h"
+#include "ghash_runs.inc"
 #undef GHASH_RUNS
 #undef GHASH_TAKE
 

@@ -135,7 +135,7 @@ FN void ghash_matrix_finish(const u32 *rows, Block last, GLOBAL const u32 *table
 #define GHASH_TAKE(x, from) \
   UNROLL for (u32 i = 0; i < 16; ++i) x[i] = load_block((from) + 16 * (32 * i))
 #define GHASH_TAKE_ONE(number) ghash_memory_block(from, skew, skew + length, number)
-#include "ghash_matrix_runs.h"
+#include "ghash_matrix_runs.inc"
 #undef GHASH_MATRIX_RUNS
 #undef GHASH_SKEW
 #undef GHASH_TAKE
@@ -146,7 +146,7 @@ FN void ghash_matrix_finish(const u32 *rows, Block last, GLOBAL const u32 *table
 #define GHASH_SKEW(from) 0
 #define GHASH_TAKE(x, from) across_load(x, 16, from, scratch)
 #define GHASH_TAKE_ONE(number) load_part(from + 16 * (number), length - 16 * (number), 0)
-#include "ghash_matrix_runs.h"
+#include "ghash_matrix_runs.inc"
 #undef GHASH_MATRIX_RUNS
 #undef GHASH_SKEW
 #undef GHASH_TAKE

@@ -80,7 +80,7 @@ FN Poly poly_absorb(Poly hash, const Block *data, SHARED const u32 *words) {
 #define CHACHA20_END(to)
 #define CHACHA20_LOAD_REST(data, from, rest) chacha20_load(data, from, rest, aligned)
 #define CHACHA20_STORE_REST(to, data, rest) chacha20_store(to, data, rest, aligned)
-#include "poly1305_runs.h"
+#include "poly1305_runs.inc"
 #undef POLY1305_RUNS
 #undef POLY1305_EACH_BLOCK
 #undef POLY1305_HAS_BLOCK
@@ -110,7 +110,7 @@ FN Poly poly_absorb(Poly hash, const Block *data, SHARED const u32 *words) {
 #define CHACHA20_END(to) across_end(to, &before)
 #define CHACHA20_LOAD_REST(data, from, rest) chacha20_load_alone(data, from, rest)
 #define CHACHA20_STORE_REST(to, data, rest) chacha20_store_alone(to, data, rest)
-#include "poly1305_runs.h"
+#include "poly1305_runs.inc"
 #undef POLY1305_RUNS
 #undef POLY1305_EACH_BLOCK
 #undef POLY1305_HAS_BLOCK

@@ -160,7 +160,7 @@ FN Poly poly_next_tile(Poly hash, const u32 *sums, SHARED const u32 *words, SHAR
 #define CHACHA20_PUT(to, data) chacha20_store(to, data, CHACHA20_BLOCK_BYTES, 1)
 #define CHACHA20_BEGIN
 #define CHACHA20_END(to)
-#include "poly1305_matrix_runs.h"
+#include "poly1305_matrix_runs.inc"
 #undef POLY1305_MATRIX_RUNS
 #undef CHACHA20_FETCH
 #undef CHACHA20_TAKE
@@ -175,7 +175,7 @@ FN Poly poly_next_tile(Poly hash, const u32 *sums, SHARED const u32 *words, SHAR
 #define CHACHA20_PUT(to, data) chacha20_store_across(to, data, &before, 31, scratch)
 #define CHACHA20_BEGIN AcrossStore before = across_begin()
 #define CHACHA20_END(to) across_end(to, &before)
-#include "poly1305_matrix_runs.h"
+#include "poly1305_matrix_runs.inc"
 #undef POLY1305_MATRIX_RUNS
 #undef CHACHA20_FETCH
 #undef CHACHA20_TAKE

@@ -51,4 +51,4 @@ FN void aes_expand(GLOBAL const u32 *key, GLOBAL u32 *schedule, u32 step, u32 ke
 #define BLOCK_CIPHER aes
 #define BLOCK_SCHEDULE_WORDS AES_SCHEDULE_WORDS
 #define BLOCK_EXPAND aes_expand
-#include "kernels/block/keys.h"
+#include "kernels/block/keys.inc"

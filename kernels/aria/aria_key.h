@@ -82,4 +82,4 @@ FN void aria_expand(GLOBAL const u32 *key, GLOBAL u32 *schedule, u32 step, u32 k
 #define BLOCK_CIPHER aria
 #define BLOCK_SCHEDULE_WORDS ARIA_SCHEDULE_WORDS
 #define BLOCK_EXPAND aria_expand
-#include "kernels/block/keys.h"
+#include "kernels/block/keys.inc"

@@ -51,9 +51,6 @@ typedef struct CipherPiece {
 // Blocks that one lane takes at a time; a tile is TEAM_LANES times as many.
 #define BLOCK_TABLE_BLOCKS 4u
 #define BLOCK_BITSLICE_BLOCKS 32u
-// CFB8 has a block a byte, CFB1 eight; bytes that a lane takes at a time there.
-#define BLOCK_TABLE_CFB1_BYTES 1u
-#define BLOCK_BITSLICE_CFB1_BYTES 4u
 
 // CTR has tiles of another shape, which lie in windows of 256 * rows counters:
 // a lane's counters keep byte 15, its column, and only byte 14, their row,

@@ -22,29 +22,6 @@ FN Block block_chain_start(GLOBAL const CipherPiece *piece, GLOBAL const u32 *ch
                           : block_iv(piece);
 }
 
-// The 16 bytes as a register into which CFB shifts its ciphertext from the right.
-FN Block block_shift_in_byte(Block b, u32 byte) {
-  const Block shifted = {{b.w[0] >> 8 | b.w[1] << 24, b.w[1] >> 8 | b.w[2] << 24,
-                          b.w[2] >> 8 | b.w[3] << 24, b.w[3] >> 8 | byte << 24}};
-  return shifted;
-}
-
-FN Block block_shift_in_bit(Block b, u32 bit) {
-  UNROLL for (u32 i = 0; i < 4; ++i) b.w[i] = SWAP_BYTES(b.w[i]);
-  Block shifted = {{b.w[0] << 1 | b.w[1] >> 31, b.w[1] << 1 | b.w[2] >> 31,
-                    b.w[2] << 1 | b.w[3] >> 31, b.w[3] << 1 | bit}};
-  UNROLL for (u32 i = 0; i < 4; ++i) shifted.w[i] = SWAP_BYTES(shifted.w[i]);
-  return shifted;
-}
-
-// The last 16 of the bytes that begin with the block `start` and go on with
-// `at` bytes of `text`.
-FN Block block_before(Block start, GLOBAL const u8 *text, u64 at) {
-  if (at >= 16) return block_load_bytes(text + at - 16, 16);
-  for (u32 i = 0; i < at; ++i) start = block_shift_in_byte(start, text[i]);
-  return start;
-}
-
 // The first `bytes` (1 to 16) of one block and the rest of another.
 FN Block block_join(Block first, Block rest, u32 bytes) {
   UNROLL for (u32 i = 0; i < 4; ++i) {

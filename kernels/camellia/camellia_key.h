@@ -140,4 +140,4 @@ FN void camellia_expand(GLOBAL const u32 *key, GLOBAL u32 *schedule, u32 step, u
 #define BLOCK_CIPHER camellia
 #define BLOCK_SCHEDULE_WORDS CAMELLIA_SCHEDULE_WORDS
 #define BLOCK_EXPAND camellia_expand
-#include "kernels/block/keys.h"
+#include "kernels/block/keys.inc"

@@ -55,7 +55,7 @@ FN void merkle_join(const u32 *block, u32 *value) {
 #define TREE_KEY , const u32 *key, u32 flags
 #define TREE_PARENT(block, value) blake3_join((block), key, flags, (value))
 #define TREE_WORD(word) (word)
-#include "kernels/hash/tree_nodes.h"
+#include "kernels/hash/tree_nodes.inc"
 #undef TREE_NAME
 #undef TREE_KEY
 #undef TREE_PARENT
@@ -65,7 +65,7 @@ FN void merkle_join(const u32 *block, u32 *value) {
 #define TREE_KEY
 #define TREE_PARENT(block, value) merkle_join((block), (value))
 #define TREE_WORD(word) SWAP_BYTES(word)
-#include "kernels/hash/tree_nodes.h"
+#include "kernels/hash/tree_nodes.inc"
 #undef TREE_NAME
 #undef TREE_KEY
 #undef TREE_PARENT

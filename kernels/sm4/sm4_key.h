@@ -36,4 +36,4 @@ FN void sm4_expand(GLOBAL const u32 *key, GLOBAL u32 *schedule, u32 step, u32 ke
 #define BLOCK_CIPHER sm4
 #define BLOCK_SCHEDULE_WORDS SM4_SCHEDULE_WORDS
 #define BLOCK_EXPAND sm4_expand
-#include "kernels/block/keys.h"
+#include "kernels/block/keys.inc"

@@ -52,10 +52,7 @@ struct Algorithm {
   // is 1.
   unsigned unit_bytes() const { return traits().is_block_cipher() ? 16 : 64; }
   // A stream may stop within a unit, and OpenSSL tells where.
-  bool counts_within_unit() const {
-    return block_bytes == 1 && !has_data_units() &&
-           (traits().feedback_bits <= 0 || traits().feedback_bits == 128);
-  }
+  bool counts_within_unit() const { return block_bytes == 1 && !has_data_units(); }
 };
 
 // Indexed by the number that every context keeps.

@@ -25,13 +25,9 @@
 namespace lanecrypt::provider {
 namespace {
 
-// In TLS up to 1.2 the cipher pads records and cuts off the MAC. CFB1 can count in bits. Of
-// SM4-XTS OpenSSL's context does not tell which standard it goes by. All of it was taken by that.
+// In TLS up to 1.2 the cipher pads records and cuts off the MAC. Of SM4-XTS OpenSSL's context does
+// not tell which standard it goes by. All of it was taken by that.
 void note_params(CipherContext &context, const OSSL_PARAM params[]) {
-  unsigned bits = 0;
-  if (const OSSL_PARAM *use = find_param(params, OSSL_CIPHER_PARAM_USE_BITS);
-      use != nullptr && OSSL_PARAM_get_uint(use, &bits))
-    context.counts_bits = bits != 0;
   // Its name, where the header is that of 3.2 or later: OSSL_CIPHER_PARAM_XTS_STANDARD.
   if (const OSSL_PARAM *standard = find_param(params, "xts_standard");
       standard != nullptr && standard->data_type == OSSL_PARAM_UTF8_STRING &&

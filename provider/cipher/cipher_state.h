@@ -90,7 +90,6 @@ struct CipherState {
   bool key_was_set_encrypting;  // OpenSSL's key schedule is for that direction
   bool iv_set;
   bool tls_records;      // OpenSSL does TLS's padding and MAC within
-  bool counts_bits;      // CFB1: lengths are in bits
   bool message_is_over;  // ciphertext stealing: it has had its one update
   bool is_ieee_xts;      // SM4-XTS: it was told so; otherwise it is GB/T 17964's
   uint8_t *key;          // kMostKeyBytes, in key memory

@@ -68,7 +68,7 @@ void begin_position(CipherContext &context, const uint8_t *key, const uint8_t *i
 
 bool find_start(CipherContext &context, uint8_t current_iv[kBlockBytes], const uint8_t **start) {
   const Algorithm &algorithm = context.algorithm();
-  if (algorithm.mode != EVP_CIPH_CBC_MODE && !algorithm.traits().is_feedback()) return true;
+  if (algorithm.mode != EVP_CIPH_CBC_MODE && !algorithm.traits().is_feedback) return true;
   *start = context.position.first_iv;
   if (context.iv_set) return true;
   const void *current = nullptr;

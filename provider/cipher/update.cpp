@@ -230,7 +230,7 @@ Placement place_of(const CipherContext &context, const uint8_t *out, const uint8
   const Settings &settings = context.provider->settings;
   if (in_bytes < settings.least_device_bytes() || may_be_generators(context, in_bytes))
     return kOpenssl;
-  if (!context.key_set || in == nullptr || out == nullptr || context.counts_bits) return kOpenssl;
+  if (!context.key_set || in == nullptr || out == nullptr) return kOpenssl;
   if (!context.provider->may_use_devices()) {
     if (settings.require_gpu) return kAnyDevice;  // which says what is the matter
     return gains_by_cores(context, in_bytes) && context.provider->may_use_cores() ? kCores

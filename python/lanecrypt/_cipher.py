@@ -62,9 +62,9 @@ class Cipher:
     the plaintext: use AESGCM or its like where that matters.
 
     name: "aes-", "sm4-", "camellia-" or "aria-" with "ecb", "cbc", "ctr", "cfb" (of 128 bits) or
-        "ofb" (SP 800-38A); also "aes-cfb8", "aes-cfb1", "aes-cbc-cs1", "-cs2", "-cs3" (ciphertext
-        stealing, the addendum to SP 800-38A), "aes-xts", "sm4-xts" (IEEE 1619), "sm4-xts-gb"
-        (GB/T 17964-2021) and "chacha20" (RFC 8439).
+        "ofb" (SP 800-38A); also "aes-cfb8" and "aes-cfb1", which only the CPU does, "aes-cbc-cs1",
+        "-cs2", "-cs3" (ciphertext stealing, the addendum to SP 800-38A), "aes-xts", "sm4-xts"
+        (IEEE 1619), "sm4-xts-gb" (GB/T 17964-2021) and "chacha20" (RFC 8439).
     key: bytes-like, or a KeyProvider; 16, 24 or 32 bytes, of SM4 16, of ChaCha20 32, of XTS twice
         as many, the data's key and then the tweak's. It is copied to locked memory, and wiped
         with this object.

@@ -121,7 +121,7 @@ Status Executor::make_ready() {
 }
 
 bool Executor::offers(const CipherKind &kind) const {
-  if (!kernels_are_known_) return true;
+  if (!kernels_are_known_) return !kind.mode().is_cpu_only;
   // What the CPU cannot do nobody can look at.
   return has_kernels(open_properties_, form_, kind) && cpu::has_cipher(kind);
 }

@@ -100,7 +100,7 @@ uint32_t plane_count(const CipherWork &work) {
 // Of the bitsliced kernels, those that are parallel in blocks take plain keys.
 bool has_planes(BlockForm form, const CipherKind &kind) {
   return form == BlockForm::kBitslice &&
-         (kind.is_chain() || kind.mode().has_data_units() || kind.mode().is_feedback());
+         (kind.is_chain() || kind.mode().has_data_units() || kind.mode().is_feedback);
 }
 
 // What NAME_expand_keys makes, or NAME_expand_stream_keys.
@@ -174,6 +174,7 @@ bool orders_schedules(const device::Properties &properties, const CipherKind &ki
 }  // namespace
 
 bool has_kernel(const device::Properties &properties, BlockForm form, const CipherKind &kind) {
+  if (kind.mode().is_cpu_only) return false;
   const auto has = [&](const std::string &name) { return lists(properties, name); };
   if (properties.kernels.empty()) return form != BlockForm::kFragment;  // which is not of kernels/
   // Devices that list their kernels have none of ChaCha20's.
@@ -266,17 +267,15 @@ bool BlockLaunch::can_use_slot(const CipherWork &work) const {
 }
 
 // Whether there is a kernel for texts that do not lie at multiples of 16, also where the key slot
-// is not to be had, but only on devices that have one (BLOCK_ACROSS of kernels/block/table/form.h).
-// CFB8 and CFB1 take bytes wherever they lie. Of chains, CFB, OFB and CCM have one kernel for all
-// texts.
+// is not to be had, but only on devices that have one (BLOCK_ACROSS of
+// kernels/block/table/form.inc). Of chains, CFB, OFB and CCM have one kernel for all texts.
 bool BlockLaunch::has_across(const CipherWork &work) const {
   const Mode &mode = work.kind.mode();
   if (device_.key_slot() == nullptr || form_ != BlockForm::kTable4) return false;
-  if (work.kind.is_chain()) return !mode.is_feedback() && !mode.is_aead;
-  return mode.feedback_bits != 8 && mode.feedback_bits != 1;
+  return !work.kind.is_chain() || (!mode.is_feedback && !mode.is_aead);
 }
 
-// Whether the kernels for odd data units do this; see kernels/block/table/xts_odd.h.
+// Whether the kernels for odd data units do this; see kernels/block/table/xts_odd.inc.
 bool BlockLaunch::has_odd_units(const CipherWork &work) const {
   return work.kind.mode().has_data_units() && has_across(work) &&
          are_units_odd(work.pieces, device_.properties().team_lanes);
@@ -477,9 +476,6 @@ Status BlockLaunch::launch_part(device::Stream &stream, BlockRoom &room, const C
                                      work.in, work.out};
   if (work.kind.mode().way == Way::kCtr) arguments.push_back(part.rows);
   if (work.kind.mode().has_data_units()) arguments.push_back(room.points.get());
-  // The kernel for texts at any address is CFB128's alone.
-  if (work.kind.mode().is_feedback() && !work.is_across)
-    arguments.push_back(static_cast<uint32_t>(work.kind.mode().feedback_bits));
   const std::string name =
       kernel_name(part.form, work.kind, work.in_slot) + (work.is_odd      ? "_odd"
                                                          : work.is_across ? "_across"
@@ -539,8 +535,8 @@ Status BlockLaunch::launch_chains(device::Stream &stream, BlockRoom &room, const
       work.kind.rounds(),
       work.in,
       work.out};
-  if (work.kind.mode().is_feedback())
-    arguments.push_back(static_cast<uint32_t>(work.kind.mode().feedback_bits));
+  if (work.kind.mode().is_feedback)
+    arguments.push_back(work.kind.mode().way == Way::kOfb ? 1u : 0u);
   arguments.insert(arguments.end(), work.more.begin(), work.more.end());
   const BlockGrid grid = stream_grid(pieces);
   const std::string name = kernel_name(form_, work.kind, work.in_slot);

@@ -27,11 +27,6 @@ uint64_t count_tiles(const CipherKind &kind, BlockForm form, uint32_t rows, uint
   const uint64_t blocks = blocks_of(kind, piece);
   const bool sliced = form == BlockForm::kBitslice;
   const uint64_t lane_blocks = sliced ? BLOCK_BITSLICE_BLOCKS : BLOCK_TABLE_BLOCKS;
-  // CFB8 has a block a byte, CFB1 eight.
-  if (kind.mode().feedback_bits == 8) return divide_up(piece.length, lane_blocks * team);
-  if (kind.mode().feedback_bits == 1)
-    return divide_up(piece.length,
-                     (sliced ? BLOCK_BITSLICE_CFB1_BYTES : BLOCK_TABLE_CFB1_BYTES) * team);
   if (!has_windows(kind) || rows == 0) return divide_up(blocks, lane_blocks * team);
   const uint64_t columns = sliced ? team : BLOCK_TABLE_BLOCKS * team;
   const uint64_t skew = skew_of(piece, uint64_t{256} * rows);
@@ -69,7 +64,7 @@ uint32_t choose_rows(const CipherKind &kind, BlockForm form, const BlockTeams &t
 
 bool can_be_cut(const CipherKind &kind) {
   // Their bitsliced kernels are no match, or their last blocks are apart.
-  if (kind.mode().is_feedback() || kind.mode().steals()) return false;
+  if (kind.mode().is_feedback || kind.mode().steals()) return false;
   return kind.mode().continuation == Continuation::kNothing ||
          kind.mode().continuation == Continuation::kCounter ||
          kind.mode().reads_back(kind.direction);

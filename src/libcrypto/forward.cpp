@@ -50,7 +50,7 @@ struct Table {
   Object object;
   void *handle;
 #define F(result, failure, name, parameters, arguments) decltype(&::name) name;
-#include "libcrypto/functions.h"
+#include "libcrypto/functions.inc"
 #undef F
 };
 
@@ -114,7 +114,7 @@ Status bind_handle(void *handle, const Object &object, const std::string &path) 
     void *place;
   } entries[] = {
 #define F(result, failure, name, parameters, arguments) {#name, &table->name},
-#include "libcrypto/functions.h"
+#include "libcrypto/functions.inc"
 #undef F
   };
   for (const auto &entry : entries) {
@@ -262,7 +262,7 @@ extern "C" {
     if (cleanup.has_begun()) return failure;                          \
     return table->name arguments;                                     \
   }
-#include "libcrypto/functions.h"
+#include "libcrypto/functions.inc"
 #undef F
 
 // Wipes without a libcrypto, so at any time.

@@ -156,7 +156,6 @@ class Pipeline {
   Status check_output(Slot &slot);
   void give_up(Slot &slot);
   bool is_overdue() const;
-  std::chrono::milliseconds limit() const;
   Status finish(device::Stream &stream);
   Status stuck() const;
   // Lets `waiter` call wait(). If the device may be used by one thread only, wait() calls it.

@@ -82,7 +82,7 @@ bool Pipeline::wait_by_itself() {
 }
 
 std::chrono::milliseconds Pipeline::patience() const {
-  auto most = limit();
+  auto most = options_.time_limit;
   if (!under_way_.empty())
     most -= std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - waiting_since_);
   return std::max(most, std::chrono::milliseconds(1));
@@ -100,17 +100,10 @@ void Pipeline::wait() {
 
 // Chunks in a caller's stream do not count: there the device may wait for the caller's own work.
 bool Pipeline::is_overdue() const {
-  return !under_way_.empty() && Clock::now() - waiting_since_ >= limit();
+  return !under_way_.empty() && Clock::now() - waiting_since_ >= options_.time_limit;
 }
 
-// One stream of CFB1 calls the block cipher 128 times for each block.
-std::chrono::milliseconds Pipeline::limit() const {
-  if (under_way_.empty()) return options_.time_limit;
-  const int bits = under_way_.front()->work.kind.mode().feedback_bits;
-  return options_.time_limit * (bits > 0 ? 128 / bits : 1);
-}
-
-Status Pipeline::stuck() const { return stuck_status(limit()); }
+Status Pipeline::stuck() const { return stuck_status(options_.time_limit); }
 
 // Takes a chunk away from the threads that wait for it. Our own threads first end the copies
 // that they have begun, since these touch the caller's memory.
@@ -135,7 +128,7 @@ Status Pipeline::finish(device::Stream &stream) {
   Result<std::unique_ptr<device::Event>> event = device_.make_event();
   if (!event.ok()) return stream.finish();
   LC_TRY(stream.mark(**event));
-  if (!await_within(**event, limit())) {
+  if (!await_within(**event, options_.time_limit)) {
     is_stuck_ = true;
     // The event must not be freed while the device may still reach it.
     (void)event->release();

@@ -18,7 +18,7 @@ constexpr char kFolder[] = "tune";
 // there were is another, and the device is measured anew.
 const std::string &title() {
   static const std::string text =
-      "lanecrypt calibration 3 of " LC_VERSION_TEXT ", " + std::to_string(kModeCount) + " modes";
+      "lanecrypt calibration 4 of " LC_VERSION_TEXT ", " + std::to_string(kModeCount) + " modes";
   return text;
 }
 constexpr size_t kMostPoints = 4096;

@@ -30,7 +30,7 @@ struct RsaTeams {
   uint32_t lanes = 1;   // lanes of one operation
   uint32_t limbs = 0;   // limbs of one lane
   bool lone = false;
-  bool wide = false;  // a whole warp for each (kernels/rsa/rsa_wide.h)
+  bool wide = false;  // a whole warp for each (kernels/rsa/rsa_wide.inc)
 };
 
 // What a way computes: with numbers as long as the modulus, powers modulo its primes, or

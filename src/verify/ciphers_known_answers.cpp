@@ -150,10 +150,7 @@ Status add_long_message(std::vector<CipherKnownAnswer> &answers, lc_cipher ciphe
   // Shorter than a tile, so that a tile crosses data units.
   answer.data_unit_bytes = mode.continuation == Continuation::kDataUnits ? 528 : 0;
   // One lane does a chain, however long it is.
-  answer.input.resize(answer.kind.is_chain()   ? 1024
-                      : mode.feedback_bits > 0 ? bytes * mode.feedback_bits / 128
-                      : mode.is_aead           ? bytes + 8197
-                                               : bytes);
+  answer.input.resize(answer.kind.is_chain() ? 1024 : mode.is_aead ? bytes + 8197 : bytes);
   uint32_t state = 0x2545f491;
   for (uint8_t &byte : answer.input) {
     state = state * 1664525 + 1013904223;
@@ -197,7 +194,7 @@ Result<std::vector<CipherKnownAnswer>> ciphers_known_answers(const BlockCipher *
   for (const AeadExample &example : kAeadExamples)
     if (mode_of(example.cipher).block == block) add_example(answers, example);
   for (const Mode &mode : kModes) {
-    if (mode.block != block) continue;
+    if (mode.block != block || mode.is_cpu_only) continue;
     LC_TRY(add_long_message(answers, mode.cipher, LC_ENCRYPT, is_emulated));
     if (!mode.is_own_inverse)
       LC_TRY(add_long_message(answers, mode.cipher, LC_DECRYPT, is_emulated));

@@ -65,6 +65,17 @@ class BundleTest(unittest.TestCase):
             self.assertEqual(done.stdout.split("\n"),
                              ["int once;", "int part;", ""] if options else [""])
 
+    def test_files_of_a_cipher(self):
+        entry = self.write(all="#include LC_CIPHER_FILE(key.h)\n#include LC_CIPHER_FILE(table.inc)\n")
+        folder = self.folder / "kernels" / "xyz"
+        folder.mkdir(parents=True)
+        (folder / "xyz_key.h").write_text("key\n")
+        (folder / "xyz_table.inc").write_text("table\n")
+        text, _ = bundler.bundle(entry, with_lines=False, root=self.folder, cipher="xyz")
+        self.assertEqual(text, "key\ntable\n")
+        with self.assertRaises(bundler.BundleError):
+            bundler.bundle(entry, root=self.folder, cipher="abc")
+
     def test_leaves_the_rest_alone(self):
         entry = self.write(all="#include <cstdint>\n  // a \"quoted\" comment\n\tcode();\n#if 0\n#endif\n")
         self.assertEqual(self.lines(entry), ["#include <cstdint>", '  // a "quoted" comment',

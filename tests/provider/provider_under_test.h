@@ -38,16 +38,15 @@ inline const char *const kCiphers[] = {
     "AES-128-ECB",      "AES-192-ECB",      "AES-256-ECB",      "AES-128-CBC",
     "AES-192-CBC",      "AES-256-CBC",      "AES-128-CTR",      "AES-192-CTR",
     "AES-256-CTR",      "AES-128-CFB",      "AES-192-CFB",      "AES-256-CFB",
-    "AES-128-CFB8",     "AES-256-CFB8",     "AES-128-CFB1",     "AES-128-OFB",
-    "AES-192-OFB",      "AES-256-OFB",      "AES-128-XTS",      "AES-256-XTS",
-    "AES-128-CBC-CTS",  "AES-192-CBC-CTS",  "AES-256-CBC-CTS",  "ChaCha20",
-    "SM4-ECB",          "SM4-CBC",          "SM4-CTR",          "SM4-CFB",
-    "SM4-OFB",          "CAMELLIA-128-ECB", "CAMELLIA-128-CBC", "CAMELLIA-128-CTR",
-    "CAMELLIA-128-CFB", "CAMELLIA-128-OFB", "CAMELLIA-256-ECB", "CAMELLIA-256-CBC",
-    "CAMELLIA-256-CTR", "CAMELLIA-256-CFB", "CAMELLIA-256-OFB", "ARIA-128-ECB",
-    "ARIA-128-CBC",     "ARIA-128-CTR",     "ARIA-128-CFB",     "ARIA-128-OFB",
-    "ARIA-256-ECB",     "ARIA-256-CBC",     "ARIA-256-CTR",     "ARIA-256-CFB",
-    "ARIA-256-OFB"};
+    "AES-128-OFB",      "AES-192-OFB",      "AES-256-OFB",      "AES-128-XTS",
+    "AES-256-XTS",      "AES-128-CBC-CTS",  "AES-192-CBC-CTS",  "AES-256-CBC-CTS",
+    "ChaCha20",         "SM4-ECB",          "SM4-CBC",          "SM4-CTR",
+    "SM4-CFB",          "SM4-OFB",          "CAMELLIA-128-ECB", "CAMELLIA-128-CBC",
+    "CAMELLIA-128-CTR", "CAMELLIA-128-CFB", "CAMELLIA-128-OFB", "CAMELLIA-256-ECB",
+    "CAMELLIA-256-CBC", "CAMELLIA-256-CTR", "CAMELLIA-256-CFB", "CAMELLIA-256-OFB",
+    "ARIA-128-ECB",     "ARIA-128-CBC",     "ARIA-128-CTR",     "ARIA-128-CFB",
+    "ARIA-128-OFB",     "ARIA-256-ECB",     "ARIA-256-CBC",     "ARIA-256-CTR",
+    "ARIA-256-CFB",     "ARIA-256-OFB"};
 inline const char *const kAuthenticated[] = {"AES-128-GCM",       "AES-192-GCM",  "AES-256-GCM",
                                              "ChaCha20-Poly1305", "ARIA-128-GCM", "ARIA-256-GCM"};
 inline constexpr size_t kAuthenticatedCount = sizeof kAuthenticated / sizeof kAuthenticated[0];

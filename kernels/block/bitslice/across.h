@@ -5,7 +5,7 @@
 #pragma once
 
 #include "kernels/block/across.h"
-#include "kernels/block/bitslice/planes.h"
+#include "kernels/block/bitslice/lane_blocks.h"
 
 // Rows at a time: registers have no room for more.
 #define SLICE_ACROSS_ROWS 4u

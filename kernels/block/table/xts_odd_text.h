@@ -1,4 +1,4 @@
-// How the text of odd data units comes and goes, common to every cipher: see xts_odd.h.
+// How the text of odd data units comes and goes, common to every cipher: see xts_odd.inc.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,4 +1,6 @@
 // The kernels of hashes as the emulator compiles them.
 //
 // SPDX-License-Identifier: Apache-2.0
+#pragma once
+
 #include "kernels/all_hash.h"

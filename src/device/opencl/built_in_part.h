@@ -1,5 +1,5 @@
 // A part of the kernels as it is built in: the text that cmake/bundle_kernels.py wrote of
-// kernels/all_PART.h.
+// kernels/all_PART.h, or of kernels/cipher_forms.inc for the cipher PART.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

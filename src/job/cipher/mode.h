@@ -55,10 +55,12 @@ struct Mode {
   // What stays together at the end of a message that is cut: ciphertext
   // stealing exchanges bytes of the last two blocks.
   uint8_t tail_bytes = 0;
-  // Kernels that several modes share: BLOCK_FORM_... Those of feedback are told
-  // how many bits a block of ciphertext has; 0 for OFB.
+  // Kernels that several modes share: BLOCK_FORM_...
   const char *encrypt_kernel = nullptr, *decrypt_kernel = nullptr;
-  int16_t feedback_bits = -1;
+  // CFB or OFB: the block cipher runs on a register, and its output is added to the text.
+  bool is_feedback = false;
+  // No device has kernels for it.
+  bool is_cpu_only = false;
   // The longest text under one IV, where a counter of 32 bits bounds it: after that its
   // keystream would come again (SP 800-38D, 5.2.1.1; RFC 8439, 2.8).
   uint64_t most_text_bytes = UINT64_MAX;
@@ -72,7 +74,6 @@ struct Mode {
   }
   std::string full_title(uint32_t key_bytes) const { return family(key_bytes) + title; }
   std::string openssl_name(uint32_t key_bytes) const { return family(key_bytes) + openssl; }
-  constexpr bool is_feedback() const { return feedback_bits >= 0; }
   constexpr bool steals() const { return tail_bytes != 0; }
   constexpr bool has_data_units() const { return continuation == Continuation::kDataUnits; }
   constexpr bool is_chain(lc_direction direction) const {
@@ -106,8 +107,9 @@ constexpr Mode xts(Way way, const char *name, const char *title) {
           .continuation = Continuation::kDataUnits};
 }
 
-constexpr Mode cfb(Way way, const char *name, const char *title, const char *openssl,
-                   int16_t feedback_bits) {
+// CFB (SP 800-38A, 6.3). Segments of 8 bits or 1 bit are for the CPU alone: each of them takes a
+// whole call of the block cipher.
+constexpr Mode cfb(Way way, const char *name, const char *title, const char *openssl) {
   return {.way = way,
           .name = name,
           .title = title,
@@ -120,7 +122,8 @@ constexpr Mode cfb(Way way, const char *name, const char *title, const char *ope
           .continuation = Continuation::kCiphertext,
           .encrypt_kernel = "feedback",
           .decrypt_kernel = "cfb_decrypt",
-          .feedback_bits = feedback_bits};
+          .is_feedback = true,
+          .is_cpu_only = way != Way::kCfb128};
 }
 
 // CBC with ciphertext stealing, which leaves CBC's kernels all but the end.
@@ -177,9 +180,9 @@ inline constexpr Mode kWays[] = {
      .continuation = Continuation::kCounter},
     xts(Way::kXts, "xts", "XTS"),
     xts(Way::kXtsGb, "xts_gb", "XTS-GB"),  // GB/T 17964: bits of the tweak's bytes are turned
-    cfb(Way::kCfb128, "cfb128", "CFB128", "CFB", 128),
-    cfb(Way::kCfb8, "cfb8", "CFB8", "CFB8", 8),
-    cfb(Way::kCfb1, "cfb1", "CFB1", "CFB1", 1),
+    cfb(Way::kCfb128, "cfb128", "CFB128", "CFB"),
+    cfb(Way::kCfb8, "cfb8", "CFB8", "CFB8"),
+    cfb(Way::kCfb1, "cfb1", "CFB1", "CFB1"),
     {.way = Way::kOfb,
      .name = "ofb",
      .title = "OFB",
@@ -194,7 +197,7 @@ inline constexpr Mode kWays[] = {
      .continuation = Continuation::kKeystream,
      .encrypt_kernel = "feedback",
      .decrypt_kernel = "feedback",
-     .feedback_bits = 0},
+     .is_feedback = true},
     cbc_cts(Way::kCs1, "cs1", "CBC-CS1", "CS1"),
     cbc_cts(Way::kCs2, "cs2", "CBC-CS2", "CS2"),
     cbc_cts(Way::kCs3, "cs3", "CBC-CS3", "CS3"),

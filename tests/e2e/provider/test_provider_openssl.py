@@ -63,6 +63,18 @@ def test_enc_by_options_alone(build, data):
     assert insisting.returncode != 0 and insisting.stdout == b""
 
 
+@pytest.mark.parametrize("mode", ["cfb8", "cfb1"])
+def test_enc_by_what_the_provider_does_not_offer(tmp_path, build, data, mode):
+    """A program that prefers the provider gets OpenSSL's own cipher; one that insists gets none."""
+    configuration = Configuration(tmp_path, build, devices=DEVICES, threshold_bytes=0)
+    command = enc(f"aes-128-{mode}", "-e", "-in", data)
+    expected = plain(*command).stdout
+    assert configuration.run(*command).stdout == expected
+    assert configuration.run(*command, "-propquery", "?provider=gpu").stdout == expected
+    insisting = configuration.run(*command, "-propquery", "provider=gpu", check=False)
+    assert insisting.returncode != 0 and insisting.stdout == b""
+
+
 @pytest.mark.parametrize("threshold", ["0", "1G"])
 def test_enc_where_fips_is_the_default(tmp_path, build, data, threshold):
     """The default properties demand fips=yes, which nothing here has, and a fetch takes that

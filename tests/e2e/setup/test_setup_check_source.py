@@ -14,7 +14,7 @@ FILES = {
     "src/place/dispatcher.h", "src/cipher/executor.h", "provider/cipher/algorithms.h",
     "src/libcrypto/forward.h", "provider/settings.h", "cli/keys/hex.h", "cli/failure.h", "cli/io/input.h",
     "cli/crypt/pipeline.h", "bench/load/data.h", "bench/rsa/batch.h", "kernels/platform.h",
-    "kernels/aes/aes_table.h", "kernels/aes/aes_key.h",
+    "kernels/aes/aes_table.inc", "kernels/aes/aes_key.h",
 }
 
 

@@ -25,7 +25,6 @@ BatchShape Batches::many(lc_cipher cipher, lc_direction direction, uint32_t key_
   shape.cipher = cipher;
   shape.direction = direction;
   shape.key_bytes = key_bytes;
-  if (!is_thorough()) most_bytes /= std::min<uint64_t>(cipher_calls(cipher), 32);
   for (uint32_t n = 0; n < count; n++) {
     MessageShape message;
     message.length = allowed_length(cipher, 0, random_.below(most_bytes + 1));

@@ -142,17 +142,14 @@ TEST_P(Large, EveryModeAndKey) {
     for (const lc_direction direction : {LC_DECRYPT, LC_ENCRYPT})
       for (const uint32_t key_bytes : key_sizes(cipher)) {
         if (!offers(cipher, direction)) continue;
-        const uint64_t calls = cipher_calls(cipher);
         const bool is_chain = mode_of(cipher).is_chain(direction);
         // ECB, CBC and CTR are tested so above.
         const BlockCipher *block = mode_of(cipher).block;
         const bool is_another = block != nullptr && block != kBlockCiphers;
         const bool one_key = cipher > LC_AES_CTR && direction == LC_DECRYPT && !is_chain &&
-                             calls == 1 && key_bytes == key_sizes(cipher).back() &&
-                             !(is_quick() && is_another);
-        // CFB1 enciphers 128 blocks for each block of text, in OpenSSL too.
-        uint64_t bytes = (calls > 16 ? 2 : 17) * kMiB;
-        if (!is_thorough() && !(one_key && scaled(10) >= 10)) bytes = 100000 / calls;
+                             key_bytes == key_sizes(cipher).back() && !(is_quick() && is_another);
+        const bool is_large = is_thorough() || (one_key && scaled(10) >= 10);
+        const uint64_t bytes = is_large ? 17 * kMiB : 100000;
         larger += bytes > kChunkBytes;
         BatchShape shape;
         shape.cipher = cipher;

@@ -30,15 +30,12 @@ class Lengths : public DeviceTest {
   // A bitsliced cipher takes as long for one message as for 32.
   bool is_lone_slice(bool is_alone) const { return is_alone && GetParam().form == "bitslice"; }
 
-  // In modes that take a call of the cipher for each byte or bit, emulated devices and a
-  // lone slice try only one of so many lengths. So do chains in a lone slice, and block
-  // ciphers other than AES, whose modes are the same frames.
+  // Chains in a lone slice, and block ciphers other than AES, whose modes are the same frames, try
+  // only one of so many lengths.
   uint64_t thinned(const BatchShape &shape, bool is_alone) {
-    const uint64_t calls = cipher_calls(shape.cipher);
     if (is_thorough() && !is_lone_slice(is_alone)) return 1;
     // With a scale below 1, Alone counts by itself.
     const uint64_t sampled = is_scaled_down() && !is_alone ? 7 : 1;
-    if (calls > 1) return (calls == 16 ? 11 : 47) * sampled;
     const bool is_chain = mode_of(shape.cipher).is_chain(shape.direction);
     const BlockCipher *block = mode_of(shape.cipher).block;
     const uint64_t of_block = block == nullptr || block == kBlockCiphers ? 1 : 3;

@@ -259,7 +259,7 @@ TEST(CostModel, LeavesToTheCpuWhatWasNotMeasured) {
 TEST(Calibration, RefusesWhatIsNoText) {
   const std::string text = place::to_text(usual());
   ASSERT_TRUE(place::from_text(text).has_value());
-  for (const auto &[what, by] : {std::pair{"calibration 3", "calibration 2"},
+  for (const auto &[what, by] : {std::pair{"calibration 4", "calibration 3"},
                                  {"0.1.0", "0.0.9"},
                                  {" modes", "0 modes"},
                                  {"ctr", "ctr2"},

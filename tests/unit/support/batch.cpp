@@ -177,7 +177,6 @@ BatchShape random_shape(Random &random, uint64_t most_messages, uint64_t most_by
   if (mode_of(shape.cipher).has_data_units() && random.below(4) != 0)
     shape.data_unit_bytes = random.below(2) ? 16 + random.below(1000) : 16 * (1 + random.below(64));
   shape.place = static_cast<Place>(random.below(3));
-  most_bytes /= std::min<uint64_t>(cipher_calls(shape.cipher), 32);
   uint64_t count = 1 + random.below(most_messages);
   uint64_t keys = 1 + random.below(count);
   for (uint64_t n = 0; n < count; n++) {

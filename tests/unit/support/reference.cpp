@@ -107,7 +107,14 @@ void xts_unit(const ReferenceJob &job, const uint8_t *keys, const uint8_t *numbe
 std::vector<lc_cipher> plain_modes() {
   std::vector<lc_cipher> modes;
   for (const Mode &mode : kModes)
-    if (!mode.is_aead) modes.push_back(mode.cipher);
+    if (!mode.is_aead && !mode.is_cpu_only) modes.push_back(mode.cipher);
+  return modes;
+}
+
+std::vector<lc_cipher> cpu_only_modes() {
+  std::vector<lc_cipher> modes;
+  for (const Mode &mode : kModes)
+    if (mode.is_cpu_only) modes.push_back(mode.cipher);
   return modes;
 }
 
@@ -133,11 +140,6 @@ uint64_t allowed_length(lc_cipher cipher, uint64_t data_unit_bytes, uint64_t len
   if (length < mode.least_bytes) return 0;
   const uint64_t rest = data_unit_bytes == 0 ? 0 : length % data_unit_bytes;
   return rest < 16 && data_unit_bytes != 0 ? length - rest : length;
-}
-
-uint64_t cipher_calls(lc_cipher cipher) {
-  const int bits = mode_of(cipher).feedback_bits;
-  return bits > 0 ? 128 / bits : 1;
 }
 
 std::string cipher_name(lc_cipher cipher, uint32_t key_bytes) {

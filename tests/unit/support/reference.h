@@ -14,15 +14,15 @@ namespace lanecrypt::test {
 
 using Bytes = std::vector<uint8_t>;
 
-// The modes without a tag, and their keys: the bytes of all keys of a message together.
+// The modes without a tag that devices have kernels for, and those that only the CPU does.
 std::vector<lc_cipher> plain_modes();
+std::vector<lc_cipher> cpu_only_modes();
 // Whether the OpenSSL that runs has it: of SM4 in GCM and CCM from 3.1 on, in XTS from 3.2.
 bool has_reference(lc_cipher cipher);
+// The bytes of all keys of a message together.
 std::vector<uint32_t> key_sizes(lc_cipher cipher);
 // The longest length up to `length` that a message of the mode may have.
 uint64_t allowed_length(lc_cipher cipher, uint64_t data_unit_bytes, uint64_t length);
-// How many times as many calls of the block cipher as ECB a mode takes.
-uint64_t cipher_calls(lc_cipher cipher);
 // "AES-256-XTS".
 std::string cipher_name(lc_cipher cipher, uint32_t key_bytes);
 

@@ -15,10 +15,14 @@
 
 namespace {
 
-#include "kernels/all_aes.h"
-#include "kernels/all_aria.h"
-#include "kernels/all_camellia.h"
-#include "kernels/all_sm4.h"
+#define LC_CIPHER aes
+#include "kernels/cipher_forms.inc"
+#define LC_CIPHER aria
+#include "kernels/cipher_forms.inc"
+#define LC_CIPHER camellia
+#include "kernels/cipher_forms.inc"
+#define LC_CIPHER sm4
+#include "kernels/cipher_forms.inc"
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // AES by compute shaders: the kernels of kernels/aes/aes_key.h and of the one-table
-// form of kernels/aes/aes_table.h, under the same names and with the same
+// form of kernels/aes/aes_table.inc, under the same names and with the same
 // parameters, in a language that has no pointers and no 64-bit numbers. What is
 // arithmetic on words comes from kernels/ itself; compute_kernels.cpp puts the
 // layout of CipherPiece and these in front:
@@ -154,7 +154,7 @@ uvec4 counter_block(uvec4 first, uint number) {
 
 #include "counter_window.glsl"
 
-// As in kernels/block/table/ctr.h.
+// As in kernels/block/table/ctr.inc.
 void main() {
   fill_tables(lane_id());
   uint p = 0u, window_size = 256u * rows;

@@ -1,5 +1,5 @@
 // Rounds 1 and 2 of the counter blocks of a window, as in
-// kernels/block/table/ctr.h: what comes of the row and what comes of the column
+// kernels/block/table/ctr.inc: what comes of the row and what comes of the column
 // are apart.
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
 // One table of AES in shared memory, a copy a bank, and the rounds by it, as in
-// kernels/aes/aes_table.h (BLOCK_TABLES 1). The table is made of the gates of
+// kernels/aes/aes_table.inc (BLOCK_TABLES 1). The table is made of the gates of
 // kernels/aes/aes_sbox_planes.h, so no address depends on a secret but the
 // look-ups', which are free of conflicts where there are 32 banks.
 //

@@ -24,16 +24,20 @@ namespace {
 namespace kernels {
 
 #include "kernels/aes/aes_key.h"
-#include "kernels/all_aes.h"
-#include "kernels/all_aria.h"
-#include "kernels/all_camellia.h"
-#include "kernels/all_sm4.h"
+#define LC_CIPHER aes
+#include "kernels/cipher_forms.inc"
+#define LC_CIPHER aria
+#include "kernels/cipher_forms.inc"
+#define LC_CIPHER camellia
+#include "kernels/cipher_forms.inc"
+#define LC_CIPHER sm4
 #include "kernels/aria/aria_key.h"
 #include "kernels/camellia/camellia_key.h"
+#include "kernels/cipher_forms.inc"
 #include "kernels/sm4/sm4_key.h"
 
 #define BLOCK_KEY_SLOT
-#include "kernels/aes/aes_bitslice.h"
+#include "kernels/aes/aes_bitslice.inc"
 #undef BLOCK_KEY_SLOT
 
 }  // namespace kernels

@@ -194,10 +194,8 @@ class KernelChoice : public testing::Test {
     };
     EXPECT_EQ(with_points("_xts_encrypt"), kernels_of(LC_AES_XTS, LC_ENCRYPT));
     EXPECT_EQ(with_points("_xts_decrypt"), kernels_of(LC_AES_XTS, LC_DECRYPT));
-    for (lc_cipher cipher : {LC_AES_CFB128, LC_AES_CFB8, LC_AES_CFB1}) {
-      EXPECT_EQ(with("_feedback"), kernels_of(cipher, LC_ENCRYPT));
-      EXPECT_EQ(with("_cfb_decrypt"), kernels_of(cipher, LC_DECRYPT));
-    }
+    EXPECT_EQ(with("_feedback"), kernels_of(LC_AES_CFB128, LC_ENCRYPT));
+    EXPECT_EQ(with("_cfb_decrypt"), kernels_of(LC_AES_CFB128, LC_DECRYPT));
     EXPECT_EQ(with("_ccm"), kernels_of(LC_AES_CCM, LC_ENCRYPT));
     EXPECT_EQ(with("_feedback"), kernels_of(LC_AES_OFB, LC_ENCRYPT));
     EXPECT_EQ(with("_feedback"), kernels_of(LC_AES_OFB, LC_DECRYPT));
@@ -401,9 +399,6 @@ TEST_F(KernelChoice, TakesTextsAtAnyAddressByKernelsOfTheirOwn) {
        "aes_table4_ctr ", "aes_table4_ctr_across "},
       {LC_AES_CFB128, LC_DECRYPT, "aes_table4_cfb_decrypt ", "aes_table4_slot_cfb_decrypt_across ",
        "aes_table4_cfb_decrypt ", "aes_table4_cfb_decrypt_across "},
-      // Bytes lie anywhere.
-      {LC_AES_CFB8, LC_DECRYPT, "aes_table4_cfb_decrypt ", "aes_table4_cfb_decrypt ",
-       "aes_table4_cfb_decrypt ", "aes_table4_cfb_decrypt "},
       {LC_AES_CBC_CS3, LC_DECRYPT, "aes_table4_cbc_decrypt aes_table4_steal_decrypt ",
        "aes_table4_slot_cbc_decrypt_across aes_table4_steal_decrypt ",
        "aes_table4_cbc_decrypt aes_table4_steal_decrypt ",

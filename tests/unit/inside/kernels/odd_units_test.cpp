@@ -24,8 +24,10 @@ namespace {
 namespace kernels {
 
 #include "kernels/aes/aes_key.h"
-#include "kernels/all_aes.h"
-#include "kernels/all_sm4.h"
+#define LC_CIPHER aes
+#include "kernels/cipher_forms.inc"
+#define LC_CIPHER sm4
+#include "kernels/cipher_forms.inc"
 #include "kernels/sm4/sm4_key.h"
 
 }  // namespace kernels

@@ -279,6 +279,7 @@ class WipedMemory : public testing::TestWithParam<const char *> {
     compare(one.memory(), other.memory());
     for (const Mode &mode : kModes)
       for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
+        if (mode.is_cpu_only) continue;
         check(mode, direction, mode.iv_bytes, {160, 48, 4096, 320, 64});
         // A single key may be in another place, and so may a counter that is made with H.
         check(mode, direction, mode.cipher == LC_AES_GCM ? 20 : mode.iv_bytes, {1280});
