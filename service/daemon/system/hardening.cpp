@@ -17,8 +17,8 @@ namespace lanecrypt::service::daemon {
 
 void harden() {
   (void)umask(0077);
-  // Sockets are written to with MSG_NOSIGNAL. A pipe of whoever started this is not, and a file
-  // may be at its limit. What cannot be said is not said.
+  // Writes to sockets use MSG_NOSIGNAL. Writes to a pipe or a file of the parent process do not,
+  // and a file may be at its size limit: such a write then fails, and its text is dropped.
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
   constexpr rlimit kNone{0, 0};
   if (setrlimit(RLIMIT_CORE, &kNone) != 0) throw Failure("RLIMIT_CORE", errno);
@@ -31,7 +31,7 @@ size_t raise_descriptor_limit() {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) throw Failure("RLIMIT_NOFILE", errno);
   const rlimit raised{limit.rlim_max, limit.rlim_max};
   if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
-  // Where there is no limit, so many are more than enough.
+  // If there is no limit, this many are more than enough.
   constexpr rlim_t kMost = 1 << 20;
   return size_t(std::min(limit.rlim_cur, kMost));
 }

@@ -38,7 +38,7 @@ Descriptor make_socket() {
   return made;
 }
 
-// Whoever may write to it may put another socket in the place of ours.
+// Checks the folder of the socket: a user that can write to it could replace the socket.
 void check_folder(const std::string &path) {
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "."
@@ -86,7 +86,7 @@ Listener::Listener(const std::string &path, std::optional<gid_t> group, bool is_
 void Listener::make(std::optional<gid_t> group, bool is_named) {
   const sockaddr_un address = address_of(path_);
   socket_ = make_socket();
-  // For the owner alone until the group is right.
+  // Accessible to its owner alone until the group is set.
   const mode_t before = umask(0177);
   const int bound =
       bind(socket_.get(), reinterpret_cast<const sockaddr *>(&address), sizeof address);
@@ -111,12 +111,14 @@ void Listener::close() {
   if (file_ != 0 && lstat(path_.c_str(), &its) == 0 && its.st_dev == device_ && its.st_ino == file_)
     (void)unlink(path_.c_str());
   file_ = 0;
-  // Under the lock: whoever waits for it looks whether its file is still there.
+  // Removes the lock file while the lock is held. Another process that gets the lock then checks
+  // whether its file still exists.
   if (lock_.ok()) (void)unlink(lock_path_.c_str());
   lock_.close();
 }
 
-// Two services that start at once would each take the other's socket for a stale one.
+// Locks the lock file. Without it two services that start at once could each take the other's
+// socket for a stale one.
 void Listener::take_lock() {
   while (true) {
     Descriptor lock(open(lock_path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
@@ -131,7 +133,7 @@ void Listener::take_lock() {
       lock_ = std::move(lock);
       return;
     }
-    // Its holder has just removed it.
+    // Its holder has just removed the file, so try again.
   }
 }
 
@@ -156,7 +158,7 @@ void Listener::remove_stale() const {
 std::optional<Descriptor> Listener::from_systemd() {
   const int process = number_of(secure_getenv("LISTEN_PID"));
   const int count = number_of(secure_getenv("LISTEN_FDS"));
-  // Not for the programs that this one starts.
+  // Clears the variables, so that child processes do not see them.
   for (const char *name : {"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"}) (void)unsetenv(name);
   if (process != int(getpid()) || count == 0) return std::nullopt;
   if (count != 1) throw Failure("LISTEN_FDS: one socket is wanted");
