@@ -116,7 +116,7 @@ bool PrivateOperations::is_sooner(const service::Sort &sort, uint32_t in_line) {
 }
 
 void PrivateOperations::ran_on_cpu(const service::Sort &sort, std::chrono::nanoseconds took) {
-  // Where there was no service to ask, nobody was counted.
+  // If there was no session to ask, is_sooner() has not counted its caller.
   uint32_t counted = on_cpu_.load(std::memory_order_relaxed);
   while (counted != 0 && !on_cpu_.compare_exchange_weak(counted, counted - 1)) {
   }
