@@ -159,6 +159,7 @@ void Daemon::serve(uint64_t tag, uint32_t events) {
   }
 }
 
+// Reports to systemd, and to the descriptor of --ready-fd, that the devices have been tried.
 void Daemon::tell_ready() {
   eventfd_t ignored;
   (void)eventfd_read(tried_.get(), &ignored);
@@ -212,6 +213,7 @@ void Daemon::take_connection(Descriptor socket) {
   waiting_.add(*user, number, now);
 }
 
+// Admits a connection whose turn has come: checks the peer and the limits, and makes a session.
 void Daemon::admit(uint64_t number) {
   Arrival arrival = std::move(arrivals_.extract(number).mapped());
   Descriptor socket = std::move(arrival.socket);
@@ -259,6 +261,7 @@ void Daemon::note_client(uint64_t number, bool is_process, uint32_t events) {
   waiting_.add(session.user->number, number, std::chrono::steady_clock::now());
 }
 
+// Handles up to kPacketsOfTurn control packets or admissions, one for each turn.
 void Daemon::serve_waiting() {
   for (int n = 0; n < kPacketsOfTurn && !ends_; ++n) {
     const auto next = waiting_.next(std::chrono::steady_clock::now());
@@ -296,6 +299,7 @@ size_t Daemon::serve_client(uint64_t number) {
   return 1 + session->channels_made - channels;
 }
 
+// Forgets a client and queues its session to be ended.
 void Daemon::let_go(uint64_t number) {
   const auto at = clients_.find(number);
   if (at == clients_.end()) return;
@@ -314,6 +318,7 @@ void Daemon::let_go(uint64_t number) {
 
 void Daemon::look_again() { looks_until_ = std::chrono::steady_clock::now() + kLookFor; }
 
+// Returns the time until keep_time() or serve_waiting() has work, in milliseconds.
 int Daemon::milliseconds_to_wait(Time now) const {
   Time next = now + 1h;
   if (const auto ready = waiting_.ready_at()) next = std::min(next, *ready);
@@ -330,6 +335,8 @@ int Daemon::milliseconds_to_wait(Time now) const {
   return int(std::max<int64_t>(0, left));
 }
 
+// Does the periodic work: disconnects clients that have not sent kHello, counts runnable tasks for
+// the page, refuses what has waited too long, and sends kStillAtWork.
 void Daemon::keep_time(Time now) {
   while (!silent_.empty()) {
     const uint64_t number = silent_.front();
@@ -370,6 +377,7 @@ std::optional<std::string> Daemon::report(const Session &session) {
 
 // ---- The end ----------------------------------------------------------------
 
+// Ends the service. Returns false if a device hangs.
 bool Daemon::stop() {
   notify_systemd("STOPPING=1");
   // Clients that still read the page then send nothing.

@@ -177,6 +177,8 @@ bool Crossing::send_one(client::Connection &connection,
   return true;
 }
 
+// Receives the answers on the channels that poll() has marked. Ends the session of an operation
+// that got no answer within kSilence.
 void Crossing::take_answers() {
   const Clock::time_point now = Clock::now();
   const size_t count = slots_.size();
@@ -195,6 +197,8 @@ void Crossing::take_answers() {
   std::erase(slots_, nullptr);
 }
 
+// Ends an operation that was sent: gives its channel back, checks the output if that was requested,
+// and counts the operation as done or puts it into ServedRequest::left.
 void Crossing::settle(Slot &slot, Exchange::State state) {
   slot.session->under_way.fetch_sub(1, std::memory_order_relaxed);
   if (state == Exchange::State::kEnded)
@@ -231,6 +235,7 @@ void Crossing::count_done(const Slot &slot) const {
   request.result.device_ns = nanoseconds(Clock::now() - slot.sent);
 }
 
+// Puts an operation that the service has not done into ServedRequest::left, and notes the reason.
 void Crossing::leave(const Operation &operation, Taken taken) {
   ServedRequest &served = *operation.served;
   served.left.push_back(operation.number);

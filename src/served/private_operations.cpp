@@ -63,6 +63,7 @@ Status PrivateOperations::submit(const ServedRequestPointer &served, bool waits)
   return Status();
 }
 
+// The body of the thread: takes the submitted requests and steps through their operations.
 void PrivateOperations::run(Crossing &mine) {
   for (;;) {
     std::vector<ServedRequestPointer> more;
@@ -81,6 +82,8 @@ void PrivateOperations::run(Crossing &mine) {
   }
 }
 
+// Completes a request of which the service has no more operations. What it has not done goes to the
+// CPU, or is an error.
 void PrivateOperations::conclude(ServedRequest &served) {
   const runtime::BatchRequestPointer request = served.request;
   if (served.has_failed) request->tried.push_back(LC_ANY_DEVICE);

@@ -111,6 +111,7 @@ bool ServedGeneration::is_sooner(uint32_t bits) {
   return session != nullptr && session->page().usable_devices != 0;
 }
 
+// Makes keys with the service, as many as it gives.
 client::Made ServedGeneration::by_service(Run &run) {
   const std::shared_ptr<client::Session> session = service_.session();
   if (session == nullptr || session->page().usable_devices == 0) return client::Made::kNot;

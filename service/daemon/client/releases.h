@@ -28,7 +28,7 @@ class Releases {
  private:
   void run();
 
-  std::mutex mutex_;  // of what is below
+  std::mutex mutex_;  // protects the members below
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Session>> sessions_;
   bool is_stopping_ = false;

@@ -83,6 +83,7 @@ Listener::Listener(const std::string &path, std::optional<gid_t> group, bool is_
   }
 }
 
+// Binds and listens. If the group cannot be set, that is an error only with `is_named`.
 void Listener::make(std::optional<gid_t> group, bool is_named) {
   const sockaddr_un address = address_of(path_);
   socket_ = make_socket();
@@ -137,6 +138,8 @@ void Listener::take_lock() {
   }
 }
 
+// Removes the socket of a service that has ended. Throws Failure if the path is not a socket, or if
+// something listens there.
 void Listener::remove_stale() const {
   struct stat its {};
   if (lstat(path_.c_str(), &its) != 0) {

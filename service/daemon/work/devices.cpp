@@ -184,6 +184,7 @@ void Devices::run() {
   changed_.notify_all();
 }
 
+// Opens the selected devices and times RSA on each. Sets is_open_ if devices are selected.
 void Devices::open() {
   uint32_t count = 0;
   if (lc_device_count(context_, &count) != LC_OK)
@@ -216,7 +217,7 @@ void Devices::try_rsa(uint32_t index, const lc_rsa_key *key) {
     std::vector<lc_rsa_message> messages;
     for (size_t n = 0; n < count; ++n) {
       uint8_t *const at = memory.data() + n * bytes;
-      // Less than any modulus of that length.
+      // The first byte is 0, so the input is less than any modulus of that length.
       std::memset(at, int(n + 1), bytes);
       at[0] = 0;
       messages.push_back({key, at, at});
@@ -236,6 +237,7 @@ void Devices::try_rsa(uint32_t index, const lc_rsa_key *key) {
   if (memory.ok(1)) time_batches({Family::kRsa, kTriedBits}, run);
 }
 
+// Times ML-DSA-65 on a device, with a key and messages of zeros.
 void Devices::try_ml_dsa(uint32_t index) {
   const SignatureSet &set = *find_set(kTriedMlDsa);
   const uint8_t zeros[kMlDsaInputBytes] = {};
@@ -271,6 +273,7 @@ void Devices::try_ml_dsa(uint32_t index) {
   });
 }
 
+// Times SLH-DSA-SHA2-128f on a device, with a key that the device makes from seeds of zeros.
 void Devices::try_slh_dsa(uint32_t index) {
   const SignatureSet &set = *find_set(kTriedSlhDsa);
   const std::vector<uint8_t> zeros(set.key_bytes);
@@ -348,6 +351,8 @@ void Devices::look_at_signatures(const lc_device_info &info, const char *family,
                     info.reason[0] == '\0' ? "" : ": ", info.reason));
 }
 
+// Reads the states of all devices, logs changes, and stores the numbers of usable devices on the
+// page. With `reads_cards` it also reads temperatures and memory.
 void Devices::look(bool reads_cards) {
   if (!is_open_) return;
   uint32_t usable = 0, for_ml_dsa = 0, for_slh_dsa = 0;

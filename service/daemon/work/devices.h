@@ -34,9 +34,9 @@ class Devices {
   ~Devices();
   Devices(const Devices &) = delete;
 
-  // Opens the devices on a separate thread. Then calls on_open() with the context if a device could
-  // be opened, and on_tried() in any case. Calls on_lost() when no device works any more because
-  // one was lost.
+  // Opens the devices on a separate thread. Then calls on_open() with the context if devices are
+  // selected, and on_tried() in any case. Calls on_lost() when no device works any more because one
+  // was lost.
   void start(std::function<void(lc_context *)> on_open, std::function<void()> on_tried,
              std::function<void()> on_lost);
   // Stops the thread. Returns false if it does not end within `limit`, since a device hangs.

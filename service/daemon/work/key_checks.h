@@ -43,7 +43,7 @@ class KeyChecks {
   Operations &operations_;
   Counters &counters_;
   Turns::Client Session::*const line_;
-  std::mutex mutex_;  // of what is below
+  std::mutex mutex_;  // protects the members below
   std::condition_variable changed_;
   Turns turns_;
   bool stopping_ = false;

@@ -48,6 +48,7 @@ LibraryKey::~LibraryKey() {
   lc_slh_dsa_key_free(slh_dsa_);
 }
 
+// Makes an RSA key in the library, if devices take it and its primes pass the test.
 void LibraryKey::take_rsa(const KeyParts &brought) {
   // The library treats a number of zeros as absent, and a key without private numbers as a public
   // key.
@@ -149,6 +150,7 @@ LibraryKeyPointer LibraryKeys::get(const Sort &sort, const KeyParts &parts) {
   return key;
 }
 
+// Returns the shared key with this public part, if its private numbers are the same too.
 LibraryKeyPointer LibraryKeys::find(const PublicPart &name, const KeyParts &parts) {
   LibraryKeyPointer key;
   {
@@ -161,6 +163,7 @@ LibraryKeyPointer LibraryKeys::find(const PublicPart &name, const KeyParts &part
   return key != nullptr && key->is(parts) ? key : nullptr;
 }
 
+// Removes the entry of a destroyed key, unless a newer key has replaced it.
 void LibraryKeys::forget(const PublicPart &name) {
   const std::lock_guard lock(mutex_);
   const auto at = by_public_part_.find(name);

@@ -140,6 +140,7 @@ void Operations::give() {
   }
 }
 
+// Submits the operation of a channel to the library. On LC_OK the library will call `completion`.
 lc_status Operations::give_to_library(Channel &channel, const lc_completion &completion) {
   lc_context *const context = context_;
   if (context == nullptr) return LC_ERROR_NO_DEVICE;
@@ -203,6 +204,7 @@ void Operations::ended(void *argument, lc_status status) noexcept {
   self.give();
 }
 
+// Returns the cost of an operation to the window, and wakes await_all() when the window is empty.
 void Operations::leave_window(size_t cost) {
   if (in_window_.fetch_sub(cost) != cost || !stopping_) return;
   const std::lock_guard lock(mutex_);
@@ -225,6 +227,7 @@ void Operations::finish(Channel &channel, Outcome outcome) {
   if (channel.end(pieces).is_full) session->end();
 }
 
+// Adds the times of an operation that was done to the page and to the counters.
 void Operations::count_done(const Channel &channel, Clock::time_point now) {
   const Request &request = channel.request;
   const uint64_t in_service = nanoseconds(now - channel.since);
@@ -246,6 +249,7 @@ void Operations::count_done(const Channel &channel, Clock::time_point now) {
 
 // ---- What is not done -------------------------------------------------------
 
+// Answers all requests of a chain with `outcome`.
 void Operations::refuse(Waiting *chain, Outcome outcome) {
   while (chain != nullptr) {
     Channel &channel = *static_cast<Channel *>(chain);

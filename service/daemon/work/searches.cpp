@@ -108,6 +108,8 @@ bool Searches::is_device_sooner(lc_context *context, uint32_t bits) {
   return lc_rsa_generation_is_sooner(context, bits) != 0;
 }
 
+// Searches for a key on a thread of this class and answers the request. A client that closed its
+// channel or a session that ended stops the search.
 void Searches::search(Channel &channel) {
   const Request &request = channel.request;
   lc_context *const context = context_;
