@@ -104,7 +104,7 @@ std::shared_ptr<Session> Session::begin(OwnDescriptor control, Clock::time_point
   if (page == nullptr) {
     *why = service::fixed_part<service::Refused>(received.packet, Kind::kRefused)
                ? "the service refuses this process"
-               : "what listens there is not this version of the service";
+               : "the process that listens there is not lanecryptd of this version";
     return nullptr;
   }
   return std::shared_ptr<Session>(new Session(std::move(control), page, *welcome));

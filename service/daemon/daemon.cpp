@@ -76,7 +76,7 @@ Daemon::Daemon(Service &service, Listener &listener, Settings settings)
   const sigset_t ends = signals_that_end();
   signals_ = Descriptor(signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!events_.ok() || !tried_.ok() || !lost_.ok() || !spare_.ok() || !signals_.ok())
-    throw Failure("no descriptors", errno);
+    throw Failure("cannot create the descriptors of the main thread", errno);
   watch(listener_.get(), kListener, Watch::kAlways);
   watch(signals_.get(), kSignals, Watch::kAlways);
   watch(tried_.get(), kTried, Watch::kAlways);
@@ -96,7 +96,7 @@ void Daemon::watch(int descriptor, uint64_t tag, Watch how) {
   event.events = EPOLLIN | EPOLLRDHUP | (how == Watch::kOnce ? uint32_t(EPOLLONESHOT) : 0);
   event.data.u64 = tag;
   if (epoll_ctl(events_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0)
-    throw Failure("epoll", errno);
+    throw Failure("cannot watch a descriptor with epoll", errno);
 }
 
 bool Daemon::watch_again(uint64_t number, const Session &session) {
@@ -230,7 +230,8 @@ void Daemon::admit(uint64_t number) {
   if (!peer || !settings_.admitted.allows(*peer))
     return send_away(Outcome::kNotAllowed, "may not connect");
   if (peer->has_ended)
-    return send_away(Outcome::kNotAllowed, "connects by a process that has ended or is unknown");
+    return send_away(Outcome::kNotAllowed,
+                     "connects from a process that has ended or cannot be identified");
   const std::shared_ptr<User> user = arrival.user;
   Session::Seats seats{Seat(service_.sessions, kMostSessions),
                        Seat(user->sessions, kMostSessionsOfUser), std::move(arrival.descriptors)};
@@ -391,7 +392,7 @@ bool Daemon::stop() {
   while (!clients_.empty()) let_go(clients_.begin()->first);
   service_.releases.stop();
   if (!has_ended || !service_.devices.stop(kEndTime)) {
-    say("a device does not end what it has begun; it is left alone");
+    say("a device does not finish its work: the service exits without waiting for it");
     return false;
   }
   service_.searches.stop();

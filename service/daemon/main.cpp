@@ -74,7 +74,7 @@ void declare(CLI::App &app, Options &options) {
                  "where clients connect; otherwise /run/lanecrypt/socket")
       ->option_text("PATH");
   app.add_option("--group", options.group,
-                 "whose members may connect, beside root and this user; otherwise lanecrypt")
+                 "group that may connect, besides root and this user; otherwise lanecrypt")
       ->option_text("NAME");
   app.add_option("--devices", options.devices,
                  "which devices; otherwise as LANECRYPT_DEVICES says, or every GPU")
@@ -97,7 +97,7 @@ void declare(CLI::App &app, Options &options) {
 
 int serve(const Options &options) {
   if (process::serves_a_stranger())
-    throw Failure("it does not run with more rights than its caller has");
+    throw Failure("it must not run with more rights than its caller, such as set-user-ID");
   hold_standard_descriptors();
   check_descriptor(options.ready, "--ready-fd");
   check_descriptor(options.until_closed, "--until-closed");

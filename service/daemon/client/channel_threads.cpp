@@ -36,7 +36,7 @@ void ChannelThreads::start(size_t count) {
     event.data.u64 = kWakeTag;
     if (!thread->events.ok() || !thread->wake.ok() ||
         epoll_ctl(thread->events.get(), EPOLL_CTL_ADD, thread->wake.get(), &event) != 0)
-      throw Failure("epoll", errno);
+      throw Failure("cannot watch descriptors with epoll", errno);
     if (!thread->buffer.ok(kMostPacketBytes)) throw std::bad_alloc();
     threads_.push_back(std::move(thread));
     Thread &its = *threads_.back();

@@ -34,7 +34,7 @@ sockaddr_un address_of(const std::string &path) {
 
 Descriptor make_socket() {
   Descriptor made(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!made.ok()) throw Failure("no socket", errno);
+  if (!made.ok()) throw Failure("cannot create a socket", errno);
   return made;
 }
 
@@ -46,11 +46,11 @@ void check_folder(const std::string &path) {
                                                         : path.substr(0, slash);
   struct stat its {};
   if (stat(folder.c_str(), &its) != 0) throw Failure(folder, errno);
-  if (!S_ISDIR(its.st_mode)) throw Failure(folder + " is no folder");
+  if (!S_ISDIR(its.st_mode)) throw Failure(folder + " is not a folder");
   if (its.st_uid != 0 && its.st_uid != geteuid())
     throw Failure(folder + " belongs to another user");
   if ((its.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    throw Failure(folder + ": others than its owner may write there");
+    throw Failure(folder + ": other users than its owner may write there");
 }
 
 int number_of(const char *text) {
@@ -100,7 +100,7 @@ void Listener::make(std::optional<gid_t> group, bool is_named) {
   file_ = its.st_ino;
   const bool is_for_group =
       group && lchown(path_.c_str(), uid_t(-1), *group) == 0 && chmod(path_.c_str(), 0660) == 0;
-  if (is_named && !is_for_group) throw Failure(path_ + " cannot be given to the group", errno);
+  if (is_named && !is_for_group) throw Failure(path_ + ": cannot set its group and mode", errno);
   if (listen(socket_.get(), kBacklog) != 0) throw Failure(path_, errno);
 }
 
@@ -146,7 +146,7 @@ void Listener::remove_stale() const {
     if (errno == ENOENT) return;
     throw Failure(path_, errno);
   }
-  if (!S_ISSOCK(its.st_mode)) throw Failure(path_ + " is there, and no socket");
+  if (!S_ISSOCK(its.st_mode)) throw Failure(path_ + " exists and is no socket");
   if (geteuid() != 0 && its.st_uid != geteuid()) throw Failure(path_ + " belongs to another user");
   const Descriptor probe = make_socket();
   const sockaddr_un address = address_of(path_);
@@ -164,18 +164,18 @@ std::optional<Descriptor> Listener::from_systemd() {
   // Clears the variables, so that child processes do not see them.
   for (const char *name : {"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"}) (void)unsetenv(name);
   if (process != int(getpid()) || count == 0) return std::nullopt;
-  if (count != 1) throw Failure("LISTEN_FDS: one socket is wanted");
+  if (count != 1) throw Failure("LISTEN_FDS: expected exactly one socket");
   Descriptor given(kFirstOfSystemd);
   struct stat its {};
   if (fstat(given.get(), &its) != 0 || !S_ISSOCK(its.st_mode) ||
       option_of(given.get(), SO_DOMAIN) != AF_UNIX ||
       option_of(given.get(), SO_TYPE) != SOCK_SEQPACKET ||
       option_of(given.get(), SO_ACCEPTCONN) != 1)
-    throw Failure("LISTEN_FDS: descriptor 3 is no listening unix socket of SOCK_SEQPACKET");
+    throw Failure("LISTEN_FDS: descriptor 3 is not a listening Unix socket of type SOCK_SEQPACKET");
   const int flags = fcntl(given.get(), F_GETFL);
   if (flags < 0 || fcntl(given.get(), F_SETFL, flags | O_NONBLOCK) != 0 ||
       fcntl(given.get(), F_SETFD, FD_CLOEXEC) != 0)
-    throw Failure("LISTEN_FDS", errno);
+    throw Failure("LISTEN_FDS: cannot set the flags of descriptor 3", errno);
   return given;
 }
 

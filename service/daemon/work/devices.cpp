@@ -175,7 +175,7 @@ void Devices::run() {
     }
   } catch (const std::exception &error) {
     // There was no memory, or no thread could be started.
-    say(fmt::format("the devices are not used: {}", error.what()));
+    say(fmt::format("cannot use the devices: {}", error.what()));
     page_.usable_devices = page_.ml_dsa_devices = page_.slh_dsa_devices = 0;
     on_tried_();
   }
@@ -192,7 +192,7 @@ void Devices::open() {
   std::vector<uint32_t> selected;
   for (uint32_t index = 0; index < count; ++index)
     if (info_of(context_, index).selected != 0) selected.push_back(index);
-  if (selected.empty()) return say("no device: clients use their own cores");
+  if (selected.empty()) return say("no device is selected: clients use their own cores");
   {
     const std::lock_guard lock(mutex_);
     selected_ = selected;
@@ -202,7 +202,7 @@ void Devices::open() {
   }
   OwnRsaKey key;
   if (!make_key(context_, key))
-    return say(fmt::format("no key to try the devices with: {}", lc_last_error()));
+    return say(fmt::format("cannot make the RSA key that tries the devices: {}", lc_last_error()));
   for (const uint32_t index : selected) try_rsa(index, key.key);
   is_open_ = true;
   on_open_(context_);
@@ -347,7 +347,7 @@ void Devices::look_at_signatures(const lc_device_info &info, const char *family,
   if (now == told) return;
   told = now;
   if (now != LC_DEVICE_READY)
-    say(fmt::format("{} ({}) signs with {} no more, or not at all{}{}", info.id, info.name, family,
+    say(fmt::format("{} ({}) cannot sign with {}{}{}", info.id, info.name, family,
                     info.reason[0] == '\0' ? "" : ": ", info.reason));
 }
 
