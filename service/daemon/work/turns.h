@@ -73,8 +73,8 @@ class Turns {
   bool add(Client &client, Waiting &one, size_t most);
   // Charges the client's user for the time that an item took. The user then waits until the others
   // have been charged as much. A user that starts, or starts again, begins with at least the charge
-  // of the user whose turn was last less kHeadStart, so that many users with slow items do not come
-  // first.
+  // of the user whose turn was last, less kHeadStart. The head start lets it go ahead of many users
+  // with slow items.
   static constexpr std::chrono::milliseconds kHeadStart{100};
   void charge(Client &client, Clock::duration took) {
     client.user.charged += took;
