@@ -267,7 +267,7 @@ void Session::add(OwnDescriptor socket) {
   ++open_;
 }
 
-// ---- Small packets -------------------------------------------------------------
+// ---- Packets without an answer -------------------------------------------------
 
 void Session::forget_key(uint64_t key) {
   const service::ForgetKey packet{service::header_of<service::ForgetKey>(Kind::kForgetKey), key};

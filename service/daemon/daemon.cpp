@@ -35,7 +35,7 @@ constexpr int kEventsAtOnce = 256;
 // some microseconds.
 constexpr int kConnectionsOfTurn = 4096;
 // The most control packets that are handled between two calls of epoll_wait(). A new connection
-// waits for so many at most before it is accepted.
+// waits for no more than these before it is accepted.
 constexpr int kPacketsOfTurn = 4;
 // The cost of admitting a connection, in units of kControlEach.
 constexpr size_t kConnectionUnits = 5;
@@ -315,7 +315,7 @@ void Daemon::let_go(uint64_t number) {
                   std::chrono::steady_clock::now());
 }
 
-// ---- Time -------------------------------------------------------------------
+// ---- Periodic work ----------------------------------------------------------
 
 void Daemon::look_again() { looks_until_ = std::chrono::steady_clock::now() + kLookFor; }
 

@@ -58,7 +58,7 @@ class Daemon : private ControlPackets {
     DescriptorSeats descriptors;
   };
 
-  // ---- The text of control packets ----
+  // ---- ControlPackets ----
   std::optional<std::string> report(const Session &session) override;
   void look_again() override;
 

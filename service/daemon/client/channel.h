@@ -61,7 +61,7 @@ class Channel : public Waiting, public std::enable_shared_from_this<Channel> {
   // Notes that the client has closed its end.
   void note_gone() { is_gone_.store(true, std::memory_order_relaxed); }
 
-  // ---- Whoever has the request ----
+  // ---- The thread that processes the request ----
   Request request;
   uint8_t *data() { return memory_.data(); }
   // Makes room for the output. Returns false if there is no memory. A short output overwrites the

@@ -71,7 +71,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Ends the check of a key. Returns the channels that waited for it.
   std::vector<std::shared_ptr<Channel>> end_check(Key &key, bool is_good);
 
-  // ---- The main thread ----
+  // ---- For the main thread alone ----
   bool said_hello = false;
 
  private:

@@ -156,7 +156,7 @@ void Listener::remove_stale() const {
   if (unlink(path_.c_str()) != 0) throw Failure(path_, errno);
 }
 
-// ---- From systemd -----------------------------------------------------------
+// ---- Socket activation ------------------------------------------------------
 
 std::optional<Descriptor> Listener::from_systemd() {
   const int process = number_of(secure_getenv("LISTEN_PID"));

@@ -144,7 +144,7 @@ bool Devices::await_slh_dsa() {
   return slh_dsa_trial_ == Trial::kOver && page_.slh_dsa_devices != 0;
 }
 
-// ---- Their thread -----------------------------------------------------------
+// ---- The thread of the devices ----------------------------------------------
 
 void Devices::run() {
   try {

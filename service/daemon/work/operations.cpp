@@ -247,7 +247,7 @@ void Operations::count_done(const Channel &channel, Clock::time_point now) {
   counters.device_time.add(request.result.device_ns);
 }
 
-// ---- What is not done -------------------------------------------------------
+// ---- Refusals ---------------------------------------------------------------
 
 // Answers all requests of a chain with `outcome`.
 void Operations::refuse(Waiting *chain, Outcome outcome) {

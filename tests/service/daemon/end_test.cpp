@@ -141,7 +141,7 @@ TEST_F(DaemonEnd, ASilentClientIsSentAway) {
   EXPECT_EQ(1, witness_.statistics()["clients"]);
 }
 
-// ---- Of the service ---------------------------------------------------------
+// ---- The end of the service -------------------------------------------------
 
 TEST_F(DaemonEnd, BySigtermItFinishesWhatIsUnderWay) {
   const std::vector<Socket> channels = witness_.open_channels(16);
