@@ -1,5 +1,5 @@
 // A substitute for liblanecrypt, to fuzz the service: it computes nothing, completes jobs on a
-// thread of its own, and fails as the first bytes of their inputs say.
+// separate thread, and fails as the first bytes of their inputs say.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -33,7 +33,7 @@ class ServedRequest {
   virtual ~ServedRequest() = default;
   ServedRequest(const ServedRequest &) = delete;
 
-  // ---- The family's, of operations by their numbers ----
+  // ---- For each family; `number` is that of an operation of the request ----
   virtual ServedKey &key(uint32_t number, const Service &service) const = 0;
   // Returns the input that the service gets, as in client::Exchange: in `room` or in the caller's
   // memory.
