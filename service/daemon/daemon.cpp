@@ -42,7 +42,8 @@ constexpr size_t kConnectionUnits = 5;
 constexpr std::chrono::milliseconds kLookEvery{10};
 constexpr std::chrono::seconds kLookFor{1};
 constexpr std::chrono::milliseconds kRoundEvery = Searches::kNewsEvery;
-// The time limits at the end: for the operations under way, and for the threads of the devices.
+// The time limit at the end, first for the operations under way and then for the thread of the
+// devices.
 constexpr std::chrono::seconds kEndTime{5};
 
 uint64_t nanoseconds_of(std::chrono::steady_clock::time_point time) {

@@ -20,8 +20,8 @@ struct Peer {
   std::vector<gid_t> groups;  // its supplementary groups
   // A pidfd, which becomes readable when the process ends. Absent if the kernel has no such call.
   Descriptor process;
-  // The process has ended, or the kernel did not identify it although it knows the call. Any other
-  // process may have its socket now.
+  // The process has ended, or the kernel did not identify it although it knows the call. Any
+  // process may hold its end of the socket now.
   bool has_ended = false;
 
   // The system calls that identify the process. Each returns a descriptor, or -1 and sets errno.

@@ -339,8 +339,8 @@ bool Devices::is_stopping() {
   return stopping_;
 }
 
-// Counts a device that can sign with a family in `usable`. If the state is another than `told`,
-// which was logged last, logs that the device cannot sign.
+// Counts a device that can sign with a family in `usable`. If the state is not `told`, which was
+// logged last, stores it there, and logs it if the device cannot sign.
 void Devices::look_at_signatures(const lc_device_info &info, const char *family,
                                  lc_device_state now, lc_device_state &told, uint32_t &usable) {
   if (now == LC_DEVICE_READY) ++usable;
@@ -357,7 +357,7 @@ void Devices::look(bool reads_cards) {
   if (!is_open_) return;
   uint32_t usable = 0, for_ml_dsa = 0, for_slh_dsa = 0;
   bool has_lost = false;
-  // selected_ and states_ do not change after open().
+  // selected_ does not change after open(), and only this thread uses the states.
   for (size_t n = 0; n < selected_.size(); ++n) {
     const lc_device_info info = info_of(context_, selected_[n]);
     if (info.rsa_state == LC_DEVICE_READY) ++usable;
