@@ -113,7 +113,8 @@ bool Searches::is_device_sooner(lc_context *context, uint32_t bits) {
 void Searches::search(Channel &channel) {
   const Request &request = channel.request;
   lc_context *const context = context_;
-  // For lengths at which each GPU thread searches for a prime alone, the client's core is faster.
+  // If the threads of the devices do not share a number, one thread alone searches for a prime, and
+  // the client's core is faster.
   if (context == nullptr || !is_device_sooner(context, request.bits))
     return fail(channel, Outcome::kNoDevice);
   // take_key() may release the last other references to the channel and the session.
