@@ -1,6 +1,6 @@
-// Fuzzes a process's side of the service with a service that does anything: it answers what it
-// likes, with whatever descriptors and whatever page, and closes when it likes. Each operation
-// must end, with a result that such an answer had, or with none; and in the end nothing is left.
+// Fuzzes the client side of the service. The input is a script for a fake service, which sends any
+// answers, descriptors and status pages, and closes at any time. Each operation must end, with a
+// result that such an answer had or with none, and no descriptor may leak.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <dirent.h>
@@ -41,8 +41,8 @@ constexpr size_t kModulusBytes = 256;
 constexpr const SignatureSet &kShort = kMlDsaSets[1], &kLong = kSlhDsaSets.back();
 constexpr uint8_t kRightByte = 0x5a;
 constexpr size_t kMostPackets = 12, kMostOperations = 24;
-// Here the service has closed, so nothing may wait for it until it counts as silent. Where other
-// work holds up the fuzzer the same input is tried again.
+// The fake service has closed its sockets, so no operation may wait until the service counts as
+// silent. If other work delays the fuzzer, the same input is tried again.
 constexpr std::chrono::seconds kMostWait{4}, kStuck{100};
 constexpr int kTries = 5;
 
@@ -59,7 +59,7 @@ void send_all(int socket, const Packet &packet, std::span<const int> descriptors
   (void)send_packet(socket, pieces, descriptors);
 }
 
-// Changes bytes where the script says so, and now and then the length.
+// Changes `changes` bytes where the script says so.
 void change(Packet &packet, Script &script, unsigned changes) {
   for (; changes > 0 && !packet.empty(); --changes) {
     const size_t at = script.number() % packet.size();
@@ -82,7 +82,7 @@ Packet any_packet(Script &script, bool has_right_header) {
   return packet;
 }
 
-// An answer on a channel.
+// Returns an answer on a channel, valid or not.
 Packet answer_of(Script &script) {
   const uint8_t how = script.byte();
   Packet packet;
@@ -122,7 +122,7 @@ Packet answer_of(Script &script) {
   return packet;
 }
 
-// A page, right or not.
+// Returns the descriptor of a status page, valid or not.
 int page_of(Script &script) {
   const uint8_t how = script.byte();
   const int memory = memfd_create("page", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -131,7 +131,7 @@ int page_of(Script &script) {
   page[offsetof(StatusPage, ml_dsa_devices) / 4] = 1;
   page[offsetof(StatusPage, slh_dsa_devices) / 4] = 1;
   if ((how & 2) != 0) page[script.byte() % 4] = script.byte();
-  // The counts and times at its beginning, and then how long operations took.
+  // Changes some words: odd ones among the counts at the beginning, even ones anywhere.
   for (unsigned n = how / 16; n > 0; --n) {
     const size_t end = n % 2 != 0 ? 8 : std::size(page);
     uint32_t &word = page[2 + script.number() % (end - 2)];
@@ -142,14 +142,14 @@ int page_of(Script &script) {
   return memory;
 }
 
-// What a service sends, whatever it is asked. Both threads use it, one after the other.
+// What the fake service sends, whatever the requests are. Both threads use it, one after the other.
 struct Service {
   struct Sent {
     Packet packet;
     std::vector<int> descriptors;
   };
   std::vector<Sent> packets;
-  std::vector<int> ours;  // ends of channels, closed at the end
+  std::vector<int> ours;  // the service's ends of channels, closed by the destructor
 
   ~Service() {
     for (const Sent &sent : packets)
@@ -157,14 +157,14 @@ struct Service {
     for (const int descriptor : ours) close(descriptor);
   }
 
-  // A channel whose answers lie in it already.
+  // Returns the client's end of a channel that already holds its answers.
   int channel(Script &script) {
     const uint8_t how = script.byte();
     int pair[2];
     if (how % 16 == 15) return open("/dev/null", O_RDWR | O_CLOEXEC);
     require(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
     for (unsigned n = how % 4; n > 0; --n) send_all(pair[0], answer_of(script));
-    // The client finds the end behind the answers.
+    // The client reads the end of the stream after the answers.
     (void)shutdown(pair[0], (how & 64) != 0 ? SHUT_RDWR : SHUT_WR);
     ours.push_back(pair[0]);
     return pair[1];
@@ -203,7 +203,7 @@ struct Service {
   }
 };
 
-// Serves one connection of each input with the Service that it is given.
+// Accepts one connection for each input, and serves it with the Service of that input.
 class Listener {
  public:
   Listener() {
@@ -225,7 +225,7 @@ class Listener {
     service_ = service;
     client_is_over_ = false;
   }
-  // Returns when the thread no more uses the service. The client is over.
+  // Called when the client is done. Returns when the thread no longer uses the Service.
   void end() {
     std::unique_lock lock(mutex_);
     client_is_over_ = true;
@@ -243,7 +243,7 @@ class Listener {
       (void)has_connection(100);
       const std::lock_guard lock(mutex_);
       if (service_ == nullptr) continue;
-      // A client that gets no core for long gives up before it has connected.
+      // A client that is not scheduled for long gives up before it has connected.
       if (has_connection(0))
         service_->serve(accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC));
       else if (!client_is_over_)
@@ -301,7 +301,7 @@ size_t out_bytes_of(const client::Key &key) {
   return set == nullptr ? kModulusBytes : set->signature_bytes;
 }
 
-// Nothing but the script's answers may be taken for a result.
+// An output may only be written by an answer with a result.
 void check_output(Bytes output, bool is_done) {
   if (!is_done)
     for (const uint8_t byte : output) require(byte == 0);
@@ -404,7 +404,8 @@ void use(client::Connection &connection, Script &script) {
   }
 }
 
-// Whether nothing waited.
+// Runs one input. Returns whether it ended before an operation can have waited for a silent
+// service.
 bool run(const uint8_t *data, size_t size) {
   static Listener &listener = *new Listener;
   const auto began = std::chrono::steady_clock::now();
@@ -424,7 +425,7 @@ bool run(const uint8_t *data, size_t size) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static size_t inputs = 0;
-  // Not each time: it takes long.
+  // Counts descriptors for every 16th input only, since that takes long.
   const bool counts = ++inputs % 16 == 0;
   const size_t files = counts ? open_files() : 0;
   int tries = 1;

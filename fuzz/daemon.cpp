@@ -1,7 +1,7 @@
-// Fuzzes lanecryptd with what a client may do: packets on the control socket and on channels,
-// right ones, wrong ones and halves, with descriptors and without, and sockets closed at any
-// time. The service runs as it is, with a library that computes nothing. When the client has
-// gone, the service must have nothing of it, and serve the next one.
+// Fuzzes lanecryptd with all that a client can do: valid and invalid packets on the control socket
+// and on channels, with and without descriptors, and sockets closed at any time. The service runs
+// unchanged, with a fake library that computes nothing. When the client has gone, the service must
+// hold nothing of it and serve the next one.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
@@ -37,11 +37,11 @@ using Bytes = std::span<const uint8_t>;
 
 constexpr size_t kDescriptors = 4096;
 constexpr size_t kMostSteps = 64;
-// Longer means that the service is stuck, even where other work holds it up.
+// After this time the service counts as stuck, even if other work delays it.
 constexpr std::chrono::seconds kMostWait{100};
 constexpr int kAnswerMs = 5;
 
-// The service, from the first input to the end of the process.
+// The service. It runs from the first input to the end of the process.
 class Whole {
  public:
   Whole() {
@@ -56,7 +56,7 @@ class Whole {
            service_->page.status().ml_dsa_devices == 0 ||
            service_->page.status().slh_dsa_devices == 0)
       std::this_thread::yield();
-    // The folder is in nobody's way once the process has ended.
+    // The folder is left behind when the process ends.
     address_.sun_family = AF_UNIX;
     std::memcpy(address_.sun_path, path_.c_str(), path_.size() + 1);
   }
@@ -68,7 +68,7 @@ class Whole {
     return socket;
   }
 
-  // Returns when nothing of a client is left.
+  // Returns when the service holds nothing of a client.
   void wait_for_rest() const {
     const auto until = std::chrono::steady_clock::now() + kMostWait;
     const daemon::Counters &counters = service_->counters;
@@ -151,7 +151,7 @@ class Client {
     if (socket >= 0) (void)send_packet(socket, {pieces.begin(), pieces.size()}, descriptors);
   }
 
-  // Any bytes, with or without a right header, and maybe with descriptors.
+  // Sends any bytes, with or without a valid header, and with up to three descriptors.
   static void send_any(int socket, Script &script) {
     const uint8_t how = script.byte();
     std::vector<uint8_t> packet(script.number() % 512);
@@ -168,7 +168,8 @@ class Client {
     if (!packet.empty()) send(socket, {packet}, descriptors);
   }
 
-  // A right request, with a change where the script says so.
+  // Sends a valid request for a private operation, with the key or without, and changes bytes where
+  // the script says so.
   void send_private(Script &script) {
     const int socket = channel(script);
     const uint8_t how = script.byte();
@@ -199,7 +200,7 @@ class Client {
     send(socket, {packet});
   }
 
-  // The same for a signature, with the key or without, and of a set that there is or not.
+  // The same for a signature, with a parameter set that exists or not.
   void send_sign(Script &script) {
     const int socket = channel(script);
     const uint8_t which = script.byte(), how = script.byte();
@@ -225,7 +226,7 @@ class Client {
     send(socket, {view(fixed), exponent});
   }
 
-  // Answers are right packets, whatever was asked.
+  // Receives an answer, which must be a valid packet, whatever was sent.
   void receive(int socket) {
     static std::vector<uint8_t> buffer(sizeof(Result) + kMostOutputBytes);
     pollfd one{socket, POLLIN, 0};

@@ -15,7 +15,7 @@
 #include "lanecrypt/lanecrypt.h"
 #include "service/wire/sort.h"
 
-// Of all families: how long an output is.
+// A key of any family: the length of its outputs and a reference count.
 struct FakeKey {
   virtual ~FakeKey() = default;
   size_t bytes = 0;
@@ -37,7 +37,7 @@ void leave(const FakeKey *key) {
   delete key;
 }
 
-// A job that was submitted, and the key that it keeps.
+// A submitted job, with a reference to its key.
 struct Job {
   const FakeKey *key;
   const uint8_t *in;
@@ -45,7 +45,8 @@ struct Job {
   lc_completion completion;
 };
 
-// How the job with this input ends: well, unless its first byte names another end.
+// Returns the status with which a job ends: LC_OK, unless the first byte of its input says
+// otherwise.
 lc_status end_of(const uint8_t *in) {
   switch (in[0]) {
     case 0xf1:
@@ -83,7 +84,7 @@ struct lc_context {
     for (;;) {
       changed.wait(lock, [this] { return stopping || !jobs.empty(); });
       if (jobs.empty()) return;
-      // All that are there are a batch.
+      // All waiting jobs are one batch.
       std::deque<Job> batch;
       batch.swap(jobs);
       lock.unlock();
@@ -109,7 +110,7 @@ lc_status begin(lc_context *context, const FakeKey *key, const void *from, void 
                 const lc_completion *completion) {
   require(completion->callback != nullptr);
   const auto *const in = static_cast<const uint8_t *>(from);
-  // Some are not even begun.
+  // Some jobs are refused.
   if (in[0] == 0xfe) return LC_ERROR_ARGUMENT;
   if (in[0] == 0xff) return LC_ERROR_NO_DEVICE;
   use(key);
@@ -157,7 +158,7 @@ lc_status lc_counters_get(lc_context *, uint32_t, lc_counters *) { return LC_OK;
 
 lc_status lc_rsa_key_new(const lc_rsa_parts *parts, lc_rsa_key **key) {
   const auto *const e = static_cast<const uint8_t *>(parts->e.bytes);
-  // So that some keys are refused.
+  // Refuses keys with an even exponent, so that both cases occur.
   if (parts->e.length == 0 || e[parts->e.length - 1] % 2 == 0) return LC_ERROR_ARGUMENT;
   const auto *const n = static_cast<const uint8_t *>(parts->n.bytes);
   size_t zeros = 0;
@@ -172,7 +173,7 @@ void lc_rsa_key_free(lc_rsa_key *key) {
   if (key != nullptr) leave(key);
 }
 
-// So that some keys are refused here too.
+// Refuses some keys, so that both cases occur.
 int lc_rsa_key_has_primes(const lc_rsa_key *key) { return key->bytes % 8 != 7 ? 1 : 0; }
 
 size_t lc_rsa_key_bytes(const lc_rsa_key *key) { return key->bytes; }
@@ -187,7 +188,7 @@ lc_status lc_rsa_submit(lc_context *context, const lc_rsa_job *job, const lc_com
 }
 
 lc_status lc_ml_dsa_key_new(const lc_ml_dsa_parts *parts, lc_ml_dsa_key **key) {
-  // So that some keys are refused.
+  // Refuses keys with an even first byte, so that both cases occur.
   const auto *const secret = static_cast<const uint8_t *>(parts->private_key);
   if (secret != nullptr && secret[0] % 2 == 0) return LC_ERROR_ARGUMENT;
   ++keys;
@@ -211,7 +212,7 @@ lc_status lc_ml_dsa_submit(lc_context *context, const lc_ml_dsa_job *job,
   return begin(context, message.key, message.message, message.signature, completion);
 }
 
-// The root is the first byte of the seeds, so that some keys are refused.
+// The root consists of the first byte of the seeds, so that some keys of the script are refused.
 lc_status lc_slh_dsa_generate(lc_context *, const lc_slh_dsa_generation *generation, lc_result *) {
   const auto *const seeds = static_cast<const uint8_t *>(generation->seeds);
   if (seeds[0] == 0xf4) return LC_ERROR_NO_DEVICE;

@@ -1,5 +1,5 @@
-// Stands for liblanecrypt where the service is fuzzed: it computes nothing, ends jobs on a thread
-// of its own, and fails as the inputs of the jobs say.
+// A substitute for liblanecrypt, to fuzz the service: it computes nothing, completes jobs on a
+// separate thread, and fails as the first bytes of their inputs say.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace lanecrypt::fuzz {
 
-// How many keys of the library there are.
+// Returns how many keys of the library exist.
 size_t keys_of_library();
 
 }  // namespace lanecrypt::fuzz

@@ -15,11 +15,11 @@ HELLO, OPEN_CHANNELS, FORGET_KEY, LOOK_AGAIN, STATISTICS = 1, 2, 3, 4, 5
 WELCOME, CHANNELS, TEXT, REFUSED = 16, 17, 18, 19
 RSA_PRIVATE, RSA_GENERATE, ML_DSA_SIGN, SLH_DSA_SIGN = 32, 33, 34, 35
 RESULT, RSA_KEY, STILL_AT_WORK = 48, 49, 50
-# By the numbers of the sets: the lengths of inputs and of keys.
+# For each parameter set, by its number: the lengths of the input and of the key.
 ML_DSA = {44: (96, 2560), 65: (96, 4032), 87: (96, 4896)}
 SLH_DSA = {first + kind: lengths for first in (0, 6) for kind, lengths in enumerate(
     [(46, 48), (50, 48), (63, 72), (66, 72), (79, 96), (81, 96)])}
-# Of ML-DSA, and those of SLH-DSA that have room in wire.cpp's packets.
+# The lengths of the signatures of ML-DSA, and of SLH-DSA those that fit into wire.cpp's packets.
 SIGNATURES = [2420, 3309, 4627, 7856]
 
 
@@ -48,7 +48,7 @@ def key_made(outcome):
     return packet(RSA_KEY, struct.pack("=I8HI", outcome, *parts, 0) + bytes([9]) * sum(parts))
 
 
-# wire.cpp: descriptors that are sent, room for them, and a packet.
+# wire.cpp reads the number of descriptors to send, the room for them, and a packet.
 PACKETS = [
     packet(HELLO), packet(OPEN_CHANNELS, struct.pack("=II", 4, 0)),
     packet(FORGET_KEY, struct.pack("=Q", 7)), packet(LOOK_AGAIN), packet(STATISTICS),
@@ -67,7 +67,7 @@ PACKETS = [
 WIRE = [bytes([descriptors, room]) + body for body in PACKETS
         for descriptors, room in ((0, 0), (1, 1), (3, 2))]
 
-# daemon.cpp: steps by their numbers there.
+# daemon.cpp reads steps, each with its number in Client::step().
 SAY_HELLO, READ, STATISTICS_STEP = bytes([0]), bytes([5]), bytes([4])
 
 
@@ -79,7 +79,7 @@ def sign(channel, how, key, first=0x11):
     return bytes([8, channel, how, key, first])
 
 
-# A signature by the set at that place of kSignatureSets.
+# Returns a step that signs with the parameter set at index `which` of kSignatureSets.
 def by_set(channel, which, how, key, first=0x11, secret=1):
     return bytes([11, channel, which, how, key, first, *([secret] if how & 4 else [])])
 
@@ -118,7 +118,7 @@ DAEMON = [
     SAY_HELLO + b"".join(channels(32) for _ in range(40)),
 ]
 
-# client.cpp: the packets of the service, then what the client does.
+# client.cpp reads the packets of the service, and then the operations of the client.
 GOOD_WELCOME = bytes([0, 0, 1])
 
 

@@ -1,4 +1,4 @@
-// A fuzzer's input, read as a script: small numbers that choose what is done, and bytes.
+// Reads a fuzzer's input as a script: small numbers, which choose what is done, and bytes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace lanecrypt::fuzz {
 
-// Whatever is left out is 0.
+// After the end of the input, all numbers are 0.
 class Script {
  public:
   Script(const uint8_t *data, size_t size) : left_(data, size) {}
@@ -22,12 +22,12 @@ class Script {
     left_ = left_.subspan(1);
     return first;
   }
-  // Of two bytes, the lower one first.
+  // Reads a little-endian number of two bytes.
   uint16_t number() {
     const unsigned low = byte();
     return uint16_t(low | unsigned{byte()} << 8);
   }
-  // The next bytes, fewer where the script ends.
+  // Returns the next `count` bytes, or those that are left.
   std::span<const uint8_t> bytes(size_t count) {
     const std::span<const uint8_t> taken = left_.first(std::min(count, left_.size()));
     left_ = left_.subspan(taken.size());
@@ -38,7 +38,8 @@ class Script {
   std::span<const uint8_t> left_;
 };
 
-// Ends the program, so that the fuzzer keeps the input. Not an assert(): that goes in a release.
+// Traps if `holds` is false, so that the fuzzer keeps the input. An assert() would be missing in a
+// release build.
 inline void require(bool holds) {
   if (!holds) __builtin_trap();
 }

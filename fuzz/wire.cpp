@@ -1,5 +1,5 @@
-// Fuzzes what reads packets: whatever comes, spans lie in the packet and lengths are as the
-// protocol has them, and what a socket receives is what was sent.
+// Fuzzes the functions that parse packets, and the sockets. For any input, the returned spans must
+// lie in the packet and have the lengths of the protocol, and a socket must receive what was sent.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -80,14 +80,15 @@ void read_answers(Bytes packet) {
   }
 }
 
-// The lowest number that no descriptor has.
+// Returns the lowest free descriptor number.
 int free_number(int file) {
   const int number = dup(file);
   close(number);
   return number;
 }
 
-// Sends a packet, with descriptors of one file, and receives it with room for some of them.
+// Sends a packet with `descriptors` descriptors of one file, and receives it with room for `room`
+// of them.
 void pass_through(Bytes packet, size_t descriptors, size_t room) {
   int pair[2];
   static const int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -95,7 +96,7 @@ void pass_through(Bytes packet, size_t descriptors, size_t room) {
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) abort();
   const std::vector<int> sent(descriptors, file);
   const Bytes pieces[] = {packet.first(packet.size() / 2), packet.subspan(packet.size() / 2)};
-  // A control message needs a byte to go with.
+  // The packet is not empty, since a control message needs at least one byte with it.
   require(send_packet(pair[0], pieces, sent) == Transfer::kDone);
   std::vector<uint8_t> buffer(4096);
   std::vector<int> came(room);
@@ -115,10 +116,10 @@ void pass_through(Bytes packet, size_t descriptors, size_t room) {
   for (size_t n = 0; n < count; ++n) close(came[n]);
   close(pair[0]);
   close(pair[1]);
-  require(free_number(file) == first_free);  // none is left open
+  require(free_number(file) == first_free);  // no descriptor has leaked
 }
 
-// The same in two parts, after a look at the beginning.
+// Sends a packet, peeks at its first bytes, and receives it in two parts.
 void pass_in_parts(Bytes packet) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) abort();
@@ -154,7 +155,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Script script(data, size);
   const size_t descriptors = script.byte() % 8, room = script.byte() % 6;
   const Bytes rest = script.bytes(kMostPacketBytes);
-  // In memory of its own, so that a byte behind it is seen to be read.
+  // Copies the packet to its own allocation, so that AddressSanitizer sees reads behind its end.
   const std::unique_ptr<uint8_t[]> copy(new uint8_t[rest.size()]);
   std::copy(rest.begin(), rest.end(), copy.get());
   const Bytes packet(copy.get(), rest.size());

@@ -14,24 +14,26 @@ using service::Family;
 using service::Sort;
 using service::StatusPage;
 
-// A process that signs once or twice has nothing to gain.
+// A process with fewer operations than this does not connect: it has nothing to gain.
 constexpr uint32_t kFewOperations = 8;
-// How old the count of the machine's tasks may be, and when a newer one is asked for.
+// kFreshNs: the greatest age at which the page's count of runnable tasks is used. kOldNs: the age
+// at which the client asks for a new count.
 constexpr int64_t kFreshNs = 50'000'000, kOldNs = 100'000'000;
 
 int64_t now_ns() { return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count(); }
 
-// How long ago the page says that the tasks were counted. A page may say anything, so the
-// difference wraps around.
+// Returns the age of the page's count of runnable tasks, in ns. A page may hold any value, so the
+// difference is computed modulo 2^64.
 int64_t age_of_count(const StatusPage &page, int64_t now) {
   return int64_t(uint64_t(now) - page.looked_at.load(std::memory_order_relaxed));
 }
 
-// Those of signatures by sets have the last slots. RSA of up to 8192 bits needs none of them.
+// The signature sets have the last slots. RSA of up to 8192 bits needs none of those.
 constexpr size_t kSetSlots = BatchChoice::kSlots - service::kSignatureSetCount;
 static_assert(8192 / 256 < kSetSlots);
 
-// As the library's choices for each family.
+// Maps a kind of operation to the slot and the first guesses of the measurements. The values are
+// those that the library uses for each family.
 BatchChoice::Sort sort_of(const Sort &sort) {
   constexpr BatchChoice::Duration kGuess = std::chrono::microseconds(2500);  // for 2048 bits
   const runtime::BatchKind kind{uint32_t(sort.family), sort.size};
@@ -43,8 +45,8 @@ BatchChoice::Sort sort_of(const Sort &sort) {
   const service::SignatureSet &set = service::kSignatureSets[place];
   if (set.family == Family::kMlDsa)
     return {.kind = kind, .slot = kSetSlots + place, .guess = kGuess};
-  // A thousand hashes take the fastest code on a core with AVX2 42 us. So a program that signs
-  // once need not sign on its core to learn that.
+  // The fastest code on a core with AVX2 takes 42 us for a thousand hashes. With this lower bound a
+  // program that signs once need not sign on its core to learn the time.
   constexpr BatchChoice::Duration kHashes = std::chrono::microseconds(40),
                                   kSlhGuess = std::chrono::microseconds(1000);
   return {.kind = kind,
@@ -53,9 +55,10 @@ BatchChoice::Sort sort_of(const Sort &sort) {
           .least_on_cpu = kHashes * set.thousand_hashes};
 }
 
-// What an operation takes at `load`, as far as the page knows; 0: nothing. At a load that was
-// never seen it is told from the next lower one: twice as many share a launch, which takes
-// little longer. If that is wrong, the first operations tell the right time.
+// Estimates the time of an operation at `load`, in us, from the times on the page; 0 if it has
+// none. A load without a time takes that of the next lower load, times kLongerForTwice for each
+// doubling: operations that share a launch take little longer. If the estimate is wrong, the first
+// operations at this load correct it.
 uint64_t time_at(const std::atomic<uint32_t> (&known)[StatusPage::kLoads], size_t load) {
   constexpr double kLongerForTwice = 1.25;
   double factor = 1;
@@ -69,7 +72,7 @@ uint64_t time_at(const std::atomic<uint32_t> (&known)[StatusPage::kLoads], size_
 
 }  // namespace
 
-// connect() lets one thread at a time call this.
+// Connection::connect() calls this on one thread at a time.
 void Choice::begin(uint32_t cores, uint32_t of_machine) {
   if (owned_ != nullptr) return;
   cores_ = std::clamp<uint32_t>(cores, 1, std::max(of_machine, 1u));
@@ -87,7 +90,7 @@ bool Choice::is_worth_connecting(Family family, uint32_t in_line) {
          operations_.fetch_add(1, std::memory_order_relaxed) + 1 >= kFewOperations;
 }
 
-// As the library's choice for new keys.
+// The limits are those of the library's choice for new keys.
 bool Choice::is_key_worth_it(uint32_t bits) {
   constexpr uint32_t kLongBits = 4096, kFewKeys = 8;
   return bits >= kLongBits || keys_.fetch_add(1, std::memory_order_relaxed) >= kFewKeys;
@@ -113,9 +116,9 @@ void Choice::ran_on_cpu(const Sort &sort, Duration took) {
   choice_.load(std::memory_order_acquire)->ran_on_cpu(sort_of(sort), took);
 }
 
-// Who else wants the cores that this process may use, or would if the service had not taken
-// over his operation. This process's own operations share these cores; those of others, all
-// that the machine has.
+// Returns how many operations compete for the cores that this process may use, or would compete if
+// the service did not do them. The process's own operations count in full. Those of others are
+// scaled by this process's share of the machine's cores.
 size_t Choice::load() const {
   const std::shared_ptr<Session> session = connection_.session();
   if (session == nullptr) return 0;
@@ -125,7 +128,7 @@ size_t Choice::load() const {
   uint64_t others = all - std::min(all, own);
   const int64_t age = age_of_count(page, now_ns());
   if (age >= 0 && age < kFreshNs) {
-    // The page counts this process's tasks at work too.
+    // The page's count includes the tasks of this process that run.
     const uint64_t runnable = page.runnable.load(std::memory_order_relaxed);
     const uint64_t at_work = on_cpu_.load(std::memory_order_relaxed) + 1;
     others += runnable - std::min(runnable, at_work);

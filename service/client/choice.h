@@ -1,4 +1,4 @@
-// Whether the service or the caller's own core is sooner, by the page that the service shares.
+// Decides with the status page whether the service or the caller's own core is faster.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,28 +16,31 @@ namespace lanecrypt::client {
 class Connection;
 class Session;
 
-// Any thread.
+// Thread-safe.
 class Choice {
  public:
   using Duration = runtime::BatchChoice::Duration;
 
   explicit Choice(Connection &connection) : connection_(connection) {}
-  // Called when there first is a session. `cores`: those that this process may use; `of_machine`:
-  // those of the machine.
+  // Starts the choice, when the first session begins. `cores`: the cores that this process may use.
+  // `of_machine`: the cores of the machine.
   void begin(uint32_t cores, uint32_t of_machine);
 
-  // Counts an operation. False for the first few of a process, which are no reason to connect
-  // to the service. One of SLH-DSA takes a core so long that it is.
+  // Counts an operation, and returns whether it justifies a connection to the service: not for the
+  // first few operations of a process. One of SLH-DSA always does, since it takes a core so long.
+  // `in_line`: as in BatchChoice.
   bool is_worth_connecting(service::Family family, uint32_t in_line);
-  // The same for a new key, which to make on a core takes long from 4096 bits on.
+  // Counts a new key of RSA, and returns whether it justifies a connection. From 4096 bits on it
+  // always does, since a core takes long to make such a key.
   bool is_key_worth_it(uint32_t bits);
-  // Whether the page should be made to tell how many tasks want to run. True no more than ten
-  // times a second.
+  // Returns whether to send kLookAgain, so that the page counts the runnable tasks. True at most
+  // ten times a second.
   bool wants_look(const Session &session);
-  // Whether the service is sooner. If not, the caller counts as one at work on its core until
-  // ran_on_cpu(). in_line: as in BatchChoice.
+  // Returns whether the service is faster. If not, the caller counts as an operation on its core
+  // until it calls ran_on_cpu(). `in_line`: as in BatchChoice.
   bool is_service_sooner(const service::Sort &sort, uint32_t in_line);
-  // 0: it was not measured.
+  // Ends what is_service_sooner() counted, and records the time. `took` is 0 if it was not
+  // measured.
   void ran_on_cpu(const service::Sort &sort, Duration took);
 
  private:
@@ -45,7 +48,7 @@ class Choice {
   std::optional<Duration> estimate(const service::Sort &sort, Duration guess) const;
 
   Connection &connection_;
-  // Made by the first begin().
+  // Set by the first begin(); owned by `owned_`.
   std::atomic<runtime::BatchChoice *> choice_{nullptr};
   std::unique_ptr<runtime::BatchChoice> owned_;
   uint32_t cores_ = 1;

@@ -8,7 +8,7 @@ Connection &Client::here() {
   if (current != nullptr && current->connection.is_of_this_process()) return current->connection;
   auto *const made = new Generation(place_, current);
   if (!now_.compare_exchange_strong(current, made, std::memory_order_acq_rel)) {
-    // Another thread was first, and it is of this process too.
+    // Another thread of this process was faster.
     delete made;
     return current->connection;
   }

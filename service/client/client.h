@@ -1,5 +1,4 @@
-// What one user of the service has in a process and in its children: a connection of each
-// process's own.
+// A user of the service in a process and in its children. Each process has its own connection.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,12 +12,13 @@ namespace lanecrypt::client {
 class Client {
  public:
   explicit Client(Place place) : place_(std::move(place)) {}
-  // Ends the session. Nobody uses its connections any more.
+  // Ends the session. No thread may use its connections any more.
   ~Client();
   Client(const Client &) = delete;
 
-  // This process's. The first call of a child of fork makes its own, and closes the child's
-  // copies of its parent's sockets. It takes no lock that the parent could have held.
+  // Returns the connection of this process. The first call in a child of fork() makes a new
+  // connection and closes the child's copies of its parent's sockets. It takes no lock that the
+  // parent could have held at the fork.
   Connection &here();
 
  private:

@@ -8,7 +8,7 @@
 namespace lanecrypt::client {
 namespace {
 
-// From the first system call of a connection to the service's welcome.
+// The time limit from the first system call of a connection to the service's kWelcome.
 constexpr std::chrono::milliseconds kConnecting{250};
 constexpr std::chrono::milliseconds kFirstPause{250};
 constexpr std::chrono::seconds kLongestPause{60};
@@ -18,7 +18,7 @@ constexpr std::chrono::seconds kLongestPause{60};
 Connection::Connection(const Place &place)
     : place_(place), born_in_(process::forks()), choice_(*this) {}
 
-// With the lock.
+// Returns the session unless it has ended. If the service ended it, notes the loss. Needs `mutex_`.
 std::shared_ptr<Session> Connection::current() {
   if (session_ == nullptr || !session_->has_ended()) return session_;
   const Fault fault = session_->fault();
@@ -42,7 +42,8 @@ bool Connection::may_connect() {
   return current() == nullptr && Clock::now() >= next_try_;
 }
 
-// With the lock.
+// Counts a failure and sets the time of the next attempt. The pause doubles with each failure in a
+// row, up to kLongestPause. Needs `mutex_`.
 void Connection::note_failure(Clock::time_point now) {
   const uint32_t before = std::min(failures_.fetch_add(1, std::memory_order_relaxed), 16u);
   next_try_ = now + std::min<Clock::duration>(kFirstPause * (1u << before), kLongestPause);

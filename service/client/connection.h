@@ -1,5 +1,5 @@
-// A process's connection to the service, made when an operation first may gain by it and made
-// again after a failure, but not at once.
+// A process's connection to the service. It is made when an operation first may gain by it. After a
+// failure it is made again, after a pause.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,40 +16,42 @@
 
 namespace lanecrypt::client {
 
-// Any thread of the process that made it.
+// Thread-safe in the process that made it.
 class Connection {
  public:
-  // `place` outlives it.
+  // `place` must outlive the connection.
   explicit Connection(const Place &place);
   Connection(const Connection &) = delete;
 
   bool is_of_this_process() const { return born_in_ == process::forks(); }
-  // The session, if there is one that has not ended. No system call.
+  // Returns the session, or nullptr if there is none or it has ended. Makes no system call.
   std::shared_ptr<Session> session();
-  // Whether connect() would try now. No system call.
+  // Returns whether connect() would try now. Makes no system call.
   bool may_connect();
-  // The session, or a new one if the last failure is long enough ago. Only one thread tries at
-  // a time. The others wait for it if `waits` says so, and otherwise get nullptr.
+  // Returns the session, or makes one unless the pause after the last failure is not over. One
+  // thread at a time tries. With `waits` the others block until it is done; without, they get
+  // nullptr.
   std::shared_ptr<Session> connect(bool waits);
-  // After an operation that the service did.
+  // Resets the pause. Called after an operation that the service answered.
   void note_answer() {
     if (failures_.load(std::memory_order_relaxed) != 0)
       failures_.store(0, std::memory_order_relaxed);
   }
 
-  // True once for each session that the service has ended.
+  // Returns true once for each session that the service has ended.
   bool take_loss() {
     return has_untold_loss_.load(std::memory_order_relaxed) && has_untold_loss_.exchange(false);
   }
-  // The path of the socket that was tried last, and why there is no session.
+  // The path of the socket that was tried last, and the reason why there is no session.
   std::string path();
   std::string why();
 
   Choice &choice() { return choice_; }
 
-  // Nobody needs it any more.
+  // Ends the session without counting a failure.
   void end();
-  // In a child of fork, where this is its parent's: closes the child's copies.
+  // Called in a child of fork() on its parent's connection: closes the child's copies of the
+  // sockets.
   void close_copies();
 
  private:
@@ -63,10 +65,11 @@ class Connection {
   std::mutex connecting_;
   std::mutex mutex_;
   std::shared_ptr<Session> session_;
-  // The same for a child of fork, which must not take the lock.
+  // The same session for a child of fork(), which must not take `mutex_`.
   std::atomic<Session *> for_child_{nullptr};
   std::string path_, why_;
-  // The last session is why there is none. Noted without memory, of which there may be none.
+  // The last session was lost, which is why there is none. A flag instead of a text, since there
+  // may be no memory.
   bool is_lost_ = false;
   Clock::time_point next_try_;
   std::atomic<uint32_t> failures_{0};

@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kHighNumber = 1000, kFirstOrdinary = 3;
 
-// Moves a descriptor to a number of at least `least`. -1: there is none, and the descriptor
-// is as it was.
+// Moves a descriptor to the lowest free number from `least` on. Returns -1 if there is none; the
+// descriptor is then unchanged.
 int move(int descriptor, int least) {
   const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, least);
   if (moved >= 0) (void)::close(descriptor);

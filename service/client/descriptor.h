@@ -1,6 +1,6 @@
-// A descriptor of ours in a program that knows nothing of it. The program may close all
-// descriptors that it does not know, and open files of its own under their numbers. So we
-// remember which file a descriptor is, and look before we use it.
+// A file descriptor that a library keeps in a program that does not know of it. The program may
+// close all descriptors that it does not know, and open other files under their numbers. So the
+// class remembers the device and inode of its file and compares them before each use.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,23 +12,24 @@ namespace lanecrypt::client {
 
 class OwnDescriptor {
  public:
-  // Low numbers are wanted by programs that use select() or fill their limit. `kHigh` takes a
-  // number above them, where the limit allows. Neither kind takes a standard file's.
+  // kHigh moves the descriptor to a number from 1000 on, if the limit allows: low numbers are
+  // scarce in programs that use select() or that reach their limit. Neither kind takes the number
+  // of standard input, output or error.
   enum class Number { kAny, kHigh };
 
   OwnDescriptor() = default;
-  // Takes `descriptor` over, which may be -1 for none.
+  // Takes ownership of `descriptor`; -1 means none.
   explicit OwnDescriptor(int descriptor, Number number = Number::kAny);
   ~OwnDescriptor() { close(); }
   OwnDescriptor(OwnDescriptor &&other) noexcept { *this = std::move(other); }
   OwnDescriptor &operator=(OwnDescriptor &&other) noexcept;
 
-  // -1: none.
+  // -1 if there is none.
   int get() const { return descriptor_; }
   bool is_there() const { return descriptor_ >= 0; }
-  // Whether the number still is our file. It costs one system call.
+  // Returns whether the number still refers to the same file. Makes one system call.
   bool is_ours() const;
-  // Closes it if it is ours.
+  // Closes the descriptor if is_ours().
   void close();
 
  private:

@@ -17,12 +17,12 @@ using service::Transfer;
 
 namespace {
 
-// The fixed part of a request.
+// The fixed part of a request, for RSA or for a signature.
 struct FixedPart {
   service::RsaPrivate rsa{};
   service::Sign sign{};
 
-  // `more` bytes follow it.
+  // Fills in the fixed part and returns its bytes. `more` bytes will follow it in the packet.
   std::span<const uint8_t> fill(const Key &key, size_t in_bytes, const service::KeyParts &parts,
                                 size_t more) {
     if (key.sort().family != service::Family::kRsa) {
@@ -67,7 +67,7 @@ Exchange::State Exchange::send(bool with_key) {
     case Transfer::kDone:
       return State::kWaits;
     case Transfer::kWouldBlock:
-      // A channel that has nothing under way has room: the kernel lacks memory.
+      // A channel without a request under way always has room, so the kernel is out of memory.
       outcome_ = Outcome::kBusy;
       return State::kRefused;
     default:
@@ -87,8 +87,9 @@ Transfer Exchange::receive_short(bool waits) {
   return Transfer::kDone;
 }
 
-// A long output goes where it shall be at once: the stack may be a job's, which is small. The head
-// of the answer is looked at before, so that nothing but an output gets there.
+// Receives an answer with a long output straight into `out_`: the stack may be that of an ASYNC
+// job, which is small. The head of the answer is checked first, so that only an output of the right
+// length is written there.
 Transfer Exchange::receive_long(bool waits) {
   uint8_t head[sizeof(service::Result)];
   const service::Received seen = service::peek_packet(channel_.socket.get(), head, waits);
@@ -99,7 +100,7 @@ Transfer Exchange::receive_long(bool waits) {
   if (result->output_bytes != bytes || result->header.bytes != sizeof head + bytes)
     return Transfer::kClosed;
   outcome_ = result->outcome;
-  // Nobody else takes anything from the channel.
+  // Only this thread receives from the channel, so the packet is still the one that was checked.
   return service::receive_in_parts(channel_.socket.get(), head, out_.first(bytes)).transfer ==
                  Transfer::kDone
              ? Transfer::kDone
@@ -127,13 +128,13 @@ Exchange::State Exchange::receive(bool waits) {
 
 Exchange::State Exchange::wait() {
   constexpr std::chrono::seconds kSlice{1};
-  // The first look is the wait itself, in one system call.
+  // The first receive() blocks, so that the usual case takes one system call.
   State state = receive(true);
   while (state == State::kWaits) {
     const Clock::time_point now = Clock::now();
     const Clock::time_point limit{Clock::duration(began_) + kSilence};
     if (session_.has_ended()) return State::kEnded;
-    // The program may close a channel unseen, so the wait is cut into slices.
+    // The program may have closed the channel, so the wait is cut into slices.
     const bool is_ready = wait_for(channel_.socket.get(), std::min(limit, now + kSlice));
     state = receive(false);
     if (state == State::kWaits && !is_ready && Clock::now() >= limit) return end(Fault::kService);

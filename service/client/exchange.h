@@ -1,4 +1,4 @@
-// One operation with a private key on a channel: the request, and its answer.
+// One operation with a private key on a channel: sends the request and receives its answer.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,33 +12,33 @@
 
 namespace lanecrypt::client {
 
-// It owns nothing: the stack of an ASYNC job that is never resumed is freed, and no destructor
-// runs. All that it refers to outlives it. One thread at a time.
+// Owns nothing: if an ASYNC job is never resumed, its stack is freed and no destructor runs. All
+// that it refers to must outlive it. Not thread-safe.
 class Exchange {
  public:
   enum class State {
-    kWaits,    // the answer is to come
-    kDone,     // the output is there
+    kWaits,    // the answer has not come
+    kDone,     // the output is in `out`
     kRefused,  // outcome() says why
-    kEnded,    // the session is of no more use, and was ended
-    kNoKey,    // the numbers of the key cannot be had, and nothing was sent
+    kEnded,    // the session was ended
+    kNoKey,    // the numbers of the key are not available; nothing was sent
   };
 
-  // RSA: `in` and `out` are as long as the modulus. Others: `in` is what is signed, as
-  // service::Sign has it, and `out` the signature.
+  // RSA: `in` and `out` are as long as the modulus. Signatures: `in` is the input that
+  // service::Sign describes, and `out` gets the signature.
   Exchange(Session &session, Channel &channel, Key &key, std::span<const uint8_t> in,
            std::span<uint8_t> out)
       : session_(session), channel_(channel), key_(key), in_(in), out_(out) {}
 
-  // Sends the request. The key goes with it unless the service has it.
+  // Sends the request, with the key unless the service has confirmed that it has the key.
   State send() { return send(!key_.is_known_in(session_)); }
-  // Takes the answer, if it is there. With `waits` it waits for it, but no longer than a second.
-  // A service that does not know the key gets the request again.
+  // Receives the answer if it is there. With `waits` it blocks for it, up to a second. If the
+  // service does not know the key, sends the request again, with the key.
   State receive(bool waits);
-  // Waits for the answer, for kSilence at most.
+  // Blocks until the answer comes. After kSilence it ends the session.
   State wait();
 
-  // After kRefused.
+  // Valid after kRefused.
   service::Outcome outcome() const { return outcome_; }
   bool is_of_slh_dsa() const { return key_.sort().family == service::Family::kSlhDsa; }
 

@@ -17,12 +17,12 @@ using service::Outcome;
 using service::Transfer;
 
 constexpr std::chrono::milliseconds kSlice{250};
-// No key takes so long, whatever the service says.
+// The time limit of one key, even if the service reports that it still searches.
 constexpr std::chrono::minutes kMost{10};
-// The service searches for so many at once, and shares them among all.
+// The most keys under way. The service searches for as many at once, shared among all clients.
 constexpr size_t kMostAtOnce = 8;
 
-// A key that the service searches for.
+// A key for which the service searches.
 struct Search {
   Channel *channel = nullptr;
   Clock::time_point began = Clock::now(), heard = began;
@@ -32,7 +32,7 @@ class Generating {
  public:
   Generating(Connection &connection, Session &session, const NewKeys &wish)
       : connection_(connection), session_(session), wish_(wish) {}
-  // The service learns by the end of a channel that nobody wants its key.
+  // Closes the channels of searches that are still under way: that tells the service to stop them.
   ~Generating() {
     for (const Search &search : searches_) session_.drop(search.channel);
   }
@@ -90,7 +90,7 @@ class Generating {
     (void)poll(polled, searches_.size(), int(std::clamp<int64_t>(left.count(), 0, 1000)));
   }
 
-  // False where nothing more can come.
+  // Receives what has come on a channel. Returns false if the generation must end.
   bool look_at(size_t number) {
     Search &search = searches_[number];
     const OwnDescriptor &socket = search.channel->socket;
@@ -115,7 +115,7 @@ class Generating {
     searches_.erase(searches_.begin() + ptrdiff_t(number));
     if (made->outcome == Outcome::kFailed) return false;
     if (made->outcome != Outcome::kDone) {
-      // It has room for those that are under way, at most.
+      // The service has room for no more keys than are under way now.
       most_ = searches_.size();
       return true;
     }
@@ -141,7 +141,7 @@ Made generate(Connection &connection, const NewKeys &wish) {
   const std::shared_ptr<Session> session = connection.session();
   if (session == nullptr) return Made::kNot;
   const Made made = Generating(connection, *session, wish).run();
-  // The connection learns of the session's end now, so that the log has it now.
+  // Makes the connection notice the end of the session now, so that the loss is logged now.
   (void)connection.session();
   return made;
 }

@@ -10,7 +10,7 @@ namespace lanecrypt::client {
 JobWatch::JobWatch() : born_in_(process::forks()), epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
 
 JobWatch::~JobWatch() {
-  // First, since that ends all watching. In a sandbox no other call may be allowed.
+  // This comes first, since it ends all watches. A sandbox may allow no other call.
   epoll_.close();
   if (channel_ == nullptr || !session_->is_of_this_process()) return;
   settle();
@@ -28,7 +28,8 @@ bool JobWatch::watch(int descriptor) const {
   return descriptor >= 0 && epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
 
-// Without this, a child's copy of the descriptor would keep it watched.
+// Removes a descriptor from the set. Closing it would not be enough: a child's copy would keep it
+// watched.
 void JobWatch::unwatch(int descriptor) const {
   epoll_event event{};
   (void)epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, descriptor, &event);
@@ -47,7 +48,7 @@ void JobWatch::leave_session() {
 
 Channel *JobWatch::prepare(const std::shared_ptr<Session> &session) {
   if (session_ != session) leave_session();
-  // An earlier job was given up, and its answer may come yet.
+  // An earlier job was abandoned, and its answer may still come.
   if (is_under_way_) drop();
   if (session_ == nullptr) {
     if (!watch(session->timer())) return nullptr;

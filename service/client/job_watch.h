@@ -1,5 +1,6 @@
-// What the program of an ASYNC job waits by: an epoll descriptor of the job's channel and of
-// its session's timer. Programs such as `openssl speed` take no more than one descriptor.
+// The descriptor on which the program of an ASYNC job waits: an epoll descriptor of the job's
+// channel and of its session's timer. Programs such as `openssl speed` take no more than one
+// descriptor.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,37 +12,36 @@
 
 namespace lanecrypt::client {
 
-// Belongs to a wait context of OpenSSL's, which serves one job after another. One thread at a
-// time.
+// Belongs to an ASYNC_WAIT_CTX of OpenSSL, which serves one job after another. Not thread-safe.
 class JobWatch {
  public:
-  // A descriptor of -1: there is none to be had.
+  // descriptor() is -1 if epoll_create1() fails.
   JobWatch();
-  // In a child of fork it only closes what the child has copies of.
+  // In a child of fork() it only closes the child's copies.
   ~JobWatch();
   JobWatch(const JobWatch &) = delete;
 
   int descriptor() const { return epoll_.get(); }
-  // False in a child of fork, which shares its parent's descriptor, or where the program has
-  // closed that. Then another watch must take its place.
+  // Returns false in a child of fork(), which shares its parent's epoll instance, and if the
+  // program has closed the descriptor. Then the caller must make another JobWatch.
   bool is_usable() const;
 
-  // Watches a channel of `session`, on which nothing is under way. nullptr: the session has
-  // none, or has ended.
+  // Returns a channel of `session` without a request under way, and watches it. Returns nullptr if
+  // the session has none or has ended.
   Channel *prepare(const std::shared_ptr<Session> &session);
   Session &session() const { return *session_; }
-  // The request on that channel has been sent. Returns a number that no other operation of this
-  // watch has.
+  // Notes that the request on that channel has been sent. Returns a number that is unique to this
+  // operation in this JobWatch.
   uint64_t begin();
-  // Whether the channel still has that operation, and is this process's. A program may have
-  // given the job up, and begun another with the same wait context. A child may go on with a
-  // job of its parent's.
+  // Returns whether the channel still carries that operation and belongs to this process. A program
+  // may have abandoned the job and started another with the same wait context. A child of fork()
+  // may resume a job of its parent.
   bool has(uint64_t operation) const {
     return born_in_ == process::forks() && channel_ != nullptr && operation_ == operation;
   }
-  // The answer has come, or nothing was sent.
+  // Called when the answer has come, or if nothing was sent.
   void finish();
-  // The channel is of no more use.
+  // Closes the channel.
   void drop();
 
  private:

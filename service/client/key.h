@@ -1,4 +1,4 @@
-// A private key as its owner names it to the service.
+// A private key and the number under which the service knows it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,29 +13,31 @@
 
 namespace lanecrypt::client {
 
-// The numbers of a private key of RSA, or the bytes of another, in memory that is wiped.
+// The numbers of an RSA private key, or the bytes of another private key. If they were copied, they
+// lie in `memory`, which is wiped.
 struct KeyNumbers {
   secure::KeyMemory memory;
   service::KeyParts parts;
 };
 
-// Any thread. A child of fork may use it too, in a session of its own.
+// Thread-safe. A child of fork() may use it too, in its own session.
 class Key {
  public:
   explicit Key(const service::Sort &sort);
   Key(const Key &) = delete;
 
-  // Never 0, and no other key of this process has it.
+  // Never 0, and unique in the process.
   uint64_t number() const { return number_; }
   const service::Sort &sort() const { return sort_; }
-  // The numbers, for a service that does not have them yet. False: they cannot be had.
+  // Stores the numbers of the key in `to`, for a service that does not have them. Returns false if
+  // they are not available.
   virtual bool copy_numbers(KeyNumbers &to) const = 0;
 
-  // Whether the service has confirmed that it has the key.
+  // Returns whether the service has confirmed that it has the key.
   bool is_known_in(const Session &session) const {
     return confirmed_in_.load(std::memory_order_acquire) == session.number();
   }
-  // Whether it may be sent: the service takes only so many.
+  // Returns whether the key may be sent: the service takes a limited number of keys.
   bool has_room_in(const Session &session) const {
     return is_known_in(session) ||
            session.keys.load(std::memory_order_relaxed) < session.most_keys();
@@ -43,10 +45,10 @@ class Key {
   void was_sent_in(const Session &session) { sent_in_.store(session.number()); }
   void is_confirmed_in(Session &session);
   void is_unknown_in(Session &session);
-  // The service does not take it.
+  // Notes that the service refused the key as bad.
   void refuse() { is_refused_.store(true, std::memory_order_relaxed); }
   bool is_refused() const { return is_refused_.load(std::memory_order_relaxed); }
-  // Has the service forget it. Nobody uses it any more.
+  // Tells the service to forget the key. No thread may use it any more.
   void forget_in(Session &session);
 
  protected:
@@ -55,7 +57,7 @@ class Key {
  private:
   const uint64_t number_;
   const service::Sort sort_;
-  // Numbers of sessions.
+  // Session numbers; 0: none.
   std::atomic<uint64_t> sent_in_{0}, confirmed_in_{0};
   std::atomic<bool> is_refused_{false};
 };

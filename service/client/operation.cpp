@@ -16,7 +16,7 @@ Taken conclude(Connection &connection, const Exchange &exchange, Exchange::State
         return exchange.is_of_slh_dsa() ? Taken::kNever : Taken::kFailed;
       return exchange.outcome() == Outcome::kFailed ? Taken::kFailed : Taken::kNot;
     case Exchange::State::kEnded:
-      // The connection learns of it now, so that the log has it now.
+      // Makes the connection notice the end of the session now, so that the loss is logged now.
       (void)connection.session();
       return Taken::kFailed;
     default:

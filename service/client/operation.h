@@ -1,4 +1,4 @@
-// Operations with private keys by the service, for a thread that waits.
+// Runs operations with private keys in the service and waits for them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,19 +10,20 @@
 
 namespace lanecrypt::client {
 
-// What became of an operation that the service was to do.
+// The result of an operation that was meant for the service.
 enum class Taken {
   kDone,
-  kNot,     // it has no room or no device, or is not there: no fault of anybody's
-  kFailed,  // it failed, or has stopped answering
-  kNever,   // nobody may do it, or a key of SLH-DSA is given away
+  kNot,     // the service has no room or no device, or there is no session: no error
+  kFailed,  // the service failed or stopped answering
+  kNever,   // nothing may make the signature: it would reveal a key of SLH-DSA
 };
 
-// What an exchange that is over means.
+// Maps the state of a finished exchange to its result, and tells the connection of an answer or a
+// loss.
 Taken conclude(Connection &connection, const Exchange &exchange, Exchange::State state);
 
-// Does what the key is for, with `in` and `out` as Exchange has them. The thread waits. It needs a
-// session: where there is none, it is kNot.
+// Runs one operation with `key` and blocks until it is done. `in` and `out` are as in Exchange.
+// Returns kNot if there is no session.
 Taken run_private(Connection &connection, Key &key, std::span<const uint8_t> in,
                   std::span<uint8_t> out);
 

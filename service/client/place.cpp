@@ -22,10 +22,10 @@
 namespace lanecrypt::client {
 namespace {
 
-// Whose sockets count.
+// The users whose sockets are trusted.
 using Owners = std::vector<uid_t>;
 
-// The number of a user that is named by its name or its number.
+// Returns the user ID for a user name or a decimal user ID.
 std::optional<uid_t> find_user(const std::string &user) {
   uid_t number = 0;
   const char *const end = user.data() + user.size();
@@ -38,7 +38,8 @@ std::optional<uid_t> find_user(const std::string &user) {
   return found != nullptr ? std::optional(found->pw_uid) : std::nullopt;
 }
 
-// An empty text if the socket and its folder are right. *owner is the socket's.
+// Checks the owner and the folders of a socket. Returns an empty string and sets `*owner` if they
+// are trusted, otherwise the reason.
 std::string fault_of(const std::string &path, const Owners &owners, uid_t *owner) {
   const std::string folder = path.substr(0, std::max<size_t>(path.rfind('/'), 1));
   if (std::string fault = process::fault_of_folder(folder, owners); !fault.empty()) return fault;
@@ -58,7 +59,7 @@ void set_limit(int socket, int option, Clock::duration limit) {
   (void)setsockopt(socket, SOL_SOCKET, option, &time, sizeof time);
 }
 
-// Connects, and looks who is there. `why` says why not.
+// Connects to the socket and checks the peer's credentials. If that fails, sets `*why`.
 OwnDescriptor connect_to(const std::string &path, uid_t owner, Clock::time_point end,
                          std::string *why) {
   sockaddr_un address{};
@@ -70,7 +71,7 @@ OwnDescriptor connect_to(const std::string &path, uid_t owner, Clock::time_point
   std::memcpy(address.sun_path, path.data(), path.size());
   OwnDescriptor made(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0),
                      OwnDescriptor::Number::kHigh);
-  // If the service is behind with accept(), connect() waits for no longer than this.
+  // Limits how long connect() blocks if the service's backlog is full.
   if (made.is_there()) set_limit(made.get(), SO_SNDTIMEO, end - Clock::now());
   int done = -1;
   while (made.is_there() && Clock::now() < end) {

@@ -24,12 +24,12 @@ namespace {
 using service::Kind;
 using service::Transfer;
 
-// No program needs more, and the kernel takes time for each in poll().
+// The most channels. No program needs more, and each costs the kernel time in poll().
 constexpr uint32_t kMostChannels = 4096;
-// The program's own share of its descriptors.
+// Channels use at most this fraction of RLIMIT_NOFILE, one in four. The others are the program's.
 constexpr uint32_t kPartOfLimit = 4;
 constexpr std::chrono::seconds kOpening{1}, kRefusal{1};
-// How long one recv() on a channel waits. A thread then sees whether the program has closed
+// The timeout of one recv() on a channel. After it a thread checks whether the program has closed
 // the channel.
 constexpr timeval kOneWait = {1, 0};
 
@@ -40,7 +40,8 @@ uint32_t most_channels_of(uint32_t allowed) {
   return uint32_t(std::min<uint64_t>({allowed, share, kMostChannels}));
 }
 
-// Maps the page, whose file can no more shrink: reading it never raises a signal.
+// Maps the status page. Its file must be sealed against shrinking, so that reading the page never
+// raises SIGBUS.
 const service::StatusPage *map_page(int file) {
   struct stat entry;
   const int seals = fcntl(file, F_GET_SEALS);
@@ -54,7 +55,8 @@ const service::StatusPage *map_page(int file) {
   return nullptr;
 }
 
-// A program may have used up its descriptors. Then the kernel drops those that come.
+// Returns whether the process can open one more descriptor. If it cannot, the kernel drops
+// descriptors that come with a packet.
 bool has_free_number(int any) {
   const int one = fcntl(any, F_DUPFD_CLOEXEC, 0);
   if (one >= 0) (void)::close(one);
@@ -102,7 +104,7 @@ std::shared_ptr<Session> Session::begin(OwnDescriptor control, Clock::time_point
   if (page == nullptr) {
     *why = service::fixed_part<service::Refused>(received.packet, Kind::kRefused)
                ? "the service refuses this process"
-               : "what listens there is not this version of the service";
+               : "the process that listens there is not lanecryptd of this version";
     return nullptr;
   }
   return std::shared_ptr<Session>(new Session(std::move(control), page, *welcome));
@@ -118,7 +120,7 @@ Session::Session(OwnDescriptor control, const service::StatusPage *page,
       control_(std::move(control)),
       all_(new std::atomic<Channel *>[most_channels_]()) {}
 
-// Nobody else has it now.
+// The last owner destroys the session, so no lock is needed.
 Session::~Session() {
   for (uint32_t n = 0; n < all_count_; ++n) delete all_[n].load(std::memory_order_relaxed);
   (void)munmap(const_cast<service::StatusPage *>(page_), service::kStatusPageBytes);
@@ -187,16 +189,17 @@ bool Session::is_scarce() {
   return open_ - free_.size() > most_channels_ / 2;
 }
 
-// False if there are no more.
+// Requests more channels. Returns false if there are none.
 bool Session::open_more() {
   const std::lock_guard one_at_a_time(opening_);
   uint32_t count;
   {
     const std::lock_guard lock(mutex_);
     if (has_ended_) return false;
-    // Another thread has asked meanwhile.
+    // Another thread has got some while this one waited for the lock.
     if (!free_.empty()) return true;
-    // Twice as many each time, since a crowd comes one after another.
+    // Doubles the number of channels each time, since requests of many threads arrive one after
+    // another.
     count = std::clamp<uint32_t>(open_, 1, service::kMostChannelsAtOnce);
     count = std::min(count, most_channels_ - open_);
   }
@@ -221,7 +224,7 @@ bool Session::ask_for(uint32_t count) {
       received = service::receive_packet(control_.get(), buffer, false, sockets, &came);
     } while (received.transfer == Transfer::kWouldBlock);
   }
-  // What is not taken here is closed when this goes.
+  // Closes on return whatever add() does not take.
   std::array<OwnDescriptor, service::kMostChannelsAtOnce> owned;
   for (size_t n = 0; n < came; ++n)
     owned[n] = OwnDescriptor(sockets[n], OwnDescriptor::Number::kHigh);
@@ -242,12 +245,12 @@ bool Session::ask_for(uint32_t count) {
 }
 
 void Session::add(OwnDescriptor socket) {
-  // It must be one that recv() can wait on.
+  // Makes the socket blocking, with a timeout.
   (void)fcntl(socket.get(), F_SETFL, 0);
   (void)setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kOneWait, sizeof kOneWait);
   const std::lock_guard lock(mutex_);
   if (has_ended_ || open_ >= most_channels_) return;
-  // Whoever brings a channel back later needs no memory for that.
+  // Reserves room now, so that give_back() and drop() need no memory.
   free_.reserve(all_count_ + 1);
   closed_.reserve(all_count_ + 1);
   Channel *channel = nullptr;
@@ -264,7 +267,7 @@ void Session::add(OwnDescriptor socket) {
   ++open_;
 }
 
-// ---- Small packets -------------------------------------------------------------
+// ---- Packets without an answer -------------------------------------------------
 
 void Session::forget_key(uint64_t key) {
   const service::ForgetKey packet{service::header_of<service::ForgetKey>(Kind::kForgetKey), key};
@@ -286,7 +289,7 @@ int Session::timer() {
   return timer_.get();
 }
 
-// With the lock.
+// Arms the timer. Needs `mutex_`.
 void Session::wake_after(Clock::duration time) {
   const int64_t ns = std::chrono::nanoseconds(time).count();
   itimerspec once{};
@@ -318,7 +321,7 @@ bool Session::is_silent(const Channel &channel) {
       oldest = std::min(oldest, began);
       continue;
     }
-    // A job that has its answer, and is not resumed, says nothing of the service.
+    // If the answer is there and the job was just not resumed, the service is not silent.
     pollfd one = {other.socket.get(), POLLIN, 0};
     if (other.socket.is_ours() && poll(&one, 1, 0) == 0) return true;
   }

@@ -1,5 +1,4 @@
-// One connection to the service: its control socket, its channels, and the page that the
-// service shares.
+// A session with the service: its control socket, its channels, and the status page.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -19,77 +18,80 @@
 
 namespace lanecrypt::client {
 
-// An operation that takes longer makes us give the service up.
+// The time after which an operation without an answer ends the session.
 inline constexpr std::chrono::seconds kSilence{5};
 
 // Why a session ended.
 enum class Fault {
-  kService,  // it closed a socket, was silent or broke the protocol
-  kProgram,  // the program has closed our descriptors
-  kNobody,   // nobody needs the session any more
+  kService,  // the service closed a socket, was silent or broke the protocol
+  kProgram,  // the program has closed descriptors of the client
+  kNobody,   // the client no longer needs the session
 };
 
-// A socket on which one request at a time is under way.
+// A socket that carries one request at a time.
 struct Channel {
   OwnDescriptor socket;
-  // When the request under way was sent, in ns of Clock; 0: none is. The second is for jobs of
-  // ASYNC, whose answers nobody waits for in recv().
+  // The time when the request under way was sent, in ns of Clock; 0: none is under way. Kept for
+  // ASYNC jobs, marked by `is_of_job`, whose answers no thread waits for in recv().
   std::atomic<int64_t> began{0};
   std::atomic<bool> is_of_job{false};
 };
 
-// next_number: a number that no session and no key of this process and of its parents has. Never 0.
+// Returns a number that no other session or key of this process or of its parents has. Never 0.
 uint64_t next_number();
 
-// Any thread of the process that made it. A child of fork may only destroy it. Whoever uses a
-// session shares it, and the last of them closes what is still open.
+// Thread-safe in the process that made it. A child of fork() may only destroy it or call
+// close_copies(). Users share ownership; the last one closes what is still open.
 class Session {
  public:
-  // nullptr, and *why says why.
+  // Says kHello and waits for kWelcome until `until`. Returns nullptr on failure and sets `*why`.
   static std::shared_ptr<Session> begin(OwnDescriptor control, Clock::time_point until,
                                         std::string *why);
   ~Session();
   Session(const Session &) = delete;
 
-  // No two sessions of a process have one number, nor has one of its parents. 0 is none's.
+  // Unique among the sessions of this process and of its parents. 0 means no session.
   uint64_t number() const { return number_; }
   bool is_of_this_process() const { return born_in_ == process::forks(); }
   const service::StatusPage &page() const { return *page_; }
   uint32_t most_keys() const { return most_keys_; }
-  // How many keys the service has confirmed and we have not told it to forget.
+  // The keys that the service has confirmed and that it was not told to forget.
   std::atomic<uint32_t> keys{0};
   // Requests under way.
   std::atomic<uint32_t> under_way{0};
 
-  // A channel of its own for the caller, who gives it back or drops it. nullptr: the service
-  // gives no more, or the session has ended. It may wait for the service for a while.
+  // Returns a channel for the caller alone, which must call give_back() or drop(). Returns nullptr
+  // if the service gives no more channels or the session has ended. May block while it requests
+  // more channels.
   Channel *take();
-  // Nothing is under way on it.
+  // Returns a channel without a request under way to the free ones.
   void give_back(Channel *channel);
-  // Its request is abandoned.
+  // Closes a channel whose request is abandoned.
   void drop(Channel *channel);
-  // Whether channels are so few that nobody should keep one that it does not need now.
+  // Returns whether more than half of the channels are in use. Then a caller should not keep a
+  // channel that it does not need now.
   bool is_scarce();
 
-  // Ends it, if it has not ended. All that wait on a channel wake, and find it closed.
+  // Ends the session unless it has ended. Every thread that waits on a channel wakes and finds it
+  // closed.
   void end(Fault fault);
   bool has_ended() const { return has_ended_.load(std::memory_order_acquire); }
-  // Whose fault that was. Only after has_ended().
+  // The reason of the end. Valid after has_ended().
   Fault fault() const { return fault_.load(std::memory_order_relaxed); }
-  // In a child of fork, where this is its parent's: closes the child's copies.
+  // Called in a child of fork() on its parent's session: closes the child's copies of the sockets.
   void close_copies();
 
-  // Both send a packet on the control socket, if it has room.
+  // Both send a packet on the control socket. If the socket has no room, the packet is dropped.
   void forget_key(uint64_t key);
   void look_again();
 
-  // For jobs of ASYNC, which wait by a descriptor that includes this timer's. It becomes
-  // readable once a job may have waited for too long. -1: there is none.
+  // Returns the timer's descriptor for ASYNC jobs, whose epoll descriptors include it. It becomes
+  // readable once a job may have waited for more than kSilence. -1: there is none.
   int timer();
-  // Notes that a job's request is under way.
+  // Notes that the request of a job is under way on `channel`.
   void begin_of_job(Channel &channel);
-  // Called by the job of `channel`, which woke and has no answer. True if it, or another job,
-  // has waited for too long.
+  // Called by the job of `channel` when it woke without an answer. Returns true if its request, or
+  // that of another job, has waited for more than kSilence.
   bool is_silent(const Channel &channel);
 
  private:
@@ -106,16 +108,17 @@ class Session {
   std::atomic<bool> has_ended_{false};
   std::atomic<Fault> fault_{Fault::kNobody};
 
-  // Held while channels are asked for.
+  // Held while a thread requests channels.
   std::mutex opening_;
   Clock::time_point refused_until_;
 
   std::mutex mutex_;
-  // All that ever were, in places that never move: a child of fork reads them without the lock.
+  // Every channel that was ever made. Entries never move, so that a child of fork() can read them
+  // without the lock.
   const std::unique_ptr<std::atomic<Channel *>[]> all_;
   std::atomic<uint32_t> all_count_{0};
-  std::vector<Channel *> free_;    // open, and nobody's
-  std::vector<Channel *> closed_;  // for further sockets
+  std::vector<Channel *> free_;    // open and unused
+  std::vector<Channel *> closed_;  // closed, for reuse with other sockets
   uint32_t open_ = 0;
   OwnDescriptor timer_;
   bool timer_runs_ = false;

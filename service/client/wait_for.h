@@ -1,4 +1,4 @@
-// Waits for a descriptor, whatever signals come meanwhile.
+// Waits for a descriptor with a time limit, and resumes after signals.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace lanecrypt::client {
 
-// Whether `descriptor` became readable, or was closed by the other side, before `end`.
+// Returns whether `descriptor` became readable, or was closed by the peer, before `end`.
 inline bool wait_for(int descriptor, std::chrono::steady_clock::time_point end) {
   using Ms = std::chrono::milliseconds;
   for (;;) {

@@ -23,22 +23,24 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What an event is about: one of these, or a client's number and one bit.
+// The tag of an epoll event: one of these, or for a client 2 * number + kFirstClient, plus 1 for
+// the descriptor of its process.
 enum : uint64_t { kListener, kSignals, kTried, kLost, kUntilClosed, kFirstClient };
 constexpr uint64_t tag_of(uint64_t client, bool is_process) {
   return kFirstClient + 2 * client + (is_process ? 1 : 0);
 }
 
 constexpr int kEventsAtOnce = 256;
-// Between two looks at what has happened. A new connection waits for so many packets at most, and
-// while these wait they are taken.
+// The most control packets that are handled between two calls of epoll_wait(). A new connection
+// waits for no more than these before it is accepted.
 constexpr int kPacketsOfTurn = 4;
-// To admit a connection takes as long as so many units of kControlEach.
+// The cost of admitting a connection, in units of kControlEach.
 constexpr size_t kConnectionUnits = 5;
 constexpr std::chrono::milliseconds kLookEvery{10};
 constexpr std::chrono::seconds kLookFor{1};
 constexpr std::chrono::milliseconds kRoundEvery = Searches::kNewsEvery;
-// So long the library's threads and those of the service may take to end.
+// The time limit at the end, first for the operations under way and then for the thread of the
+// devices.
 constexpr std::chrono::seconds kEndTime{5};
 
 uint64_t nanoseconds_of(std::chrono::steady_clock::time_point time) {
@@ -46,7 +48,7 @@ uint64_t nanoseconds_of(std::chrono::steady_clock::time_point time) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
 }
 
-// All for which whoever started it wants it to go. SIGHUP: its terminal has gone.
+// The signals that end the service. SIGHUP: its terminal was closed.
 sigset_t signals_that_end() {
   sigset_t ends;
   sigemptyset(&ends);
@@ -72,7 +74,7 @@ Daemon::Daemon(Service &service, Listener &listener, Settings settings)
   const sigset_t ends = signals_that_end();
   signals_ = Descriptor(signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!events_.ok() || !tried_.ok() || !lost_.ok() || !spare_.ok() || !signals_.ok())
-    throw Failure("no descriptors", errno);
+    throw Failure("cannot create the descriptors of the main thread", errno);
   watch(listener_.get(), kListener, Watch::kAlways);
   watch(signals_.get(), kSignals, Watch::kAlways);
   watch(tried_.get(), kTried, Watch::kAlways);
@@ -92,7 +94,7 @@ void Daemon::watch(int descriptor, uint64_t tag, Watch how) {
   event.events = EPOLLIN | EPOLLRDHUP | (how == Watch::kOnce ? uint32_t(EPOLLONESHOT) : 0);
   event.data.u64 = tag;
   if (epoll_ctl(events_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0)
-    throw Failure("epoll", errno);
+    throw Failure("cannot watch a descriptor with epoll", errno);
 }
 
 bool Daemon::watch_again(uint64_t number, const Session &session) {
@@ -113,8 +115,8 @@ bool Daemon::run() {
   return stop();
 }
 
-// Takes all that has happened, so that no client's event waits behind the packets of others. A
-// client's descriptor gives no second event before the first was served.
+// Handles all pending events, so that no client's event waits behind the packets of others. A
+// client's descriptor gives no second event before the first was handled.
 void Daemon::take_events(int milliseconds) {
   epoll_event events[kEventsAtOnce];
   for (int count = kEventsAtOnce; count == kEventsAtOnce; milliseconds = 0) {
@@ -123,7 +125,7 @@ void Daemon::take_events(int milliseconds) {
       try {
         serve(events[n].data.u64, events[n].events);
       } catch (const std::bad_alloc &) {
-        // Whoever wanted something gets nothing.
+        // Ends the client of this event, if it is a client's.
         if (events[n].data.u64 >= kFirstClient) let_go((events[n].data.u64 - kFirstClient) / 2);
       }
     }
@@ -155,12 +157,13 @@ void Daemon::serve(uint64_t tag, uint32_t events) {
   }
 }
 
+// Reports to systemd, and to the descriptor of --ready-fd, that the devices have been tried.
 void Daemon::tell_ready() {
   eventfd_t ignored;
   (void)eventfd_read(tried_.get(), &ignored);
   notify_systemd("READY=1");
   if (!ready_.ok()) return;
-  // If whoever wanted to know has gone, nobody needs to.
+  // If the reader has gone, the line is not needed.
   constexpr char kText[] = "ready\n";
   if (write(ready_.get(), kText, sizeof kText - 1) < 0) errno = 0;
   ready_.close();
@@ -177,8 +180,8 @@ void Daemon::accept_clients() {
     }
     if (errno == ECONNABORTED || errno == EINTR) continue;
     if (errno != EMFILE && errno != ENFILE) return;
-    // A connection that stays in line would wake this thread for ever: it is taken by the
-    // spare descriptor, and closed.
+    // All descriptors are in use. A connection that stays in the backlog would wake this thread
+    // again and again, so it is accepted with the spare descriptor and closed.
     spare_.close();
     socket = Descriptor(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     const bool was_there = socket.ok();
@@ -189,8 +192,9 @@ void Daemon::accept_clients() {
   }
 }
 
-// All that wait are taken at once, or those of a user who connects over and over would stand before
-// all others. What takes longer waits for the user's turn.
+// Accepts a connection and queues it for admission. All connections that wait are accepted at once:
+// otherwise those of a user that connects repeatedly would delay all others. Admission, which takes
+// longer, waits for the user's turn.
 void Daemon::take_connection(Descriptor socket) {
   const Time now = std::chrono::steady_clock::now();
   const std::optional<uid_t> user = Peer::user_of(socket.get());
@@ -207,6 +211,7 @@ void Daemon::take_connection(Descriptor socket) {
   waiting_.add(*user, number, now);
 }
 
+// Admits a connection whose turn has come: checks the peer and the limits, and makes a session.
 void Daemon::admit(uint64_t number) {
   Arrival arrival = std::move(arrivals_.extract(number).mapped());
   Descriptor socket = std::move(arrival.socket);
@@ -215,14 +220,16 @@ void Daemon::admit(uint64_t number) {
   const auto send_away = [&](Outcome why, std::string_view what) {
     refusals_.add(peer ? std::optional(peer->user) : std::nullopt, what, now);
     (void)refuse(socket.get(), why);
-    // If its first packet were left in the socket, it would find an error there before this.
+    // Takes the client's first packet. If it were left in the socket, the client would get an error
+    // before the refusal.
     char ignored[sizeof(Hello)];
     (void)recv(socket.get(), ignored, sizeof ignored, MSG_DONTWAIT);
   };
   if (!peer || !settings_.admitted.allows(*peer))
     return send_away(Outcome::kNotAllowed, "may not connect");
   if (peer->has_ended)
-    return send_away(Outcome::kNotAllowed, "connects by a process that has ended or is unknown");
+    return send_away(Outcome::kNotAllowed,
+                     "connects from a process that has ended or cannot be identified");
   const std::shared_ptr<User> user = arrival.user;
   Session::Seats seats{Seat(service_.sessions, kMostSessions),
                        Seat(user->sessions, kMostSessionsOfUser), std::move(arrival.descriptors)};
@@ -242,7 +249,8 @@ void Daemon::admit(uint64_t number) {
   }
 }
 
-// Whoever has gone is let go of at once, which takes no longer than to put him into the queue.
+// Handles an event of a client. A client that has gone is released at once, which takes no longer
+// than to queue it.
 void Daemon::note_client(uint64_t number, bool is_process, uint32_t events) {
   const auto at = clients_.find(number);
   if (at == clients_.end()) return;
@@ -252,6 +260,7 @@ void Daemon::note_client(uint64_t number, bool is_process, uint32_t events) {
   waiting_.add(session.user->number, number, std::chrono::steady_clock::now());
 }
 
+// Handles up to kPacketsOfTurn control packets or admissions, one for each turn.
 void Daemon::serve_waiting() {
   for (int n = 0; n < kPacketsOfTurn && !ends_; ++n) {
     const auto next = waiting_.next(std::chrono::steady_clock::now());
@@ -269,7 +278,7 @@ void Daemon::serve_waiting() {
   }
 }
 
-// Returns what that has cost in units of kControlEach.
+// Handles one control packet of a client. Returns its cost in units of kControlEach.
 size_t Daemon::serve_client(uint64_t number) {
   const auto at = clients_.find(number);
   if (at == clients_.end()) return 0;
@@ -289,6 +298,7 @@ size_t Daemon::serve_client(uint64_t number) {
   return 1 + session->channels_made - channels;
 }
 
+// Forgets a client and queues its session to be ended.
 void Daemon::let_go(uint64_t number) {
   const auto at = clients_.find(number);
   if (at == clients_.end()) return;
@@ -303,16 +313,17 @@ void Daemon::let_go(uint64_t number) {
                   std::chrono::steady_clock::now());
 }
 
-// ---- Time -------------------------------------------------------------------
+// ---- Periodic work ----------------------------------------------------------
 
 void Daemon::look_again() { looks_until_ = std::chrono::steady_clock::now() + kLookFor; }
 
+// Returns the time until keep_time() or serve_waiting() has work, in milliseconds.
 int Daemon::milliseconds_to_wait(Time now) const {
   Time next = now + 1h;
   if (const auto ready = waiting_.ready_at()) next = std::min(next, *ready);
   const bool has_rounds = service_.searches.has_any() ||
                           service_.page.status().operations.load(std::memory_order_relaxed) != 0;
-  // What comes meanwhile waits for the end of a round at most.
+  // An operation that arrives meanwhile does not wake this thread, so it waits for a round at most.
   next = std::min(next, has_rounds ? next_round_ : now + kRoundEvery);
   if (now < looks_until_) next = std::min(next, next_look_);
   if (!silent_.empty()) {
@@ -323,6 +334,8 @@ int Daemon::milliseconds_to_wait(Time now) const {
   return int(std::max<int64_t>(0, left));
 }
 
+// Does the periodic work: disconnects clients that have not sent kHello, counts runnable tasks for
+// the page, refuses what has waited too long, and sends kStillAtWork.
 void Daemon::keep_time(Time now) {
   while (!silent_.empty()) {
     const uint64_t number = silent_.front();
@@ -335,7 +348,7 @@ void Daemon::keep_time(Time now) {
   if (now < looks_until_ && now >= next_look_) {
     next_look_ = now + kLookEvery;
     if (const auto tasks = runnable_.count()) {
-      // This thread runs too.
+      // The main thread runs too.
       const int64_t own = 1 + service_.counters.running_threads.load(std::memory_order_relaxed);
       StatusPage &page = service_.page.status();
       page.runnable.store(uint32_t(std::max<int64_t>(0, *tasks - own)), std::memory_order_relaxed);
@@ -352,7 +365,7 @@ void Daemon::keep_time(Time now) {
 }
 
 std::optional<std::string> Daemon::report(const Session &session) {
-  // A report takes this thread longer than any other packet.
+  // A report takes the main thread longer than any other packet, so its rate is limited.
   if (!settings_.admitted.is_owner(session.peer))
     return users_.takes_report(*session.user, std::chrono::steady_clock::now())
                ? std::optional(make_report(service_, nullptr))
@@ -363,9 +376,10 @@ std::optional<std::string> Daemon::report(const Session &session) {
 
 // ---- The end ----------------------------------------------------------------
 
+// Ends the service. Returns false if a device hangs.
 bool Daemon::stop() {
   notify_systemd("STOPPING=1");
-  // Clients that still see the page do not try.
+  // Clients that still read the page then send nothing.
   StatusPage &page = service_.page.status();
   page.usable_devices = page.ml_dsa_devices = page.slh_dsa_devices = 0;
   listener_.close();
@@ -376,7 +390,7 @@ bool Daemon::stop() {
   while (!clients_.empty()) let_go(clients_.begin()->first);
   service_.releases.stop();
   if (!has_ended || !service_.devices.stop(kEndTime)) {
-    say("a device does not end what it has begun; it is left alone");
+    say("a device does not finish its work: the service exits without waiting for it");
     return false;
   }
   service_.searches.stop();

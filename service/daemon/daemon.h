@@ -1,4 +1,4 @@
-// The service's main thread: it takes connections and control packets, and keeps the time.
+// The service's main thread: accepts connections, handles control packets, and does periodic work.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -22,15 +22,15 @@ class Daemon : private ControlPackets {
  public:
   struct Settings {
     Admitted admitted;
-    // Written to, and closed, once the devices have been tried; -1: none.
+    // Gets a line and is closed once the devices have been tried; -1: none.
     int ready = -1;
     // Ends the service when the other end of this pipe is closed; -1: none.
     int until_closed = -1;
-    // Ends the service once it has no device any more, since one was lost.
+    // Ends the service once no device works any more because one was lost.
     bool end_if_lost = false;
   };
-  // Has the signals that end the service wait until it looks for them. Called before there
-  // are other threads, which inherit that.
+  // Blocks the signals that end the service, which it reads from a signalfd. Must be called before
+  // the first thread is started, since threads inherit the mask.
   static void block_signals();
 
   // Throws Failure.
@@ -38,11 +38,11 @@ class Daemon : private ControlPackets {
   ~Daemon() override;
   Daemon(const Daemon &) = delete;
 
-  // Returns when the service shall end: it takes no more connections, what was under way is
-  // over, and all sessions have ended. False where something hangs: then the process must end
-  // without destructors.
+  // Runs until the service must end. On return it accepts no connections, the operations under way
+  // are done, and all sessions have ended. Returns false if a device hangs: the process must then
+  // exit without destructors.
   bool run();
-  // Whether that was for want of devices (end_if_lost).
+  // Returns whether the service ended because its last device was lost (end_if_lost).
   bool has_lost_devices() const { return has_lost_devices_; }
 
  private:
@@ -51,18 +51,18 @@ class Daemon : private ControlPackets {
     std::shared_ptr<Session> session;
     Time said_hello_until;
   };
-  // A connection that was accepted, and waits for its turn to be admitted.
+  // A connection that was accepted and waits to be admitted.
   struct Arrival {
     Descriptor socket;
     std::shared_ptr<User> user;
     DescriptorSeats descriptors;
   };
 
-  // ---- The text of control packets ----
+  // ---- ControlPackets ----
   std::optional<std::string> report(const Session &session) override;
   void look_again() override;
 
-  // Once: the descriptor is watched for one event, and then no more until watch_again().
+  // kOnce: the descriptor gives one event, and none until watch_again().
   enum class Watch { kOnce, kAlways };
   void watch(int descriptor, uint64_t tag, Watch how);
   bool watch_again(uint64_t number, const Session &session);
@@ -90,7 +90,7 @@ class Daemon : private ControlPackets {
   std::unordered_map<uint64_t, Arrival> arrivals_;
   uint64_t last_client_ = 0;
   ControlQueue waiting_;
-  std::deque<uint64_t> silent_;  // clients that have not said hello, the oldest first
+  std::deque<uint64_t> silent_;  // clients that have not sent kHello, the oldest first
   bool ends_ = false, has_lost_devices_ = false;
   RunnableTasks runnable_;
   Time looks_until_, next_look_, next_round_;

@@ -1,4 +1,4 @@
-// How the service fails to start: a sentence for a person.
+// The exceptions with which the service fails to start. Each has a sentence for a person.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -12,10 +12,9 @@
 namespace lanecrypt::service::daemon {
 
 void say(std::string_view text) {
-  // In one piece, so that lines of several threads do not mix.
+  // Writes the line in one call, so that lines of several threads do not mix.
   const std::string line = fmt::format("lanecryptd: {}\n", process::printable(text));
-  // If nobody reads it, nobody can be told. Where that is a pipe that is full, the service goes
-  // on without it.
+  // If standard error is a full pipe, the line is dropped and the service goes on.
   pollfd reader{STDERR_FILENO, POLLOUT, 0};
   if (poll(&reader, 1, 0) == 0) return;
   if (write(STDERR_FILENO, line.data(), line.size()) < 0) return;

@@ -1,4 +1,4 @@
-// What the service says on standard error: a line each.
+// Log lines of the service on standard error.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace lanecrypt::service::daemon {
 
-// Any thread. Nothing that a client does may make it say more than a line now and then.
+// Writes one line. Thread-safe. Callers limit the rate of lines that a client can cause.
 void say(std::string_view text);
 
 }  // namespace lanecrypt::service::daemon

@@ -1,4 +1,4 @@
-// lanecryptd: owns the devices of a machine, and does RSA, ML-DSA and SLH-DSA of all its programs
+// lanecryptd: owns the devices of a machine, and does RSA, ML-DSA and SLH-DSA for all its programs
 // in common batches.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -58,7 +58,7 @@ std::optional<gid_t> find_group(const Options &options) {
   return std::nullopt;
 }
 
-// A descriptor that was given by its number.
+// Checks that a descriptor from the command line is open, and sets FD_CLOEXEC.
 void check_descriptor(int number, const char *option) {
   if (number < 0) return;
   if (fcntl(number, F_SETFD, FD_CLOEXEC) != 0)
@@ -66,7 +66,7 @@ void check_descriptor(int number, const char *option) {
 }
 
 void declare(CLI::App &app, Options &options) {
-  // Not those of standard input, output and error, which must stay.
+  // Excludes standard input, output and error, which must stay open.
   const CLI::Range kDescriptors(STDERR_FILENO + 1, INT_MAX, "N");
   app.name("lanecryptd");
   app.get_formatter()->column_width(28);
@@ -74,7 +74,7 @@ void declare(CLI::App &app, Options &options) {
                  "where clients connect; otherwise /run/lanecrypt/socket")
       ->option_text("PATH");
   app.add_option("--group", options.group,
-                 "whose members may connect, beside root and this user; otherwise lanecrypt")
+                 "group that may connect, besides root and this user; otherwise lanecrypt")
       ->option_text("NAME");
   app.add_option("--devices", options.devices,
                  "which devices; otherwise as LANECRYPT_DEVICES says, or every GPU")
@@ -97,14 +97,15 @@ void declare(CLI::App &app, Options &options) {
 
 int serve(const Options &options) {
   if (process::serves_a_stranger())
-    throw Failure("it does not run with more rights than its caller has");
+    throw Failure("it must not run with more rights than its caller, such as set-user-ID");
   hold_standard_descriptors();
   check_descriptor(options.ready, "--ready-fd");
   check_descriptor(options.until_closed, "--until-closed");
   const std::optional<gid_t> group = find_group(options);
   Daemon::block_signals();
   harden();
-  // What openssl.cnf activates is for other programs, and may be a client of this one.
+  // Ignores openssl.cnf: it is for other programs, and may activate a provider that is a client of
+  // this service.
   (void)setenv("OPENSSL_CONF", "/dev/null", 1);
   const size_t descriptors = raise_descriptor_limit();
   std::optional<Descriptor> given = Listener::from_systemd();

@@ -1,4 +1,4 @@
-// A place among a limited number, for as long as this lives.
+// A part of a limited number of something, held for as long as this object lives.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,11 +9,11 @@
 
 namespace lanecrypt::service::daemon {
 
-// Whoever counts must stay longer than the seats.
+// The counter must outlive the object.
 class Seat {
  public:
   Seat() = default;
-  // Takes `count` places of `most`, or none: then ok() is false.
+  // Takes `count` of `most`. If fewer are left, takes none and ok() is false.
   Seat(std::atomic<size_t> &taken, size_t most, size_t count = 1) {
     size_t before = taken.load(std::memory_order_relaxed);
     do {
@@ -39,7 +39,7 @@ class Seat {
   size_t count_ = 0;
 };
 
-// Descriptors, counted for all users and for one.
+// A number of descriptors, counted for all users and for one user.
 struct DescriptorSeats {
   Seat of_all, of_user;
   bool ok() const { return of_all.ok() && of_user.ok(); }

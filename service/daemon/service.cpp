@@ -30,7 +30,7 @@ Service::Service(const char *device_list, lc_verify verify, size_t descriptor_li
 }
 
 DescriptorSeats Service::take_descriptors(User &user, size_t count) {
-  // Other threads give back, so these may change here, but only to less.
+  // Other threads release descriptors meanwhile, so the counts can only become smaller.
   const size_t of_user = user.descriptors.load(std::memory_order_relaxed);
   const size_t of_all = descriptors.load(std::memory_order_relaxed);
   const size_t others = of_all > of_user ? of_all - of_user : 0;
@@ -39,7 +39,7 @@ DescriptorSeats Service::take_descriptors(User &user, size_t count) {
 }
 
 void Service::start(Told told) {
-  // Half of the cores, at most, keep up with a card. The others are for the clients.
+  // Half of the cores at most keep up with a device. The others are for the clients.
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   releases.start();
   channel_threads.start(std::clamp(cores / 2, 2u, 8u));

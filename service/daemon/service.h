@@ -1,4 +1,4 @@
-// What all threads of the service share.
+// The state that all threads of the service share.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -24,24 +24,25 @@
 namespace lanecrypt::service::daemon {
 
 struct Service {
-  // descriptors: how many the process may have. Throws Failure.
+  // `descriptors`: the most descriptors of the process. Throws Failure.
   Service(const char *devices, lc_verify verify, size_t descriptors);
   // All sessions must have ended.
   ~Service() = default;
 
   const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
-  // Descriptors that clients cost, and sessions.
+  // The most descriptors for clients; and how many descriptors and sessions there are now.
   const size_t most_descriptors;
   std::atomic<size_t> descriptors = 0, sessions = 0;
-  std::atomic<size_t> key_bytes = 0;  // of all users' keys
-  // Takes so many descriptors for a user, or none. The main thread's.
+  std::atomic<size_t> key_bytes = 0;  // memory of all users' keys
+  // Takes `count` descriptors for a user, or none. Called by the main thread.
   DescriptorSeats take_descriptors(User &user, size_t count);
 
   Page page;
   Counters counters;
   LibraryKeys library_keys;
   Operations operations;
-  // Those of SLH-DSA wait for a device, so the others do not wait for them.
+  // The checks of SLH-DSA keys wait for a device, so they have their own queue and threads, and
+  // others do not wait for them.
   KeyChecks key_checks, root_checks;
   KeyChecks &checks_of(Family family) {
     return family == Family::kSlhDsa ? root_checks : key_checks;
@@ -49,14 +50,14 @@ struct Service {
   Searches searches;
   Releases releases;
   ChannelThreads channel_threads;
-  // Goes first: its threads use what is above.
+  // Destroyed first: its threads use the members above.
   Devices devices;
 
   struct Told {
-    std::function<void()> on_tried;  // the devices are open, or cannot be
-    std::function<void()> on_lost;   // no device works any more, since one was lost
+    std::function<void()> on_tried;  // the devices are open, or could not be opened
+    std::function<void()> on_lost;   // no device works any more, because one was lost
   };
-  // Starts all threads. They call `told`.
+  // Starts all threads. They call the functions of `told`.
   void start(Told told);
 };
 

@@ -1,10 +1,10 @@
-// What a client and the service say to each other: packets with fixed layouts. Both run on
-// one machine, so numbers have its byte order. docs/design/service.md has the whole protocol.
+// The packets of the protocol between the service and its clients: fixed layouts, in the byte order
+// of the machine, since both sides run on one machine. docs/design/service.md describes the
+// protocol.
 //
-// A client has one control socket, which it connects, and channels, which the service makes
-// and hands over. On a channel the client has at most one request under way, and waits on the
-// channel itself for the answer. All are sockets of SOCK_SEQPACKET: a packet comes whole or
-// not at all.
+// A client connects one control socket. The service creates the channels and passes their
+// descriptors to the client. On a channel the client has at most one request under way, and it
+// receives the answer there. All sockets are SOCK_SEQPACKET: a packet arrives whole or not at all.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,66 +14,69 @@
 
 namespace lanecrypt::service {
 
-// A change of any layout below is another version. Each side serves its own version alone.
+// The version of the protocol. A change of any layout below needs a new version. Each side accepts
+// only its own version.
 inline constexpr uint16_t kVersion = 3;
 
-// The longest modulus: 8192 bits, as devices take.
+// The longest and the shortest modulus of RSA: 8192 bits, the most that devices take, and 1024
+// bits.
 inline constexpr size_t kMostModulusBytes = 1024;
 inline constexpr size_t kLeastModulusBytes = 128;
-// What a signature of ML-DSA is made of: mu and rnd of FIPS 204, algorithm 7.
+// The input of an ML-DSA signature: mu and rnd of FIPS 204, Algorithm 7, ML-DSA.Sign_internal.
 inline constexpr size_t kMlDsaMuBytes = 64, kMlDsaRandomBytes = 32;
 inline constexpr size_t kMlDsaInputBytes = kMlDsaMuBytes + kMlDsaRandomBytes;
-// The longest outputs of an operation with a key: a signature of SLH-DSA-SHA2-256f, and of all
-// but SLH-DSA one of ML-DSA-87.
+// The longest output of any operation with a key (a signature of SLH-DSA-SHA2-256f), and the
+// longest of all families but SLH-DSA (a signature of ML-DSA-87).
 inline constexpr size_t kMostOutputBytes = 49856, kMostShortOutputBytes = 4627;
-// No packet is longer, but for answers with an output.
+// The longest packet, except for answers that carry an output.
 inline constexpr size_t kMostPacketBytes = 16384;
-// The most channels in one answer. The kernel takes 253 descriptors in a packet.
+// The most channels in one kChannels answer. The kernel passes at most 253 descriptors in a packet.
 inline constexpr size_t kMostChannelsAtOnce = 32;
 
 enum class Kind : uint16_t {
-  // On the control socket, by the client:
+  // On the control socket, from the client:
   kHello = 1,         // the first packet
-  kOpenChannels = 2,  // wants more channels
-  kForgetKey = 3,     // has no more use for a key; no answer
-  kLookAgain = 4,     // wants StatusPage::runnable to be kept up to date; no answer
-  kStatistics = 5,    // wants the counters
-  // On the control socket, by the service:
-  kWelcome = 16,   // answers kHello; with the descriptor of the status page
-  kChannels = 17,  // answers kOpenChannels; with as many descriptors as `count` says
-  kText = 18,      // answers kStatistics: a piece of a JSON text
-  kRefused = 19,   // instead of another answer
-  // On a channel, by the client:
+  kOpenChannels = 2,  // requests more channels
+  kForgetKey = 3,     // the service may drop a key; no answer
+  kLookAgain = 4,     // asks for updates of StatusPage::runnable; no answer
+  kStatistics = 5,    // requests the counters
+  // On the control socket, from the service:
+  kWelcome = 16,   // answers kHello; carries the descriptor of the status page
+  kChannels = 17,  // answers kOpenChannels; carries `count` descriptors
+  kText = 18,      // answers kStatistics: one piece of a JSON text
+  kRefused = 19,   // replaces any other answer
+  // On a channel, from the client:
   kRsaPrivate = 32,
   kRsaGenerate = 33,
   kMlDsaSign = 34,
   kSlhDsaSign = 35,
-  // On a channel, by the service:
-  kResult = 48,       // of an operation with a key
-  kRsaKey = 49,       // a new key
-  kStillAtWork = 50,  // of a kRsaGenerate that takes long: comes about four times a second
+  // On a channel, from the service:
+  kResult = 48,       // the result of an operation with a key
+  kRsaKey = 49,       // the new key of a kRsaGenerate
+  kStillAtWork = 50,  // a kRsaGenerate is still under way; sent about four times a second
 };
 
-// How a request ended. Whatever is not kDone, the client does itself, but for kFaultSigned.
+// How a request ended. The client does the operation itself after every outcome but kDone and
+// kFaultSigned.
 enum class Outcome : uint32_t {
   kDone = 0,
-  kUnknownKey = 1,  // the client sends it again, with the key
-  kBadKey = 2,      // the parts of the key do not belong together, or no device takes it
-  kBadInput = 3,    // the input is not less than the modulus, or the key is of another sort
-  kBusy = 4,        // a limit of this client or its user is reached, or all would take too long
-  kNoDevice = 5,    // there is no usable device, or none yet
-  kFailed = 6,      // the device failed, or its result did not pass its check
+  kUnknownKey = 1,  // the client repeats the request, with the key
+  kBadKey = 2,      // the parts of the key are inconsistent, or no device takes the key
+  kBadInput = 3,    // the input is not less than the modulus, or the key is of another kind
+  kBusy = 4,        // a limit of this client or its user is reached, or the wait would be too long
+  kNoDevice = 5,    // there is no usable device, or none is open yet
+  kFailed = 6,      // the device failed, or its result did not pass verification
   kNotAllowed = 7,  // this user may not use the service
-  // Of SLH-DSA: a one-time key has signed a fault before, and whoever makes this signature gives
-  // the key away (docs/security.md). So nobody makes it.
+  // SLH-DSA: a fault made a one-time key of this key sign a wrong root before. To sign the right
+  // root with it too would reveal the key (docs/security.md), so neither side makes the signature.
   kFaultSigned = 8,
 };
 
-// The beginning of every packet.
+// The first bytes of every packet.
 struct Header {
   Kind kind;
   uint16_t version;  // kVersion
-  uint32_t bytes;    // of the whole packet, this included
+  uint32_t bytes;    // length of the whole packet, with this header
 };
 
 struct Hello {
@@ -82,8 +85,8 @@ struct Hello {
 
 struct Welcome {
   Header header;
-  uint32_t most_channels;  // that this client may have
-  uint32_t most_keys;      // that it may leave with the service
+  uint32_t most_channels;  // channels that this client may have
+  uint32_t most_keys;      // keys that the service keeps for it
 };
 
 struct OpenChannels {
@@ -111,7 +114,7 @@ struct Statistics {
   Header header;
 };
 
-// A piece of a text. Its bytes follow.
+// One piece of a text. `text_bytes` bytes follow.
 struct Text {
   Header header;
   uint32_t is_last;  // 0 or 1
@@ -124,54 +127,58 @@ struct Refused {
   uint32_t reserved;
 };
 
-// The numbers of a private key by RFC 8017, section 3.2, in this order, big-endian. The last
-// is left out by a client, and given by the service of a new key.
+// The numbers of an RSA private key (RFC 8017, section 3.2) in the order of their bytes in a
+// packet, each big-endian. A client leaves kD out. The service sends kD with a new key.
 enum KeyPart { kN, kE, kP, kQ, kDp, kDq, kQinv, kD, kKeyParts };
-// Where keys of all families are kept alike, a key of another than RSA is the only part.
+// The only part of a key that is not RSA, in code that stores the keys of all families in one form.
 inline constexpr KeyPart kWholeKey = kN;
 
-// in^d mod n. `input` follows, modulus_bytes long, and then the parts of the key in the order
-// of KeyPart, each as long as part_bytes says.
+// Computes in^d mod n (RSADP and RSASP1 of RFC 8017, sections 5.1.2 and 5.2.1). The input follows,
+// of `modulus_bytes` bytes, and then the parts of the key in the order of KeyPart, each of as many
+// bytes as `part_bytes` says.
 struct RsaPrivate {
   Header header;
-  // The client's own number of the key, not 0. Each client has numbers of its own.
+  // The number that the client gave the key, not 0. Each client has its own numbers.
   uint64_t key;
   uint32_t modulus_bytes;
-  // All 0: the service has the key already. Otherwise all but kD are at least 1. A key that
-  // comes again under the same number must be the same.
+  // All 0: the service has the key already. Otherwise all but kD are at least 1, and kD is 0. A key
+  // that is sent again under the same number must be the same.
   uint16_t part_bytes[kKeyParts];
   uint32_t reserved;
 };
 
-// A signature, of a message that the client has hashed. What is signed follows, and then the
-// private key, key_bytes long. Their lengths are in sort.h.
-// kMlDsaSign (FIPS 204, algorithm 7, from line 7 on): mu and rnd; the key as skEncode makes it.
-// kSlhDsaSign (FIPS 205, algorithm 19, from line 6 on): R and the digest; SK.seed, PK.seed and
-// PK.root, since SK.prf served to make R alone.
+// Signs a message that the client has hashed. The input follows, and then the private key of
+// `key_bytes` bytes. sort.h has the lengths.
+// - kMlDsaSign does FIPS 204, Algorithm 7, ML-DSA.Sign_internal, from line 7 on. The input is mu
+//   and rnd. The private key has the encoding of Algorithm 24, skEncode.
+// - kSlhDsaSign does FIPS 205, Algorithm 19, slh_sign_internal, from line 6 on. The input is R and
+//   the digest. The private key is SK.seed, PK.seed and PK.root: SK.prf is left out, since only R
+//   needs it.
 struct Sign {
   Header header;
-  uint64_t key;        // as in RsaPrivate: keys of all families share their numbers
+  uint64_t key;        // as in RsaPrivate; the keys of all families share one numbering
   uint32_t set;        // the number of the parameter set
   uint32_t key_bytes;  // 0: the service has the key already
 };
 
-// The output of kRsaPrivate, as long as the modulus, or of the others, the signature, follows. It
-// is empty unless the outcome is kDone.
+// The result of a kRsaPrivate, kMlDsaSign or kSlhDsaSign. The output follows: as long as the
+// modulus, or a signature. It is empty unless `outcome` is kDone.
 struct Result {
   Header header;
   Outcome outcome;
   uint32_t output_bytes;
 };
 
-// A new key of two primes. `exponent_bytes` of the public exponent follow, big-endian.
+// Requests a new RSA key of two primes. The public exponent follows, big-endian, of
+// `exponent_bytes` bytes.
 struct RsaGenerate {
   Header header;
   uint32_t bits;
   uint32_t exponent_bytes;  // 1 to 32
 };
 
-// The parts of the new key follow, as in RsaPrivate, but with kD. All part_bytes are 0 unless
-// the outcome is kDone.
+// The new key of a kRsaGenerate. Its parts follow as in RsaPrivate, with kD. All `part_bytes` are 0
+// unless `outcome` is kDone.
 struct RsaKeyMade {
   Header header;
   Outcome outcome;
@@ -183,7 +190,7 @@ struct StillAtWork {
   Header header;
 };
 
-// No layout has gaps, in which a sender's memory would leak.
+// The layouts have no padding, so no uninitialized memory of the sender is sent.
 static_assert(sizeof(Header) == 8 && sizeof(Hello) == 8 && sizeof(Welcome) == 16);
 static_assert(sizeof(OpenChannels) == 16 && sizeof(Channels) == 16 && sizeof(ForgetKey) == 16);
 static_assert(sizeof(Text) == 16 && sizeof(Refused) == 16);

@@ -16,7 +16,7 @@ constexpr size_t kMostPieces = 16;
 constexpr size_t kMostDescriptors = kMostChannelsAtOnce;
 
 bool would_block(int error) {
-  // The last two: the kernel has no memory for the packet now.
+  // ENOBUFS and ENOMEM: the kernel has no memory for the packet now.
   return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM;
 }
 
@@ -24,8 +24,8 @@ void close_all(std::span<const int> descriptors) {
   for (const int descriptor : descriptors) (void)close(descriptor);
 }
 
-// What does not fit into `head` goes into `rest`. With `peeks` the packet stays where it is, and
-// only as much of it as has room is given.
+// Receives one packet: its first bytes into `head`, the others into `rest`. With `peeks` the packet
+// stays in the socket, and only `head` is filled.
 Received receive(int socket, std::span<uint8_t> head, std::span<uint8_t> rest, bool wait,
                  bool peeks, msghdr &message) {
   iovec into[] = {{head.data(), head.size()}, {rest.data(), rest.size()}};
@@ -36,7 +36,8 @@ Received receive(int socket, std::span<uint8_t> head, std::span<uint8_t> rest, b
   ssize_t bytes;
   do {
     bytes = recvmsg(socket, &message, flags);
-    // A wait that were begun again after each signal might never end.
+    // A blocking receive is not restarted after a signal: with regular signals it might never time
+    // out.
   } while (bytes < 0 && errno == EINTR && !wait);
   if (bytes < 0) {
     message.msg_controllen = 0;
@@ -82,7 +83,7 @@ Transfer send_packet(int socket, std::span<const std::span<const uint8_t>> piece
 }
 
 Received receive_packet(int socket, std::span<uint8_t> buffer, bool wait) {
-  // Without room for them the kernel drops descriptors.
+  // Without a buffer for control messages the kernel drops descriptors that come with the packet.
   msghdr message{};
   return receive(socket, buffer, {}, wait, false, message);
 }
@@ -106,7 +107,8 @@ Received receive_packet(int socket, std::span<uint8_t> buffer, bool wait,
   message.msg_controllen = sizeof control;
   Received received = receive(socket, buffer, {}, wait, false, message);
   bool fits = (message.msg_flags & MSG_CTRUNC) == 0;
-  // Also of a packet that is refused: the descriptors are ours already.
+  // The descriptors of an invalid packet are taken too: the kernel has installed them already, so
+  // this process must close them.
   for (cmsghdr *with = CMSG_FIRSTHDR(&message); with != nullptr;
        with = CMSG_NXTHDR(&message, with)) {
     if (with->cmsg_level != SOL_SOCKET || with->cmsg_type != SCM_RIGHTS) continue;

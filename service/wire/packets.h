@@ -1,4 +1,4 @@
-// Packets over a socket of SOCK_SEQPACKET, with descriptors where a packet brings some.
+// Sends and receives packets on SOCK_SEQPACKET sockets, with or without descriptors.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,42 +13,45 @@
 
 namespace lanecrypt::service {
 
-// What became of an attempt to send or to receive.
+// The result of an attempt to send or to receive.
 enum class Transfer {
   kDone,
-  kWouldBlock,  // nothing was sent, or nothing is there
-  kClosed,      // the other side has gone, or broke the protocol: the socket is of no more use
+  kWouldBlock,  // nothing was sent, or no packet is there
+  kClosed,      // the peer has gone or broke the protocol: the socket is unusable
 };
 
-// Sends a packet made of these pieces, without waiting. The kernel takes all of it or none.
-// `descriptors` go with it; the caller keeps his own.
+// Sends one packet, the concatenation of `pieces`, without blocking. The kernel takes all of it or
+// nothing. Duplicates of `descriptors` go with it; the caller keeps its own.
 Transfer send_packet(int socket, std::span<const std::span<const uint8_t>> pieces,
                      std::span<const int> descriptors = {});
 
-// Receives one packet into `buffer`. One that is longer, or whose header does not give its
-// length and version, counts as kClosed, and so does the end of the stream.
+// A received packet, or why there is none. A packet that is longer than the buffer, or whose header
+// has a wrong length or version, counts as kClosed, as does the end of the stream.
 struct Received {
   Transfer transfer = Transfer::kClosed;
   std::span<const uint8_t> packet;
 };
-// With `wait` it waits for a packet as long as the socket's SO_RCVTIMEO says, or until a signal
-// comes, then it is kWouldBlock. Descriptors that come unasked are not taken.
+// Receives one packet into `buffer`. With `wait` it blocks for as long as the socket's SO_RCVTIMEO
+// says, or until a signal arrives; then the result is kWouldBlock. Descriptors that come with the
+// packet are dropped.
 Received receive_packet(int socket, std::span<uint8_t> buffer, bool wait);
-// The same of a packet that stays where it is: the beginning of it, as long as `head`, is given.
+// Copies the first bytes of the next packet into `head` and leaves the packet in the socket.
+// Returns those bytes.
 Received peek_packet(int socket, std::span<uint8_t> head, bool wait);
-// Receives a packet that is there, the beginning into `head` and what is longer into `rest`. Gives
-// the beginning.
+// Receives one packet without blocking: its first bytes into `head`, the others into `rest`.
+// Returns the bytes in `head`.
 Received receive_in_parts(int socket, std::span<uint8_t> head, std::span<uint8_t> rest);
-// Receives a packet as the first does, and takes descriptors, close-on-exec, into `descriptors`:
-// *count is how many came. If more came, all are closed and it is kClosed.
+// As the first receive_packet(), and stores the descriptors that come with the packet,
+// close-on-exec, in `descriptors`; `*count` is their number. The caller closes them. If more come
+// than there is room for, all are closed and the result is kClosed.
 Received receive_packet(int socket, std::span<uint8_t> buffer, bool wait,
                         std::span<int> descriptors, size_t *count);
 
-// Whether the other end is closed, or has gone with its process.
+// Whether the peer has closed its end, or has exited.
 bool is_hung_up(int socket);
 
-// The fixed part of a packet, if it is of this kind and long enough. What follows the fixed
-// part is in `rest`.
+// Returns the fixed part of `packet` if it is of this kind and long enough. `*rest` is set to the
+// bytes after the fixed part; if `rest` is nullptr, there must be none.
 template <class Message>
 std::optional<Message> fixed_part(std::span<const uint8_t> packet, Kind kind,
                                   std::span<const uint8_t> *rest = nullptr) {
@@ -63,7 +66,7 @@ std::optional<Message> fixed_part(std::span<const uint8_t> packet, Kind kind,
   return message;
 }
 
-// A header for a packet whose fixed part is a Message, with `more` bytes behind it.
+// Returns the header of a packet of a Message and `more` bytes.
 template <class Message>
 Header header_of(Kind kind, size_t more = 0) {
   return {kind, kVersion, uint32_t(sizeof(Message) + more)};

@@ -1,4 +1,4 @@
-// The answer to an operation with a key, read.
+// Parses the answer to an operation with a key.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,7 +17,8 @@ struct OperationResult {
   Outcome outcome = Outcome::kFailed;
   std::span<const uint8_t> output;  // empty unless the outcome is kDone
 };
-// Nothing if the sizes are wrong. output_bytes: what the request asked for.
+// Parses a kResult packet. Returns nullopt if a size or the outcome is invalid. `output_bytes`: the
+// length of the output that the request asks for.
 std::optional<OperationResult> read_result(std::span<const uint8_t> packet, size_t output_bytes);
 
 }  // namespace lanecrypt::service

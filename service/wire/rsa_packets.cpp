@@ -15,7 +15,8 @@ bool is_modulus_length(size_t bytes) {
   return bytes >= kLeastModulusBytes && bytes <= kMostModulusBytes;
 }
 
-// Cuts the parts out of `rest`, all of which they must take. No part is longer than a modulus.
+// Splits `rest` into the parts of a key. Returns nullopt unless they take all of `rest`, and if a
+// part is longer than the longest modulus.
 std::optional<KeyParts> cut(std::span<const uint8_t> rest, const uint16_t (&bytes)[kKeyParts]) {
   KeyParts parts;
   for (size_t n = 0; n < kKeyParts; ++n) {

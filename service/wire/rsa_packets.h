@@ -1,5 +1,5 @@
-// Packets of RSA, read: what has the right sizes comes out as spans into the packet, anything
-// else as nothing. What the numbers are to each other is not looked at here.
+// Parses the packets of RSA. Each function returns spans into the packet if all sizes are valid,
+// and nullopt otherwise. It does not check that the numbers of a key are consistent.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace lanecrypt::service {
 
-// The parts of a key by KeyPart, big-endian. Empty where a part is left out. A key of another
-// family has kWholeKey alone.
+// The parts of a key, indexed by KeyPart, big-endian. A part that is left out is empty. A key of
+// another family than RSA has kWholeKey alone.
 using KeyParts = std::array<std::span<const uint8_t>, kKeyParts>;
 
 struct PrivateRequest {
@@ -32,7 +32,7 @@ std::optional<GenerateRequest> read_generate_request(std::span<const uint8_t> pa
 
 struct GeneratedKey {
   Outcome outcome = Outcome::kFailed;
-  KeyParts parts;  // all of them, unless the outcome is another than kDone
+  KeyParts parts;  // all of them if the outcome is kDone, otherwise none
 };
 std::optional<GeneratedKey> read_generated_key(std::span<const uint8_t> packet);
 

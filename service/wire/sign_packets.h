@@ -1,4 +1,4 @@
-// Packets of signatures by ML-DSA and SLH-DSA, read, as rsa_packets.h has it.
+// Parses the requests for signatures of ML-DSA and SLH-DSA, by the rules of rsa_packets.h.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace lanecrypt::service {
 
-// Not for RSA.
+// Returns the kind of a request for a signature. `family` must not be kRsa.
 constexpr Kind kind_of_signature(Family family) {
   return family == Family::kMlDsa ? Kind::kMlDsaSign : Kind::kSlhDsaSign;
 }
@@ -20,8 +20,8 @@ constexpr Kind kind_of_signature(Family family) {
 struct SignRequest {
   uint64_t key = 0;
   const SignatureSet *set = nullptr;
-  std::span<const uint8_t> input;        // as long as its set has it
-  std::span<const uint8_t> private_key;  // empty, or as long as those of its set
+  std::span<const uint8_t> input;        // `set->input_bytes` long
+  std::span<const uint8_t> private_key;  // empty, or `set->key_bytes` long
 };
 std::optional<SignRequest> read_sign_request(std::span<const uint8_t> packet);
 

@@ -1,4 +1,5 @@
-// What operations are told apart by, where they are measured, counted and shared out.
+// The kinds of operations by which the service measures, counts and schedules: a family, and the
+// size or the parameter set of the key.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,19 +15,19 @@ enum class Family : uint32_t { kRsa, kMlDsa, kSlhDsa };
 
 struct Sort {
   Family family = Family::kRsa;
-  uint32_t size = 0;  // bits of RSA's modulus, or the number of a parameter set
+  uint32_t size = 0;  // bits of the RSA modulus, or the number of a parameter set
 
   bool operator==(const Sort &) const = default;
 };
 
-// A parameter set of ML-DSA (FIPS 204, table 2) or of SLH-DSA (FIPS 205, table 2), whose
-// signatures the service makes. The lengths are those of packets: see Sign in messages.h.
+// A parameter set of ML-DSA (FIPS 204, table 2) or of SLH-DSA (FIPS 205, table 2) for which the
+// service signs. The lengths are those in packets: see Sign in messages.h.
 struct SignatureSet {
   Family family;
-  uint32_t number;  // as lc_ml_dsa_set and lc_slh_dsa_set have it
+  uint32_t number;  // a value of lc_ml_dsa_set or lc_slh_dsa_set
   const char *name;
   uint32_t input_bytes, key_bytes, signature_bytes;
-  // Of SLH-DSA: a thousand compressions of SHA-256, or permutations of Keccak, in a signature.
+  // SLH-DSA: the compressions of SHA-256, or permutations of Keccak, in a signature, in thousands.
   uint32_t thousand_hashes = 0;
 
   constexpr Sort sort() const { return {family, number}; }
@@ -53,13 +54,13 @@ inline constexpr size_t kSignatureSetCount = std::size(kSignatureSets);
 inline constexpr std::span<const SignatureSet> kMlDsaSets = std::span(kSignatureSets).first(3),
                                                kSlhDsaSets = std::span(kSignatureSets).subspan(3);
 
-// nullptr if there is no such set.
+// Returns the parameter set of a kind of operation, or nullptr if there is none.
 constexpr const SignatureSet *find_set(const Sort &sort) {
   for (const SignatureSet &set : kSignatureSets)
     if (set.sort() == sort) return &set;
   return nullptr;
 }
-// The place of a set in kSignatureSets.
+// Returns the index of a set in kSignatureSets.
 constexpr size_t place_of_set(const Sort &sort) {
   size_t place = 0;
   while (place + 1 < kSignatureSetCount && kSignatureSets[place].sort() != sort) ++place;

@@ -1,5 +1,5 @@
-// The page that the service shares with all its clients, who can only read it: by it a client
-// decides whether its own core or the service is sooner, without asking.
+// The page that the service shares with all its clients. Clients can only read it. With it a client
+// decides, without a request, whether its own core or the service is faster.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,32 +17,36 @@ namespace lanecrypt::service {
 inline constexpr uint32_t kPageMagic = 0x4750434c;  // "LCPG"
 inline constexpr uint32_t kPageVersion = 3;
 
-// Any thread of any process. Each number is read and written whole, and tells no secret. A
-// client trusts none of them further than to choose between two right ways.
+// Any thread of any process may read it. Each number is read and written atomically, and none is
+// secret. A client must trust no number for more than the choice between its core and the service,
+// which are both correct.
 struct StatusPage {
-  // Lengths of RSA's modulus: those of up to 256 (n + 1) bits.
+  // Sizes of RSA keys: index n stands for more than 256 n and at most 256 (n + 1) bits of the
+  // modulus.
   static constexpr size_t kSizes = 32;
-  // Up to 2^n operations in the service at once.
+  // Loads: index n stands for 2^(n-1) to 2^n - 1 operations in the service at once. Index 0 stands
+  // for none, and the last index for all larger numbers.
   static constexpr size_t kLoads = 18;
 
   uint32_t magic, version;
-  // How many cores the machine's programs share.
+  // The number of cores of the machine.
   uint32_t cores;
-  // Devices that are open and work for RSA. 0: the service does no RSA now.
+  // Devices that are open and do RSA. 0: the service does no RSA now.
   std::atomic<uint32_t> usable_devices;
-  // Operations that wait or are under way in the service, of all clients.
+  // Operations of all clients that wait or are under way in the service.
   std::atomic<uint32_t> operations;
-  // Tasks of the machine that ran or wanted to run, without the service's own, and when that
-  // was (CLOCK_MONOTONIC, ns). It is kept up to date for a second after a kLookAgain.
+  // Runnable tasks of the machine, without the service's own threads, and the time of that count
+  // (CLOCK_MONOTONIC, ns). The service updates both for a second after a kLookAgain.
   std::atomic<uint32_t> runnable;
   std::atomic<uint64_t> looked_at;
-  // Microseconds from the arrival of a private RSA operation to its answer, by its size and by
-  // the operations in the service then; 0: not known yet.
+  // Microseconds from the arrival of a private RSA operation to its answer, by the size of the key
+  // and by the number of operations in the service at its arrival. 0: not known yet.
   std::atomic<uint32_t> rsa_us[kSizes][kLoads];
-  // Devices that are open and work for ML-DSA, which is tried a little after RSA, and those that do
-  // SLH-DSA or are not tried yet, which they are when the first key of it comes.
+  // Devices that are open and do ML-DSA, which the service tries a little after RSA; and devices
+  // that do SLH-DSA or have not been tried for it, which the service does when the first key of
+  // SLH-DSA comes.
   std::atomic<uint32_t> ml_dsa_devices, slh_dsa_devices;
-  // As rsa_us, of signatures, by kSignatureSets.
+  // As rsa_us for signatures, indexed as kSignatureSets.
   std::atomic<uint32_t> sign_us[kSignatureSetCount][kLoads];
 
   static size_t size_of(uint32_t modulus_bits) {
@@ -51,7 +55,7 @@ struct StatusPage {
   static size_t load_of(uint32_t operations) {
     return std::min<size_t>(size_t(std::bit_width(operations)), kLoads - 1);
   }
-  // How long operations of a sort took, in a page that may be written or only read.
+  // Returns the times of a kind of operation, of a writable or a read-only page.
   template <class Page>
   static auto &times_of(Page &page, const Sort &sort) {
     return sort.family == Family::kRsa ? page.rsa_us[size_of(sort.size)]

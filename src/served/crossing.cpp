@@ -17,14 +17,15 @@ using client::Clock;
 using client::Exchange;
 using client::Taken;
 
-// More at once do not make a batch much better, and each costs a descriptor.
+// The most operations at once. More hardly improve a batch, and each needs a descriptor.
 constexpr size_t kMostAtOnce = 512;
 
 uint64_t nanoseconds(Clock::duration time) {
   return uint64_t(std::max<int64_t>(std::chrono::nanoseconds(time).count(), 0));
 }
 
-// As where a device of ours finds it: whoever made this signature, it would give the key away.
+// The same error as if a device of this process had found the fault: any further signature with
+// this one-time key would reveal the key.
 Status fault_was_signed() {
   try {
     return Status(
@@ -38,7 +39,7 @@ Status fault_was_signed() {
 
 }  // namespace
 
-// An operation that has a channel.
+// An operation that was sent on a channel, or is about to be.
 struct Crossing::Slot {
   Slot(Operation its, std::shared_ptr<client::Session> its_session, client::Channel &its_channel,
        ServedKey &key, bool is_checked)
@@ -58,7 +59,8 @@ struct Crossing::Slot {
   const std::shared_ptr<client::Session> session;
   client::Channel &channel;
   const std::span<uint8_t> output;
-  // The output, until it was checked: it may be where the input is.
+  // Holds the output until it is checked. Its final place may be that of the input, which the check
+  // needs.
   std::vector<uint8_t> unchecked;
   ServedRequest::Room room;
   const Clock::time_point sent = Clock::now();
@@ -82,7 +84,7 @@ void Crossing::add(const ServedRequestPointer &served) {
   if (served->under_way == 0) on_over_(*served);
 }
 
-// False for want of memory.
+// Queues an operation. Returns false if there is no memory.
 bool Crossing::put_in_line(Operation operation) {
   try {
     waiting_.push_back(std::move(operation));
@@ -95,11 +97,11 @@ bool Crossing::put_in_line(Operation operation) {
 void Crossing::step(int wake) {
   try {
     send_waiting(service_.client->here());
-  } catch (const std::bad_alloc &) {  // what is not sent yet needs more memory than there is
+  } catch (const std::bad_alloc &) {  // there is no memory to send the others
     leave_waiting();
   }
   if (slots_.empty()) return;
-  // There is room for them, and for what wakes.
+  // send_waiting() has reserved room for all slots and for `wake`.
   polled_.clear();
   for (const std::unique_ptr<Slot> &slot : slots_)
     polled_.push_back({slot->channel.socket.get(), POLLIN, 0});
@@ -109,9 +111,9 @@ void Crossing::step(int wake) {
   take_answers();
 }
 
-// A signal ends the wait early. A signal every now and then must not hide that the service is
-// silent. poll() takes no more descriptors than RLIMIT_NOFILE allows, which the program may have
-// lowered since: then each channel is looked at.
+// Sets up the results after a failed poll(). After a signal no channel is read, so that regular
+// signals do not hide that the service is silent. poll() also fails with more descriptors than
+// RLIMIT_NOFILE allows, which the program may have lowered since: then every channel is read.
 void Crossing::note_failed_poll() {
   const bool is_signal = errno == EINTR;
   for (pollfd &one : polled_) one.revents = is_signal ? 0 : POLLIN;
@@ -126,11 +128,12 @@ void Crossing::leave_waiting() {
   }
 }
 
-// It may throw for want of memory: what is not sent then still waits.
+// Sends waiting operations for as long as there is room. Throws std::bad_alloc; operations that
+// were not sent then still wait.
 void Crossing::send_waiting(client::Connection &connection) {
   const size_t most = std::min(slots_.size() + waiting_.size(), kMostAtOnce);
   slots_.reserve(most);
-  polled_.reserve(most + 1);  // with what wakes
+  polled_.reserve(most + 1);  // slots and `wake`
   while (!waiting_.empty() && slots_.size() < kMostAtOnce) {
     const std::shared_ptr<client::Session> session = service_.session();
     if (session == nullptr) return leave_waiting();
@@ -138,13 +141,14 @@ void Crossing::send_waiting(client::Connection &connection) {
   }
 }
 
-// False if there is no channel now, and one of ours will be free.
+// Sends or returns the first waiting operation. Returns false if there is no channel now but one of
+// this object's will become free.
 bool Crossing::send_one(client::Connection &connection,
                         const std::shared_ptr<client::Session> &session) {
   const Operation operation = waiting_.front();
   ServedKey &key = operation.served->key(operation.number, service_);
   Taken taken = Taken::kNot;
-  // A request that has failed has nothing to gain.
+  // A request that has failed gains nothing by further operations.
   const bool is_wanted = operation.served->request->failure.ok();
   if (is_wanted && !key.is_refused() && key.has_room_in(*session)) {
     client::Channel *const channel = session->take();
@@ -173,6 +177,8 @@ bool Crossing::send_one(client::Connection &connection,
   return true;
 }
 
+// Receives the answers on the channels that poll() has marked. Ends the session of an operation
+// that got no answer within kSilence.
 void Crossing::take_answers() {
   const Clock::time_point now = Clock::now();
   const size_t count = slots_.size();
@@ -181,7 +187,7 @@ void Crossing::take_answers() {
     Exchange::State state = Exchange::State::kWaits;
     if (polled_[n].revents != 0) state = slot.exchange.receive(false);
     if (state == Exchange::State::kWaits) {
-      // The others wake too, and find it ended.
+      // The other operations of the session wake too and find it ended.
       if (now - slot.sent > client::kSilence) slot.session->end(client::Fault::kService);
       continue;
     }
@@ -191,6 +197,8 @@ void Crossing::take_answers() {
   std::erase(slots_, nullptr);
 }
 
+// Ends an operation that was sent: gives its channel back, checks the output if that was requested,
+// and counts the operation as done or puts it into ServedRequest::left.
 void Crossing::settle(Slot &slot, Exchange::State state) {
   slot.session->under_way.fetch_sub(1, std::memory_order_relaxed);
   if (state == Exchange::State::kEnded)
@@ -209,7 +217,7 @@ void Crossing::settle(Slot &slot, Exchange::State state) {
   finish_one(*slot.operation.served);
 }
 
-// What cannot be checked for want of memory is not given out.
+// Returns whether the output passes the check. Without memory for the check it does not.
 bool Crossing::is_right(const Slot &slot) {
   try {
     return slot.operation.served->is_right(slot.operation.number, slot.unchecked);
@@ -227,6 +235,7 @@ void Crossing::count_done(const Slot &slot) const {
   request.result.device_ns = nanoseconds(Clock::now() - slot.sent);
 }
 
+// Puts an operation that the service has not done into ServedRequest::left, and notes the reason.
 void Crossing::leave(const Operation &operation, Taken taken) {
   ServedRequest &served = *operation.served;
   served.left.push_back(operation.number);

@@ -1,4 +1,5 @@
-// Operations that one thread has with the service: as many at once as there are channels for.
+// Sends operations to the service, as many at once as there are channels for, and receives the
+// answers.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,25 +17,25 @@
 
 namespace lanecrypt::served {
 
-// One thread.
+// Not thread-safe.
 class Crossing {
  public:
   using OnOver = std::function<void(ServedRequest &)>;
 
-  // on_over hears of each request when the service has no more of it, on the thread that calls
-  // step(). The service stays longer.
+  // `on_over` is called for each request of which the service has no more operations, on the thread
+  // that uses this object. `service` must outlive the object.
   Crossing(const Service &service, OnOver on_over);
   ~Crossing();
   Crossing(const Crossing &) = delete;
 
-  // Of its operations those that devices take.
+  // Queues the operations of a request that devices can do. The others go into ServedRequest::left.
   void add(const ServedRequestPointer &served);
   bool is_idle() const { return waiting_.empty() && slots_.empty(); }
-  // Sends what there is room for, and takes the answers that are there. If there are none, it
-  // waits for one until `wake` is readable (-1: nothing wakes it), but no longer than a second.
-  // For want of memory it leaves what it cannot send, and throws nothing.
+  // Sends what there is room for and receives the answers that are there. If there are none, waits
+  // for one until `wake` is readable (-1: nothing wakes it), up to a second. Without memory it puts
+  // operations that it cannot send into ServedRequest::left; it does not throw.
   void step(int wake);
-  // Does not send what waits.
+  // Puts all waiting operations into ServedRequest::left.
   void leave_waiting();
 
  private:
@@ -59,7 +60,7 @@ class Crossing {
   const OnOver on_over_;
   std::deque<Operation> waiting_;
   std::vector<std::unique_ptr<Slot>> slots_;
-  // Of the slots in their order, and of what wakes.
+  // One entry for each slot, in their order, and one for `wake`.
   std::vector<pollfd> polled_;
 };
 

@@ -63,6 +63,7 @@ Status PrivateOperations::submit(const ServedRequestPointer &served, bool waits)
   return Status();
 }
 
+// The body of the thread: takes the submitted requests and steps through their operations.
 void PrivateOperations::run(Crossing &mine) {
   for (;;) {
     std::vector<ServedRequestPointer> more;
@@ -81,6 +82,8 @@ void PrivateOperations::run(Crossing &mine) {
   }
 }
 
+// Completes a request of which the service has no more operations. What it has not done goes to the
+// CPU, or is an error.
 void PrivateOperations::conclude(ServedRequest &served) {
   const runtime::BatchRequestPointer request = served.request;
   if (served.has_failed) request->tried.push_back(LC_ANY_DEVICE);
@@ -116,7 +119,7 @@ bool PrivateOperations::is_sooner(const service::Sort &sort, uint32_t in_line) {
 }
 
 void PrivateOperations::ran_on_cpu(const service::Sort &sort, std::chrono::nanoseconds took) {
-  // Where there was no service to ask, nobody was counted.
+  // If there was no session to ask, is_sooner() has not counted its caller.
   uint32_t counted = on_cpu_.load(std::memory_order_relaxed);
   while (counted != 0 && !on_cpu_.compare_exchange_weak(counted, counted - 1)) {
   }

@@ -1,5 +1,5 @@
-// Private operations of RSA, and signatures by ML-DSA and SLH-DSA, by the service lanecryptd, for a
-// context that names it. It makes keys of RSA too.
+// Private operations of RSA and signatures of ML-DSA and SLH-DSA by the service lanecryptd, for a
+// context that names it. Also gives access to its RSA key generation.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -21,29 +21,31 @@ namespace lanecrypt::served {
 
 class Crossing;
 
-// Of one process. Any thread.
+// Thread-safe in the process that made it.
 class PrivateOperations {
  public:
   explicit PrivateOperations(Service service);
   ~PrivateOperations() { stop(); }
-  // Finishes what is under way, and ends the threads. Later requests are refused. After hurry()
-  // it leaves undone what has not begun.
+  // Finishes the operations under way and ends the threads. Later requests are refused. After
+  // hurry(), operations that have not begun are left undone.
   void stop();
   void hurry();
 
-  // Starts a request, which ends by itself. With `waits` this thread does
-  // all that is to do with the service. Otherwise a thread of ours does, since nobody else would
-  // read the answers and tell the caller. After an error nothing was started.
+  // Starts a request, which completes by itself. With `waits` the calling thread sends its
+  // operations and receives the answers. Otherwise a thread of this object does, since no other
+  // thread would read the answers and complete the request. If it returns an error, nothing was
+  // started.
   Status submit(const ServedRequestPointer &served, bool waits);
 
-  // As lc_rsa_device_is_sooner() and lc_rsa_ran_on_cpu(), for a sort that the service knows.
+  // As lc_rsa_device_is_sooner() and lc_rsa_ran_on_cpu(), for a kind of operation that the service
+  // does.
   bool is_sooner(const service::Sort &sort, uint32_t in_line);
   void ran_on_cpu(const service::Sort &sort, std::chrono::nanoseconds took);
 
-  // New keys of RSA.
+  // Generates RSA keys.
   ServedGeneration &generation() { return generation_; }
 
-  // Of the CPU in the service's place.
+  // Counters of the operations that the CPU does instead of the service.
   const runtime::Counters &cpu_counters() const { return counters_; }
 
  private:
@@ -55,12 +57,13 @@ class PrivateOperations {
   runtime::Counters counters_;
   runtime::BatchCpu cpu_{counters_};
   ServedGeneration generation_{service_, counters_};
-  // Ends the thread's wait for answers. Without it the thread looks once a second.
+  // Wakes the thread while it waits for answers. Without it the thread looks for new requests once
+  // a second.
   const client::OwnDescriptor wake_;
-  // How often is_sooner() has counted its caller as one at work on its core.
+  // The callers that is_sooner() has counted as operations on their cores.
   std::atomic<uint32_t> on_cpu_{0};
 
-  std::mutex mutex_;  // of what is below
+  std::mutex mutex_;  // protects the members below, except the atomic one
   std::condition_variable changed_;
   std::vector<ServedRequestPointer> queue_;
   bool stopping_ = false;

@@ -28,7 +28,8 @@ lc_rsa_parts parts_of(const service::KeyParts &from) {
   return parts;
 }
 
-// In so many bytes, as primes lie.
+// Returns the number in `bytes` bytes, with leading zeros, as make_rsa_key() takes primes. Empty if
+// there is no memory or the number is longer.
 secure::KeyMemory padded(std::span<const uint8_t> number, size_t bytes) {
   secure::KeyMemory memory(bytes);
   if (!memory.ok(bytes) || number.size() > bytes) return secure::KeyMemory();
@@ -38,11 +39,11 @@ secure::KeyMemory padded(std::span<const uint8_t> number, size_t bytes) {
 
 }  // namespace
 
-// One call. Some of its keys are the service's, and the rest the CPU's.
+// The state of one call. The service makes some of its keys and the CPU the rest.
 struct ServedGeneration::Run {
   ServedGeneration &self;
   const RsaGeneration wish;
-  uint64_t given = 0;  // by the service
+  uint64_t given = 0;  // keys from the service
   bool is_stopped = false;
 
   bool hear(uint64_t keys) {
@@ -71,7 +72,7 @@ void ServedGeneration::stop() {
   for (unsigned left = checks_; left != 0; left = checks_) checks_.wait(left);
 }
 
-// Whether the key is one that was asked for, and its numbers belong together.
+// Returns whether the key is one that was requested, and its numbers belong together.
 bool ServedGeneration::is_right(const RsaGeneration &wish, const lc_rsa_parts &parts) {
   struct Check {
     explicit Check(std::atomic<unsigned> &all) : all_(all) { ++all_; }
@@ -82,7 +83,7 @@ bool ServedGeneration::is_right(const RsaGeneration &wish, const lc_rsa_parts &p
     std::atomic<unsigned> &all_;
   };
   const Check check(checks_);
-  // Either stop() sees the check, or this sees that it stops.
+  // Either stop() waits for the check, or this sees that it stops.
   if (stopping_) return false;
   Result<std::shared_ptr<RsaKey>> copied = copy_rsa_key(&parts);
   if (!copied.ok()) return false;
@@ -91,7 +92,7 @@ bool ServedGeneration::is_right(const RsaGeneration &wish, const lc_rsa_parts &p
       !std::ranges::equal(key.numbers.e, wish.exponent) || !cpu::prepare(key).ok())
     return false;
   if (!service_.checks_all) return true;
-  // Made of the primes here, as of those that a device finds, it must be the same key.
+  // Makes the key from its primes again, as if a device had found them: it must be the same key.
   const uint32_t stride = cpu::prime_stride_bytes(wish.bits / 2);
   const secure::KeyMemory p = padded(key.numbers.p, stride), q = padded(key.numbers.q, stride);
   if (!p.ok(stride) || !q.ok(stride)) return false;
@@ -110,6 +111,7 @@ bool ServedGeneration::is_sooner(uint32_t bits) {
   return session != nullptr && session->page().usable_devices != 0;
 }
 
+// Makes keys with the service, as many as it gives.
 client::Made ServedGeneration::by_service(Run &run) {
   const std::shared_ptr<client::Session> session = service_.session();
   if (session == nullptr || session->page().usable_devices == 0) return client::Made::kNot;
@@ -125,7 +127,8 @@ client::Made ServedGeneration::by_service(Run &run) {
   return client::generate(service_.client->here(), keys);
 }
 
-// What is left. The caller's numbers of keys and his progress go on.
+// Makes the remaining keys on the CPU. The numbers of the keys and the progress go on from those of
+// the service.
 Status ServedGeneration::by_cpu(Run &run, lc_result *result) {
   RsaGeneration rest = run.wish;
   rest.count -= run.given;
@@ -154,7 +157,7 @@ Status ServedGeneration::run(RsaGeneration what, lc_result *result) {
   *result = {};
   if (what.count == 0) return Status();
   Run run{*this, std::move(what)};
-  // The service draws by a generator of its own.
+  // The service uses its own random generator, so a caller's generator excludes it.
   const bool is_for_service = runtime::rsa_kind(run.wish.bits) != 0 && run.wish.random == nullptr;
   if (!is_for_service && !service_.has_cpu)
     return Status(LC_ERROR_UNSUPPORTED,

@@ -1,5 +1,5 @@
-// New keys of RSA by the service lanecryptd, for a context that names it. What the service does
-// not make, the CPU makes.
+// New RSA keys by the service lanecryptd, for a context that names it. The CPU makes the keys that
+// the service does not make.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,18 +13,18 @@
 
 namespace lanecrypt::served {
 
-// Of one process. Any thread.
+// Thread-safe in the process that made it.
 class ServedGeneration {
  public:
-  // Both must stay longer.
+  // Both arguments must outlive this object.
   ServedGeneration(const Service &service, runtime::Counters &cpu_counters)
       : service_(service), cpu_(cpu_counters, LC_FALLBACK_CPU) {}
-  // Fails what is under way, and waits for our threads and for the checks of keys. The service
-  // learns by the end of the process that nobody wants its keys.
+  // Fails the calls under way, and waits for the CPU's threads and for the checks of keys. The
+  // service stops searching when the process has ended.
   void stop();
   void hurry() { stopping_ = true; }
 
-  // Makes all keys and gives them to the caller, on the calling thread.
+  // Makes all keys and passes them to the caller, on the calling thread.
   Status run(RsaGeneration what, lc_result *result);
   // As lc_rsa_generation_is_sooner().
   bool is_sooner(uint32_t bits);
@@ -37,7 +37,7 @@ class ServedGeneration {
 
   const Service &service_;
   std::atomic<bool> stopping_{false};
-  // Threads that check a key by OpenSSL, which exit() tears down.
+  // The number of threads that check a key with OpenSSL, which exit() tears down.
   std::atomic<unsigned> checks_{0};
   runtime::RsaGenerator cpu_;
 };

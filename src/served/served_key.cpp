@@ -9,11 +9,11 @@ namespace lanecrypt::served {
 
 ServedKey::~ServedKey() {
   const std::shared_ptr<client::Client> client = client_.lock();
-  if (client == nullptr) return;  // with the context all its keys have gone
+  if (client == nullptr) return;  // the session and all its keys ended with the context
   const process::CancellationOff not_cancelled;
   try {
     if (const auto session = client->here().session(); session != nullptr) forget_in(*session);
-  } catch (const std::bad_alloc &) {  // a child of fork that has no connection
+  } catch (const std::bad_alloc &) {  // a child of fork() without a connection
   }
 }
 

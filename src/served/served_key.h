@@ -1,4 +1,4 @@
-// A private key of the library's, as a context names it to the service.
+// A private key of the library, with the number under which a context's service knows it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,8 +12,8 @@
 
 namespace lanecrypt::served {
 
-// Kept beside its key. When the key goes, the service forgets it. A family says what the service
-// needs of the key, which outlives the operations with it.
+// Attached to its key. When the key is destroyed, the service forgets it. A subclass for each
+// family provides the numbers of the key, which must outlive the operations with it.
 class ServedKey : public client::Key, public BesideKey {
  public:
   ServedKey(const service::Sort &sort, const Service &service)
@@ -24,7 +24,8 @@ class ServedKey : public client::Key, public BesideKey {
   const std::weak_ptr<client::Client> client_;
 };
 
-// What the context of `service` keeps beside a key, made at its first use.
+// Returns the ServedKey that the context of `service` has attached to a key. Makes it at the first
+// use.
 template <class Made, class Key>
 ServedKey &served_key(const Key &key, const Service &service) {
   BesideKey *kept = key.beside.of(service.number);

@@ -1,4 +1,5 @@
-// Signatures by ML-DSA, as the service gets them: it signs mu, and never sees the message.
+// Signatures of ML-DSA by the service, which signs mu and never gets the message (FIPS 204,
+// Algorithm 7, ML-DSA.Sign_internal, from line 7 on).
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -14,7 +15,7 @@ class ServedMlDsaKey final : public ServedKey {
   ServedMlDsaKey(const MlDsaKey &key, const Service &service)
       : ServedKey({service::Family::kMlDsa, uint32_t(key.sizes.set)}, service), key_(key) {}
 
-  // The key stays where it is.
+  // Returns a view of the key without a copy.
   bool copy_numbers(client::KeyNumbers &to) const override {
     to.parts[service::kWholeKey] = key_.private_key();
     return key_.is_private;

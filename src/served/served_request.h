@@ -1,4 +1,4 @@
-// A request of which the service does the private operations, one by one.
+// A request whose private operations or signatures the service does, one by one.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -21,10 +21,11 @@ namespace lanecrypt::served {
 
 class ServedRequest {
  public:
-  // For the longest input that is not where the caller has it: mu and rnd of ML-DSA.
+  // Room for an input that does not lie in the caller's memory. The longest one is mu and rnd of
+  // ML-DSA.
   using Room = std::array<uint8_t, 96>;
 
-  // What is noted later, on a thread from which nothing may be thrown, has room from here on.
+  // Reserves room for all that is noted later, on a thread that must not throw.
   explicit ServedRequest(runtime::BatchRequestPointer whole) : request(std::move(whole)) {
     left.reserve(request->todo.size());
     request->tried.reserve(1);
@@ -32,17 +33,19 @@ class ServedRequest {
   virtual ~ServedRequest() = default;
   ServedRequest(const ServedRequest &) = delete;
 
-  // ---- The family's, of operations by their numbers ----
+  // ---- For each family; `number` is that of an operation of the request ----
   virtual ServedKey &key(uint32_t number, const Service &service) const = 0;
-  // What the service gets, as client::Exchange has it: in `room`, or where the caller has it.
+  // Returns the input that the service gets, as in client::Exchange: in `room` or in the caller's
+  // memory.
   virtual std::span<const uint8_t> input(uint32_t number, Room &room) const = 0;
-  // Where the output goes. It may be where the input is.
+  // Returns where the output goes. It may overlap the input.
   virtual std::span<uint8_t> output(uint32_t number) const = 0;
-  // Whether a core of ours takes `made` for the output. It may throw for want of memory.
+  // Returns whether `made` is a right output, checked on the calling thread. Throws std::bad_alloc.
   virtual bool is_right(uint32_t number, std::span<const uint8_t> made) const = 0;
 
   const runtime::BatchRequestPointer request;
-  // Numbers of its operations that the service has not done, and whether it failed one.
+  // The numbers of the operations that the service has not done; and whether the service has failed
+  // one.
   std::vector<uint32_t> left;
   bool has_failed = false;
   size_t under_way = 0;
@@ -50,13 +53,14 @@ class ServedRequest {
 
 using ServedRequestPointer = std::shared_ptr<ServedRequest>;
 
-// Of private operations.
+// Wraps a request for private operations of RSA.
 ServedRequestPointer wrap(const runtime::RsaRequestPointer &request);
-// Of signatures to make.
+// Wraps a request for signatures.
 ServedRequestPointer wrap(const runtime::MlDsaRequestPointer &request);
 ServedRequestPointer wrap(const std::shared_ptr<runtime::SlhSignatures> &request);
 
-// Whether the service knows the sets of all keys of a job. It does not know those of the draft.
+// Returns whether the service knows the sets of all keys of a job. It does not know those of the
+// draft SP 800-230.
 bool knows_sets(const SlhJob &job);
 
 }  // namespace lanecrypt::served

@@ -1,4 +1,4 @@
-// Private operations of RSA, as the service gets them.
+// Private operations of RSA by the service (RFC 8017, sections 5.1.2, RSADP, and 5.2.1, RSASP1).
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -14,7 +14,7 @@ class ServedRsaKey final : public ServedKey {
   ServedRsaKey(const RsaKey &key, const Service &service)
       : ServedKey({service::Family::kRsa, key.modulus_bits}, service), key_(key) {}
 
-  // The numbers stay where they are.
+  // Returns views of the numbers without a copy.
   bool copy_numbers(client::KeyNumbers &to) const override {
     const RsaNumbers &its = key_.numbers;
     to.parts = {its.n, its.e, its.p, its.q, its.dp, its.dq, its.qinv, {}};

@@ -1,5 +1,5 @@
-// Signatures by SLH-DSA, as the service gets them: it signs R and the digest, and sees neither the
-// message nor SK.prf.
+// Signatures of SLH-DSA by the service, which signs R and the digest and gets neither the message
+// nor SK.prf (FIPS 205, Algorithm 19, slh_sign_internal, from line 6 on).
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -19,7 +19,7 @@ class ServedSlhKey final : public ServedKey {
   ServedSlhKey(const SlhKey &key, const Service &service)
       : ServedKey(sort_of(key.set), service), key_(key) {}
 
-  // All but SK.prf.
+  // Copies all of the key but SK.prf.
   bool copy_numbers(client::KeyNumbers &to) const override {
     const SlhKeyParts &its = key_.parts;
     const size_t bytes = 3 * size_t{key_.set.n};
@@ -53,7 +53,7 @@ class ServedSlh final : public ServedRequest {
   }
   std::span<uint8_t> output(uint32_t number) const override { return slh_.signature(number); }
   bool is_right(uint32_t number, std::span<const uint8_t> made) const override {
-    // R is a part of the signature, and the digest is that of this R.
+    // The signature begins with R, and the digest was computed from this R.
     const cpu::SlhHashed &hashed = slh_.hashed(number);
     const SlhKey &key = slh_.key_of(number);
     bool is_valid = false;

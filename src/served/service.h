@@ -1,4 +1,4 @@
-// What a context has of the service in this process and in its children.
+// The connection of a context to the service, in this process and in its children.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,19 +12,21 @@
 namespace lanecrypt::served {
 
 struct Service {
-  // service: as lc_options has it, neither NULL nor "off". owner: lc_options.service_owner, or "".
+  // Returns the service that `service` names, as lc_options.service does; neither NULL nor "off".
+  // `owner`: lc_options.service_owner, or "".
   static Result<Service> named(const char *service, const char *owner, lc_fallback fallback,
                                lc_verify verify);
 
   std::shared_ptr<client::Client> client;
-  uint64_t number = 0;  // no other context has it
-  // What the service does not do, the CPU does.
+  uint64_t number = 0;  // unique among contexts
+  // Whether the CPU does what the service does not do.
   bool has_cpu = true;
   bool checks_all = false;
 
-  // The session of this process, or a new one. nullptr: there is none.
+  // Returns the session of this process, or makes one. nullptr if there is none.
   std::shared_ptr<client::Session> session() const;
-  // Why the service did not `what`, such as "do the operation".
+  // Returns the error for an operation that the service did not do. `what` names it, such as "do
+  // the operation".
   Status why_not(bool has_failed, const std::string &what) const;
 };
 

@@ -70,7 +70,8 @@ void Channel::say_still_at_work() {
   const StillAtWork message{header_of<StillAtWork>(Kind::kStillAtWork)};
   const std::span<const uint8_t> pieces[] = {bytes_of(message)};
   const std::lock_guard lock(mutex_);
-  // A client that reads none of many stays as it is: the answer will not fit either.
+  // If the client reads none of these packets, its socket is full and the packet is dropped. The
+  // session ends later, since the answer will not fit either.
   if (is_busy_ && request.kind == Kind::kRsaGenerate &&
       send_packet(socket(), pieces) == Transfer::kClosed)
     note_gone();

@@ -24,17 +24,17 @@ struct Counters;
 class Key;
 class Session;
 
-// What the client wants. It belongs to whoever has the request, from begin() to end().
+// A request of the client. From begin() to end() it belongs to the thread that processes it.
 struct Request {
   Kind kind = Kind::kRsaPrivate;
-  // Of an operation with a key:
+  // For an operation with a key:
   std::shared_ptr<Key> key;
-  Sort sort;                // of RSA before the key is found, by the input's length
-  uint32_t load = 0;        // such operations in the service when it came, this one included
-  size_t cost = 0;          // of the library's window
-  Clock::time_point given;  // to the library
+  Sort sort;                // RSA: until the key is found, the size is that of the input
+  uint32_t load = 0;        // operations in the service at its arrival, with this one
+  size_t cost = 0;          // its share of kWindow
+  Clock::time_point given;  // when the library got it
   lc_result result = {};
-  // kRsaGenerate:
+  // For kRsaGenerate:
   uint32_t bits = 0;
   uint32_t exponent_bytes = 0;
   std::array<uint8_t, 32> exponent = {};
@@ -51,41 +51,42 @@ class Channel : public Waiting, public std::enable_shared_from_this<Channel> {
   int socket() const { return socket_.get(); }
 
   // ---- The thread that receives its packets ----
-  // Waits for the end of an answer that is being sent: the client may be as quick.
+  // Returns whether no request is under way. If another thread is sending an answer, waits until
+  // that is over: a fast client may send its next request before end() returns.
   bool is_idle();
-  // A request has come. The channel stays until end().
+  // Starts a request. The channel keeps itself alive until end().
   void begin(Kind kind);
-  // Keeps the input. False where there is no memory.
+  // Copies the input, and reserves room for a short output. Returns false if there is no memory.
   bool keep_input(std::span<const uint8_t> input, size_t output_bytes);
-  // Nobody is at the other end any more.
+  // Notes that the client has closed its end.
   void note_gone() { is_gone_.store(true, std::memory_order_relaxed); }
 
-  // ---- Whoever has the request ----
+  // ---- The thread that processes the request ----
   Request request;
   uint8_t *data() { return memory_.data(); }
-  // Makes room for the output. A short one goes where the input is. A long one, which is a
-  // signature of SLH-DSA and no secret, has memory only while the library has the operation, or
-  // channels would hold as much of it as their clients like. False where there is none.
+  // Makes room for the output. Returns false if there is no memory. A short output overwrites the
+  // input. A long one is a signature of SLH-DSA, which is not secret, and has memory only while the
+  // library has the operation: otherwise clients could make channels hold any amount of it.
   bool make_room_for_output();
   std::span<uint8_t> output() {
     return {long_output_ == nullptr ? memory_.data() : long_output_.get(), output_bytes_};
   }
   bool is_gone() const { return is_gone_.load(std::memory_order_relaxed); }
 
-  // Sends the answer if its session still wants it, wipes what was secret, and is idle again.
-  // If this was the last use of the channel, it goes when the result goes.
+  // Sends the answer unless the session or the client has ended, wipes the secrets, and makes the
+  // channel idle. If nothing else uses the channel, it is destroyed with the result.
   struct Ended {
     std::shared_ptr<Channel> channel;
-    // The client reads so little that the answer has no room.
+    // The answer had no room, since the client has not read earlier ones.
     bool is_full = false;
   };
   Ended end(std::span<const std::span<const uint8_t>> answer);
 
   // ---- Any thread ----
-  // If a search is under way, tells the client so.
+  // Sends kStillAtWork if a search for a key is under way.
   void say_still_at_work();
 
-  // Its place among the channel threads: theirs alone.
+  // The channel's thread and its slot there. Only ChannelThreads uses them.
   size_t thread = 0, slot = SIZE_MAX;
 
  private:
@@ -93,12 +94,12 @@ class Channel : public Waiting, public std::enable_shared_from_this<Channel> {
   const DescriptorSeats descriptor_;
   Counters &counters_;
   const Descriptor socket_;
-  std::mutex mutex_;  // of is_busy_, and of sending
+  std::mutex mutex_;  // protects is_busy_ and the order of sent packets
   bool is_busy_ = false;
   std::atomic<bool> is_gone_ = false;
-  std::shared_ptr<Channel> itself_;  // while it has a request
+  std::shared_ptr<Channel> itself_;  // set while a request is under way
   secure::KeyMemory memory_;
-  size_t used_ = 0;  // bytes of it
+  size_t used_ = 0;  // bytes of memory_ to wipe
   size_t output_bytes_ = 0;
   std::unique_ptr<uint8_t[]> long_output_;
 };

@@ -17,11 +17,11 @@
 namespace lanecrypt::service::daemon {
 namespace {
 
-// How many channels a thread serves before it gives the library what came.
+// The most events that a thread handles before it passes the new operations to the library.
 constexpr int kEventsOfTurn = 64;
 constexpr uint64_t kWakeTag = UINT64_MAX;
-// So many channels of a client have the same thread. If each had another, each request would
-// wake one.
+// As many consecutive channels of a client are assigned to one thread. With a thread for each, each
+// request would wake another thread.
 constexpr size_t kChannelsTogether = 32;
 
 }  // namespace
@@ -36,7 +36,7 @@ void ChannelThreads::start(size_t count) {
     event.data.u64 = kWakeTag;
     if (!thread->events.ok() || !thread->wake.ok() ||
         epoll_ctl(thread->events.get(), EPOLL_CTL_ADD, thread->wake.get(), &event) != 0)
-      throw Failure("epoll", errno);
+      throw Failure("cannot watch descriptors with epoll", errno);
     if (!thread->buffer.ok(kMostPacketBytes)) throw std::bad_alloc();
     threads_.push_back(std::move(thread));
     Thread &its = *threads_.back();
@@ -61,7 +61,7 @@ bool ChannelThreads::add(const std::shared_ptr<Channel> &channel) {
   if (thread.free.empty()) {
     thread.free.push_back(thread.places.size());
     thread.places.emplace_back();
-    // So that remove() needs no memory.
+    // Reserves room now, so that remove() needs no memory.
     thread.free.reserve(thread.places.capacity());
   }
   const size_t slot = thread.free.back();
@@ -114,7 +114,7 @@ void ChannelThreads::serve(const std::shared_ptr<Channel> &channel, uint32_t eve
   const Received received = receive_packet(channel->socket(), buffer, false);
   if (received.transfer == Transfer::kWouldBlock) return;
   if (received.transfer == Transfer::kClosed && (events & (EPOLLHUP | EPOLLRDHUP)) != 0) {
-    // The client wants this channel no more.
+    // The client has closed this channel.
     channel->note_gone();
     remove(*channel);
     channel->session->remove(channel);
@@ -126,9 +126,9 @@ void ChannelThreads::serve(const std::shared_ptr<Channel> &channel, uint32_t eve
         received.transfer == Transfer::kDone && handle_request(service_, *channel, received.packet);
     if (!is_right && !is_hung_up(channel->socket())) channel->session->breaks_protocol = true;
   } catch (const std::bad_alloc &) {
-    // There is no memory to serve this client.
+    // There is no memory to serve this client, so its session ends.
   }
-  // What is no right packet may have anything in it.
+  // An invalid packet may have any length, so the whole buffer is wiped.
   secure::wipe(buffer.data(), is_right ? received.packet.size() : buffer.size());
   if (!is_right) service_.releases.add(channel->session);
 }

@@ -1,4 +1,4 @@
-// The threads that receive what clients send on their channels.
+// The threads that receive the packets on channels.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,31 +16,32 @@ namespace lanecrypt::service::daemon {
 
 struct Service;
 
-// One thread adds channels, and any may remove them.
+// One thread adds channels. Any thread may remove them.
 class ChannelThreads {
  public:
   explicit ChannelThreads(Service &service) : service_(service) {}
   ~ChannelThreads() { stop(); }
-  // Throws Failure.
+  // Starts the threads. Throws Failure.
   void start(size_t threads);
   void stop();
 
-  // False where the system cannot watch one more.
+  // Assigns the channel to a thread. Returns false if epoll cannot watch one more descriptor.
   bool add(const std::shared_ptr<Channel> &channel);
-  // Nothing of it is received any more, but what is just being received.
+  // Receives nothing more on the channel, except for a packet that a thread is receiving now.
   void remove(Channel &channel);
 
  private:
   struct Place {
     std::shared_ptr<Channel> channel;
-    // Of the channel in it. An event that was taken before a channel went names another one.
+    // Incremented when the slot's channel changes. An event that was fetched before has the old
+    // number and is ignored.
     uint32_t number = 0;
   };
   struct Thread {
     Descriptor events, wake;
-    // Keys and inputs pass through it.
+    // Keys and inputs pass through this buffer, so it is locked and wiped.
     secure::KeyMemory buffer{kMostPacketBytes};
-    std::mutex mutex;  // of what is below
+    std::mutex mutex;  // protects the members below
     std::vector<Place> places;
     std::vector<size_t> free;
     std::thread thread;
@@ -51,7 +52,7 @@ class ChannelThreads {
   void serve(const std::shared_ptr<Channel> &channel, uint32_t events, std::span<uint8_t> buffer);
 
   Service &service_;
-  size_t next_ = 0;  // where the next client's channels begin
+  size_t next_ = 0;  // index of the next client's first thread
   std::atomic<bool> stopping_ = false;
   std::vector<std::unique_ptr<Thread>> threads_;
 };

@@ -1,4 +1,4 @@
-// Packets on control sockets.
+// Handles the packets on control sockets.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/socket.h>
@@ -90,7 +90,7 @@ bool ControlPackets::open_channels(Service &service, Session &session, uint32_t 
   return send(session.control(), pieces, numbers);
 }
 
-// The text in pieces. All of them have room in the socket of a client that reads.
+// Sends the report in pieces. The socket of a client that reads has room for all of them.
 bool ControlPackets::send_report(Session &session) {
   const std::optional<std::string> asked = report(session);
   if (!asked) return refuse(session.control(), Outcome::kBusy);

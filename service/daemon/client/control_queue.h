@@ -1,4 +1,4 @@
-// Whose control packet the main thread handles next.
+// Chooses the client whose control packet the main thread handles next.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,9 +16,10 @@
 
 namespace lanecrypt::service::daemon {
 
-// The clients that have something to say, by users. Users take turns, and so do the clients of a
-// user. So a user of a thousand clients delays another by one packet. A user whose packets take
-// more of the main thread than limits.h allows waits, and nobody else. One thread.
+// The clients whose control packets wait, by users. Users take turns, and so do the clients of a
+// user: a user with a thousand clients delays another user by one packet. A user whose packets take
+// more of the main thread's time than limits.h allows waits, and no other user does. Not
+// thread-safe.
 class ControlQueue {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -27,13 +28,14 @@ class ControlQueue {
     uint64_t client;
   };
 
-  // A client that is in the queue already must not be added again.
+  // Adds a client, which must not be in the queue.
   void add(uid_t user, uint64_t client, Time now);
-  // Takes the client whose turn it is. nullopt: nobody waits, or all wait for their rates.
+  // Removes and returns the client whose turn it is. Returns nullopt if none waits, or if all users
+  // that wait have reached their rates.
   std::optional<Next> next(Time now);
-  // What the client that came from next() has cost.
+  // Charges the user for what the client from next() has cost.
   void charge(uid_t user, size_t units, Time now);
-  // From when on next() gives one. nullopt: nobody waits.
+  // Returns the time from which next() returns a client. nullopt: none waits.
   std::optional<Time> ready_at() const;
 
  private:
@@ -42,7 +44,7 @@ class ControlQueue {
     Rate rate{kControlEach, kControlAtOnce};
   };
   std::map<uid_t, Line> lines_;
-  std::deque<uid_t> turns_;  // the users whose lines are not empty
+  std::deque<uid_t> turns_;  // the users with clients that wait
 };
 
 }  // namespace lanecrypt::service::daemon

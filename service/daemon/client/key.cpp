@@ -11,7 +11,8 @@
 namespace lanecrypt::service::daemon {
 namespace {
 
-// RSA's with the modulus as it is.
+// Returns the kind of operation of a key. For RSA, its size is the length of the modulus itself,
+// not that of the input.
 Sort sort_of(const KeyUse &use) {
   if (use.sort.family != Family::kRsa) return use.sort;
   return {Family::kRsa, bits_of((*use.parts)[kN])};

@@ -1,4 +1,4 @@
-// A client's key, in the service's own memory.
+// A client's key, copied into the service's memory.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -19,27 +19,29 @@ class Channel;
 class Session;
 struct Counters;
 
-// What a request needs a key for.
+// What a request says of the key that it uses.
 struct KeyUse {
-  uint64_t number = 0;            // the client's
-  Sort sort;                      // of RSA by the input's length
-  size_t output_bytes = 0;        // of what the operation gives
-  std::optional<KeyParts> parts;  // of the key, if the request brings them
+  uint64_t number = 0;            // the client's number of the key
+  Sort sort;                      // RSA: by the length of the input
+  size_t output_bytes = 0;        // the length of the operation's output
+  std::optional<KeyParts> parts;  // set if the request carries the key
 };
 
 class Key : public Waiting, public std::enable_shared_from_this<Key> {
  public:
   enum class State { kUnchecked, kGood, kBad };
 
-  // Its places: among the keys of its user, and its bytes among those of its user and of all.
+  // The key's share of the limits: of the number of keys of its user, and of the bytes of keys of
+  // its user and of all users.
   struct Seats {
     Seat of_user, bytes_of_user, bytes_of_all;
     bool ok() const { return of_user.ok() && bytes_of_user.ok() && bytes_of_all.ok(); }
   };
-  // Of RSA, the length for which a key that a request brings is charged (limits.h); else 0.
+  // Returns the length in bits for which an RSA key in a request is charged (limits.h); 0 for other
+  // families.
   static uint32_t charged_bits_of(const KeyUse &use);
-  // Copies the parts that the request has brought. Throws std::bad_alloc where there is no memory
-  // that a key may be in.
+  // Copies the parts of the key from the request. Throws std::bad_alloc if there is no locked
+  // memory.
   Key(std::shared_ptr<Session> session, const KeyUse &use, Seats seats, Counters &counters);
   ~Key();
   Key(const Key &) = delete;
@@ -49,22 +51,22 @@ class Key : public Waiting, public std::enable_shared_from_this<Key> {
 
   const Sort &sort() const { return sort_; }
   uint32_t charged_bits() const { return charged_bits_; }
-  // Whether it is for this.
+  // Returns whether the key is usable for this request.
   bool suits(const KeyUse &use) const {
     return sort_.family == use.sort.family && output_bytes_ == use.output_bytes &&
            (sort_.family == Family::kRsa || sort_ == use.sort);
   }
   bool has(const KeyParts &parts) const { return parts_.are(parts); }
 
-  // Has the library check it, which takes up to some milliseconds. One thread, once. Throws
-  // std::bad_alloc and NotChecked.
+  // Has the library check the key. Called once, by one thread. RSA and ML-DSA take some
+  // milliseconds; SLH-DSA may take seconds. Throws std::bad_alloc and NotChecked.
   bool check();
   const LibraryKey &checked() const { return *checked_; }
 
   // ---- Under the session's lock ----
   State state = State::kUnchecked;
-  std::vector<std::shared_ptr<Channel>> waiting;  // for the check
-  // Stays while it waits for its check.
+  std::vector<std::shared_ptr<Channel>> waiting;  // channels whose requests wait for the check
+  // Keeps the key alive while it waits for its check.
   std::shared_ptr<Key> in_line;
 
  private:

@@ -27,7 +27,7 @@ std::optional<ucred> credentials_of(int socket) {
 }
 
 std::vector<gid_t> groups_of(int socket) {
-  // The length that is too short comes back as the length that is needed.
+  // With a buffer that is too small, the kernel returns the length that it needs.
   socklen_t bytes = 0;
   std::vector<gid_t> groups;
   if (getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, nullptr, &bytes) == 0 || errno != ERANGE)
@@ -37,22 +37,22 @@ std::vector<gid_t> groups_of(int socket) {
   return groups;
 }
 
-// Before it was reaped a process may have ended too.
+// Returns whether the process has ended, even if it was not reaped yet.
 bool has_ended(int process) {
   pollfd event{process, POLLIN, 0};
   return poll(&event, 1, 0) != 0;
 }
 
-// Only what the kernel does not know leaves the process unknown. Every other error may mean that it
-// has ended: of a peer that was reaped SO_PEERPIDFD gives EINVAL from Linux 6.5 on, ESRCH in some
-// releases, and a descriptor from 6.16 on.
+// Opens the peer's process. Only a call that the kernel does not know leaves the process unknown.
+// Every other error may mean that the process has ended: for a peer that was reaped, SO_PEERPIDFD
+// gives EINVAL from Linux 6.5 on, ESRCH in some releases, and a descriptor from 6.16 on.
 void find_process(int socket, pid_t number, const Peer::Calls &calls, Peer &peer) {
   int process = calls.process_of_peer(socket);
   if (process < 0 && errno == ENOPROTOOPT) {
-    // The number of a process of another container is 0.
+    // The kernel reports 0 for a process of another PID namespace.
     if (number <= 0) return;
     process = calls.open_process(number);
-    // A filter of seccomp that does not know the call may answer EPERM.
+    // A seccomp filter that does not know the call may answer EPERM.
     if (process < 0 && (errno == ENOSYS || errno == EPERM)) return;
   }
   peer.has_ended = process < 0 || has_ended(process);

@@ -1,4 +1,4 @@
-// Who was turned away: how many, and for the log who and why.
+// Counts the clients that were refused, and logs users and reasons.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,14 +16,14 @@
 
 namespace lanecrypt::service::daemon {
 
-// One thread.
+// Not thread-safe.
 class Refusals {
  public:
   explicit Refusals(std::atomic<uint64_t> &count) : count_(count) {}
 
-  // Counts it, and says in the log what the user does, such as "breaks the protocol". nullopt:
-  // the kernel does not tell who he is. Whoever comes over and over does not fill the log: the
-  // next line says how many were left out.
+  // Counts a refused client and logs its user and `what` it did, such as "breaks the protocol".
+  // nullopt: the kernel does not report the user. The number of lines is limited, so that a client
+  // cannot fill the log; the next line tells how many were left out.
   void add(std::optional<uid_t> user, std::string_view what,
            std::chrono::steady_clock::time_point now);
 

@@ -28,7 +28,7 @@ void Releases::add(std::shared_ptr<Session> session) {
     const std::lock_guard lock(mutex_);
     if (!is_stopping_) sessions_.push_back(session), is_added = true;
   } catch (const std::bad_alloc &) {
-    // Then it ends here.
+    // Falls through: the session ends on this thread.
   }
   if (!is_added) return session->end();
   changed_.notify_one();

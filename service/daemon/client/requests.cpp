@@ -1,4 +1,4 @@
-// Requests on channels.
+// Handles the requests on channels.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "service/daemon/client/requests.h"

@@ -1,4 +1,4 @@
-// What becomes of a packet that a client has sent. No socket is read here.
+// Handles the packets that clients send. Nothing here reads from a socket.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,13 +16,14 @@ namespace lanecrypt::service::daemon {
 
 struct Service;
 
-// A packet on a channel: begins what it asks for. False where it breaks the protocol; the
-// session must end then. Operations that are ready are not given to the library yet
-// (Operations::give()). One thread at a time for a channel, which holds it.
+// Starts the request in a packet on a channel. Returns false if the packet breaks the protocol; the
+// session must then end. It does not pass operations that are ready to the library;
+// Operations::give() does. Called by one thread at a time for a channel. The caller keeps the
+// channel alive.
 bool handle_request(Service &service, Channel &channel, std::span<const uint8_t> packet);
 
-// A packet on the control socket, answered there. False where the session must end.
-// report: the text that kStatistics asks for; nullopt where this user asks too often.
+// Handles a packet on the control socket and answers it there. Returns false if the session must
+// end. report() returns the text for kStatistics, or nullopt if the user asks too often.
 class ControlPackets {
  public:
   virtual ~ControlPackets() = default;
@@ -38,7 +39,7 @@ class ControlPackets {
   bool send_report(Session &session);
 };
 
-// Tells a client why it gets nothing. False where it does not read.
+// Sends kRefused with the reason. Returns false if the packet could not be sent.
 bool refuse(int control, Outcome outcome);
 
 }  // namespace lanecrypt::service::daemon

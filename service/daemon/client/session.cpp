@@ -28,8 +28,8 @@ Session::~Session() { service_.counters.sessions.fetch_sub(1, std::memory_order_
 
 // ---- The end ----------------------------------------------------------------
 
-// Takes all away from it that points back to it. Gives those channels whose requests wait for
-// the check of a key.
+// Detaches the channels and keys, which point back to the session. Returns the channels whose
+// requests wait for the check of a key.
 std::vector<std::shared_ptr<Channel>> Session::leave_all(
     std::unordered_set<std::shared_ptr<Channel>> *channels) {
   std::unordered_map<uint64_t, std::shared_ptr<Key>> keys;
@@ -46,7 +46,7 @@ std::vector<std::shared_ptr<Channel>> Session::leave_all(
 }
 
 void Session::end() {
-  // What follows may let go of the last of it.
+  // The calls below may release the last other reference to the session.
   const std::shared_ptr<Session> stays = shared_from_this();
   if (has_ended()) return;
   std::unordered_set<std::shared_ptr<Channel>> channels;
@@ -61,7 +61,7 @@ void Session::end() {
     service_.channel_threads.remove(*channel);
     (void)shutdown(channel->socket(), SHUT_RDWR);
   }
-  // The main thread sees that, and lets go of the session.
+  // The main thread notices that and releases the session.
   (void)shutdown(control(), SHUT_RDWR);
 }
 

@@ -1,4 +1,4 @@
-// One client: its control socket, its channels and its keys.
+// A client: its control socket, its channels and its keys.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -19,10 +19,10 @@ namespace lanecrypt::service::daemon {
 
 struct Service;
 
-// Its lock is never held together with another one.
+// Its lock is never held together with another lock.
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  // seats: its places among all sessions, among those of its user, and of its descriptors.
+  // The session's share of the limits: of all sessions, of those of its user, and of descriptors.
   struct Seats {
     Seat of_all, of_user;
     DescriptorSeats descriptors;
@@ -35,31 +35,32 @@ class Session : public std::enable_shared_from_this<Session> {
   const std::shared_ptr<User> user;
   Service &service() const { return service_; }
   int control() const { return control_.get(); }
-  // Its lines, each under the lock of its turns.
+  // The session's line in each queue, protected by the lock of that queue.
   Turns::Client operation_line, key_line, root_line, search_line;
 
-  // The channel threads': how many channels it was given, and which thread has the first.
+  // The number of channels that it was given, and the index of the first one's thread. For
+  // ChannelThreads.
   size_t channels_made = 0, first_thread = 0;
 
   // ---- Any thread ----
-  // It has sent what is no right packet. Set before the session ends for that.
+  // It has sent an invalid packet. Set before the session ends for that.
   std::atomic<bool> breaks_protocol = false;
   bool has_ended() const { return has_ended_.load(std::memory_order_acquire); }
-  // Drops what waits, and closes the session's sockets for both sides. Call it with no lock
-  // held.
+  // Drops the requests that wait, and shuts down the session's sockets. The caller must hold no
+  // lock.
   void end();
 
   // ---- Channels ----
-  // How many more it may have.
+  // Returns how many more channels it may have.
   size_t room_for_channels();
-  // False where it has ended.
+  // Returns false if the session has ended.
   bool add(const std::shared_ptr<Channel> &channel);
   void remove(const std::shared_ptr<Channel> &channel);
 
   // ---- Keys ----
-  // Finds the key of a request that has begun on a channel, or takes the one that it brings.
-  // kDone: request.key is set, or the channel waits for the key's check. Then has_key is
-  // false, and if to_check is not nullptr that key is new.
+  // Finds the key of a request that has begun on a channel, or stores the one that the request
+  // carries. If the outcome is kDone, either `has_key` is true and request.key is usable, or the
+  // channel waits for the key's check. In the second case `to_check` is the key if it is new.
   struct FoundKey {
     Outcome outcome = Outcome::kFailed;
     bool has_key = false;
@@ -67,10 +68,10 @@ class Session : public std::enable_shared_from_this<Session> {
   };
   FoundKey find_key(Channel &channel, const KeyUse &use);
   void forget_key(uint64_t number);
-  // A key's check is over. Gives back the channels that waited for it.
+  // Ends the check of a key. Returns the channels that waited for it.
   std::vector<std::shared_ptr<Channel>> end_check(Key &key, bool is_good);
 
-  // ---- The main thread ----
+  // ---- For the main thread alone ----
   bool said_hello = false;
 
  private:
@@ -81,7 +82,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const Seats seats_;
   const Descriptor control_;
   std::atomic<bool> has_ended_ = false;
-  std::mutex mutex_;  // of what is below
+  std::mutex mutex_;  // protects the members below
   std::unordered_set<std::shared_ptr<Channel>> channels_;
   std::unordered_map<uint64_t, std::shared_ptr<Key>> keys_;
 };

@@ -1,4 +1,4 @@
-// What all clients of one user have together.
+// What all clients of one user share.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -21,14 +21,14 @@ namespace lanecrypt::service::daemon {
 struct User {
   explicit User(uid_t its_number) : number(its_number) {}
   const uid_t number;
-  // What is taken of its limits.
+  // How much of its limits the user has taken.
   std::atomic<size_t> sessions = 0, channels = 0, descriptors = 0, keys = 0, key_bytes = 0;
-  std::atomic<uint64_t> operations = 0;  // that were done
-  // Its place in each kind of turns, under the lock of those.
+  std::atomic<uint64_t> operations = 0;  // number of operations done
+  // The user's entry in each queue, protected by the lock of that queue.
   Turns::User operation_turns, key_turns, root_turns, search_turns;
 };
 
-// The users that have clients, or had some not long ago. One thread.
+// The users that have clients, or had some not long ago. Not thread-safe.
 class Users {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -38,9 +38,10 @@ class Users {
   std::shared_ptr<User> find(uid_t number, Time now);
   // Those that have clients.
   std::vector<std::shared_ptr<const User>> all() const;
-  // Whether a user that has a client may have a report. Who goes and comes again may have no more.
+  // Returns whether a user with a client may get a report now, and counts it. The count survives
+  // the user's clients, so a user gains nothing by connecting again.
   bool takes_report(const User &user, Time now) { return users_.at(user.number).reports.take(now); }
-  // Whether a user may connect once more. The same holds.
+  // Returns whether a user may connect once more, and counts it in the same way.
   bool takes_connection(uid_t number, Time now) { return users_[number].connections.take(now); }
 
  private:

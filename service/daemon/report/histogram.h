@@ -1,4 +1,4 @@
-// How often a figure had which size. Any number of threads add to it and read it.
+// A histogram of a number. Thread-safe.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,7 +12,8 @@
 
 namespace lanecrypt::service::daemon {
 
-// Of whole numbers: bucket n has those up to 2^(first + n), and the last bucket all others.
+// Counts integers: bucket n has those up to 2^(first + n) that are not in a lower bucket, and the
+// last bucket has all others.
 class Histogram {
  public:
   static constexpr size_t kBuckets = 26;
@@ -28,7 +29,7 @@ class Histogram {
 
   uint64_t sum() const { return sum_.load(std::memory_order_relaxed); }
   uint64_t count(size_t bucket) const { return counts_[bucket].load(std::memory_order_relaxed); }
-  // The largest value of a bucket but the last, which has no bound.
+  // Returns the largest value of a bucket. The last bucket has no bound.
   uint64_t bound(size_t bucket) const { return uint64_t{1} << (first_ + bucket); }
 
  private:

@@ -19,17 +19,17 @@ namespace lanecrypt::service::daemon {
 Page::Page() {
   memory_ = Descriptor(memfd_create("lanecrypt-status", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!memory_.ok() || ftruncate(memory_.get(), kStatusPageBytes) != 0)
-    throw Failure("no memory for the page that clients read", errno);
+    throw Failure("cannot create the status page", errno);
   void *const mapped =
       mmap(nullptr, kStatusPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), 0);
-  if (mapped == MAP_FAILED) throw Failure("the page that clients read", errno);
+  if (mapped == MAP_FAILED) throw Failure("cannot map the status page", errno);
   status_ = new (mapped) StatusPage();
   status_->magic = kPageMagic;
   status_->version = kPageVersion;
-  // Our own mapping stays writable.
+  // F_SEAL_FUTURE_WRITE leaves the existing mapping writable.
   constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
   if (fcntl(memory_.get(), F_ADD_SEALS, kSeals) != 0)
-    throw Failure("the kernel (5.1 or later is needed) does not seal memory", errno);
+    throw Failure("cannot seal the status page (needs Linux 5.1 or later)", errno);
 }
 
 Page::~Page() {
@@ -40,7 +40,7 @@ void note_latency(StatusPage &page, const Sort &sort, uint32_t load, uint64_t mi
   std::atomic<uint32_t> &known = StatusPage::times_of(page, sort)[StatusPage::load_of(load)];
   const auto measured = int64_t(std::clamp<uint64_t>(microseconds, 1, UINT32_MAX / 2));
   const auto before = int64_t(known.load(std::memory_order_relaxed));
-  // Where two threads meet here, one of the measurements is lost, which matters little.
+  // If two threads store at once, one measurement is lost, which matters little.
   const int64_t after = before == 0 ? measured : before + (measured - before) / 8;
   known.store(uint32_t(std::max<int64_t>(after, 1)), std::memory_order_relaxed);
 }

@@ -1,4 +1,4 @@
-// The page that all clients can read and only the service can write.
+// The status page, which all clients can read and only the service can write.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,15 +10,15 @@ namespace lanecrypt::service::daemon {
 
 class Page {
  public:
-  // Throws Failure.
+  // Creates and seals the memory of the page. Throws Failure.
   Page();
   ~Page();
   Page(const Page &) = delete;
 
   StatusPage &status() { return *status_; }
   const StatusPage &status() const { return *status_; }
-  // What clients get. The kernel refuses to map it writable, to write to it, or to change its
-  // size.
+  // The descriptor that clients get. Its seals forbid to map it writable, to write to it and to
+  // change its size.
   int descriptor() const { return memory_.get(); }
 
  private:
@@ -26,7 +26,7 @@ class Page {
   StatusPage *status_ = nullptr;
 };
 
-// Keeps the time that an operation took, as a mean that follows the last ones.
+// Adds the time of an operation to the page, as a moving average with a weight of 1/8.
 void note_latency(StatusPage &page, const Sort &sort, uint32_t load, uint64_t microseconds);
 
 }  // namespace lanecrypt::service::daemon

@@ -27,7 +27,8 @@ T value_of(const std::atomic<T> &number) {
   return number.load(std::memory_order_relaxed);
 }
 
-// Buckets up to the last that has anything; the rest would say the same.
+// Writes a histogram with cumulative counts. The last bucket is left out: it has no bound, and
+// `count` includes it.
 Json histogram_json(const Histogram &histogram, double unit) {
   Json buckets = Json::array();
   uint64_t count = 0, in_all = 0;
@@ -52,7 +53,7 @@ Json histogram_json(const Histogram &histogram, double unit) {
   return json;
 }
 
-// Nothing of a kind of which nothing has come.
+// Adds the counters of a kind, unless all its outcomes are 0.
 void add_kind(Json &kinds, const KindCounters &kind, const std::string &name) {
   uint64_t any = 0;
   for (const std::atomic<uint64_t> &count : kind.outcomes) any += value_of(count);
@@ -143,7 +144,7 @@ std::string make_report(Service &service, const std::vector<std::shared_ptr<cons
   json["channels"] = value_of(counters.channels);
   json["operations_waiting"] = all > under_way ? all - under_way : 0;
   json["operations_under_way"] = under_way;
-  // Those that the page offers: it follows the devices' states a little later.
+  // The counts of the status page, which follow the states of the devices a little later.
   json["ml_dsa_devices"] = value_of(service.page.status().ml_dsa_devices);
   json["slh_dsa_devices"] = value_of(service.page.status().slh_dsa_devices);
   Json kinds = Json::array();
@@ -161,7 +162,7 @@ std::string make_report(Service &service, const std::vector<std::shared_ptr<cons
     for (const std::shared_ptr<const User> &user : *users) list.push_back(user_json(*user));
     json["users"] = std::move(list);
   }
-  // A driver's texts may be in no right encoding.
+  // A driver's texts may be invalid UTF-8.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -1,4 +1,4 @@
-// The counters as JSON.
+// Writes the counters as JSON.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,7 +13,7 @@ namespace lanecrypt::service::daemon {
 
 struct Service;
 
-// users: nothing for a client who may not know of others.
+// Returns the report. `users`: nullptr for a client that must not learn of other users.
 std::string make_report(Service &service, const std::vector<std::shared_ptr<const User>> *users);
 
 }  // namespace lanecrypt::service::daemon

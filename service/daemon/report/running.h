@@ -6,7 +6,7 @@
 
 namespace lanecrypt::service::daemon {
 
-// While it lives, a thread of the service counts as one that runs.
+// Counts a thread of the service as running for as long as the object lives.
 class Running {
  public:
   explicit Running(std::atomic<int32_t> &threads) : threads_(threads) {

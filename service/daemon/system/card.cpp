@@ -6,7 +6,8 @@
 namespace lanecrypt::service::daemon {
 namespace {
 
-// As the reference of NVML has them.
+// Constants and types of NVML, from its API reference: NVML_SUCCESS, NVML_TEMPERATURE_GPU and
+// nvmlMemory_t.
 constexpr int kDone = 0;
 constexpr int kTemperatureOfGpu = 0;
 struct Memory {
@@ -40,7 +41,7 @@ bool Cards::load() {
 }
 
 Cards::~Cards() {
-  // The library stays loaded: it may have threads.
+  // The library stays loaded, since it may have threads.
   if (library_ != nullptr) (void)shutdown_();
 }
 

@@ -1,4 +1,4 @@
-// What only NVIDIA's management library tells of a card.
+// Reads what only NVML, NVIDIA's management library, reports of a card.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,14 +14,15 @@ struct CardReading {
   std::optional<uint64_t> memory_used_bytes;
 };
 
-// One thread. The library is loaded when it is first asked. It may take some milliseconds.
+// Not thread-safe. Loads NVML at the first call. A call may take some milliseconds.
 class Cards {
  public:
   Cards() = default;
   ~Cards();
   Cards(const Cards &) = delete;
 
-  // pci_address: as lc_device_info has it. What cannot be told is left out.
+  // Reads a card. `pci_address`: as in lc_device_info. Values that NVML does not report are
+  // nullopt.
   CardReading read(const std::string &pci_address);
 
  private:

@@ -7,7 +7,7 @@
 
 namespace lanecrypt::service::daemon {
 
-// A descriptor that closes itself.
+// A file descriptor that its destructor closes.
 class Descriptor {
  public:
   Descriptor() = default;

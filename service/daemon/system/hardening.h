@@ -1,4 +1,4 @@
-// What the service does to its own process before it has secrets.
+// Restricts the service's own process, before it has secrets.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,15 +7,16 @@
 
 namespace lanecrypt::service::daemon {
 
-// No core dump, no tracing by others of its user, no further rights by programs that it
-// starts, and files for its owner alone. Throws Failure where the system refuses.
+// Forbids core dumps, tracing by other processes of its user, and more rights through programs that
+// it starts; makes new files accessible to their owner alone; ignores SIGPIPE and SIGXFSZ. Throws
+// Failure if the system refuses.
 void harden();
 
-// Makes the limit of descriptors as high as it may be, and gives it.
+// Raises the limit of descriptors as far as the process may, and returns it.
 size_t raise_descriptor_limit();
 
-// Fills the places of standard input, output and error that are closed, so that no file of
-// ours gets their numbers.
+// Opens /dev/null for standard input, output and error if they are closed, so that no file of the
+// service gets their numbers.
 void hold_standard_descriptors();
 
 }  // namespace lanecrypt::service::daemon

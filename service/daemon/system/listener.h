@@ -1,4 +1,4 @@
-// The socket that clients connect to: made here, or handed over by systemd.
+// The socket to which clients connect: made here, or passed by systemd.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,22 +14,23 @@ namespace lanecrypt::service::daemon {
 
 class Listener {
  public:
-  // Makes it at `path`, for its owner and, if a group is given, that group. There is no moment
-  // in which others may connect. The socket of a service that has ended is replaced. Throws
-  // Failure, also where another service listens there, or where others may write to the folder.
-  // is_named: whether the group must be able to connect; otherwise that is tried.
+  // Makes a socket at `path`, accessible to its owner and, if `group` is given, to that group. At
+  // no moment may others connect. Replaces the socket of a service that has ended. `is_named`:
+  // whether it is an error if the group cannot be set. Throws Failure, also if another service
+  // listens there or if others may write to the folder.
   Listener(const std::string &path, std::optional<gid_t> group, bool is_named);
-  // Takes one that listens already, and never removes it.
+  // Takes ownership of a socket that listens already. Its file is never removed.
   explicit Listener(Descriptor ready) : socket_(std::move(ready)) {}
-  // Removes it, if it still is ours.
+  // Removes the socket's file, unless another process has replaced it.
   ~Listener();
   Listener(const Listener &) = delete;
 
   int get() const { return socket_.get(); }
   void close();
 
-  // The socket that systemd gives to this process, if it does. Throws Failure where what it
-  // gives is no listening socket of SOCK_SEQPACKET. Clears the variables.
+  // Returns the socket that systemd passes to this process (sd_listen_fds(3)), if it does, and
+  // clears the variables. Throws Failure if the descriptor is not a listening Unix socket of type
+  // SOCK_SEQPACKET.
   static std::optional<Descriptor> from_systemd();
 
  private:

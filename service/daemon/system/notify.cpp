@@ -20,7 +20,7 @@ void notify_systemd(const char *state) {
   const size_t length = std::strlen(path);
   if (length >= sizeof address.sun_path) return;
   std::memcpy(address.sun_path, path, length);
-  // A name that is no file.
+  // A name in the abstract namespace.
   if (path[0] == '@') address.sun_path[0] = '\0';
   const Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket.ok()) return;

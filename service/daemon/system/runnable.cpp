@@ -8,8 +8,8 @@
 
 namespace lanecrypt::service::daemon {
 
-// The same number as procs_running of /proc/stat, which takes the kernel much longer on a
-// machine of many cores.
+// /proc/loadavg has the same number as procs_running of /proc/stat, which takes the kernel much
+// longer on a machine with many cores.
 RunnableTasks::RunnableTasks() : file_(open("/proc/loadavg", O_RDONLY | O_CLOEXEC)) {}
 
 std::optional<uint32_t> RunnableTasks::count() const {

@@ -1,4 +1,4 @@
-// How many tasks of the machine want to run.
+// Counts the runnable tasks of the machine.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,9 +14,10 @@ namespace lanecrypt::service::daemon {
 class RunnableTasks {
  public:
   RunnableTasks();
-  // Of the whole machine, with the one that asks. nullopt where the system does not tell.
+  // Returns the number of runnable tasks of the machine, with the calling one. nullopt if the
+  // system does not report it.
   std::optional<uint32_t> count() const;
-  // In the form of /proc/loadavg: "0.20 0.18 0.12 3/417 11206".
+  // Parses the text of /proc/loadavg: "0.20 0.18 0.12 3/417 11206".
   static std::optional<uint32_t> parse(std::string_view text);
 
  private:

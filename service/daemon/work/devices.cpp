@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-// Keys that serve nothing but to time the devices.
+// Owners of the keys with which the devices are timed.
 struct OwnRsaKey {
   lc_rsa_key *key = nullptr;
   ~OwnRsaKey() { lc_rsa_key_free(key); }
@@ -38,20 +38,21 @@ constexpr uint32_t kTriedBits = 2048;
 constexpr Sort kTriedMlDsa{Family::kMlDsa, 65}, kTriedSlhDsa{Family::kSlhDsa, LC_SLH_DSA_SHA2_128F};
 constexpr size_t kTriedBatches[] = {1, 16, 256};
 constexpr size_t kTriedCount = std::size(kTriedBatches);
-// A larger batch is not tried where this one took longer.
+// No larger batch is timed after one that took longer than this.
 constexpr std::chrono::milliseconds kSlow{20};
 constexpr std::chrono::seconds kLookEvery{1};
-// Reading a card may take a few milliseconds, so it is done often only while somebody asks.
+// To read a card may take a few milliseconds. So it is done every kReadEvery, and at each look only
+// for kAsksFor after a report.
 constexpr std::chrono::seconds kReadEvery{10}, kAsksFor{60};
-// Whoever needs SLH-DSA first waits so long for the devices, less than clients wait for the
-// service.
+// How long the first check of an SLH-DSA key waits for the trial of the devices; less than clients
+// wait for the service.
 constexpr std::chrono::seconds kTrialOfSlhDsa{2};
 
 int take_key(void *argument, uint64_t, const lc_rsa_parts *parts) {
   return lc_rsa_key_new(parts, &static_cast<OwnRsaKey *>(argument)->key) == LC_OK ? 1 : 0;
 }
 
-// By the CPU: the devices are not open yet.
+// Makes an RSA key on the CPU, since the devices are not open yet.
 bool make_key(lc_context *context, OwnRsaKey &key) {
   lc_rsa_generation generation{};
   generation.struct_size = sizeof generation;
@@ -143,13 +144,13 @@ bool Devices::await_slh_dsa() {
   return slh_dsa_trial_ == Trial::kOver && page_.slh_dsa_devices != 0;
 }
 
-// ---- Their thread -----------------------------------------------------------
+// ---- The thread of the devices ----------------------------------------------
 
 void Devices::run() {
   try {
     open();
     on_tried_();
-    // Nobody's start waits for it.
+    // ML-DSA is tried after on_tried_(), so that no client waits for it.
     for (const uint32_t index : selected_) try_ml_dsa(index);
     Clock::time_point read;
     std::unique_lock lock(mutex_);
@@ -173,8 +174,8 @@ void Devices::run() {
       });
     }
   } catch (const std::exception &error) {
-    // For want of memory or threads.
-    say(fmt::format("the devices are not used: {}", error.what()));
+    // There was no memory, or no thread could be started.
+    say(fmt::format("cannot use the devices: {}", error.what()));
     page_.usable_devices = page_.ml_dsa_devices = page_.slh_dsa_devices = 0;
     on_tried_();
   }
@@ -183,6 +184,7 @@ void Devices::run() {
   changed_.notify_all();
 }
 
+// Opens the selected devices and times RSA on each. Sets is_open_ if devices are selected.
 void Devices::open() {
   uint32_t count = 0;
   if (lc_device_count(context_, &count) != LC_OK)
@@ -190,7 +192,7 @@ void Devices::open() {
   std::vector<uint32_t> selected;
   for (uint32_t index = 0; index < count; ++index)
     if (info_of(context_, index).selected != 0) selected.push_back(index);
-  if (selected.empty()) return say("no device: clients use their own cores");
+  if (selected.empty()) return say("no device is selected: clients use their own cores");
   {
     const std::lock_guard lock(mutex_);
     selected_ = selected;
@@ -200,14 +202,14 @@ void Devices::open() {
   }
   OwnRsaKey key;
   if (!make_key(context_, key))
-    return say(fmt::format("no key to try the devices with: {}", lc_last_error()));
+    return say(fmt::format("cannot make the RSA key that tries the devices: {}", lc_last_error()));
   for (const uint32_t index : selected) try_rsa(index, key.key);
   is_open_ = true;
   on_open_(context_);
   look(true);
 }
 
-// Its first job opens a device and has it prove itself.
+// Times RSA on a device. The first job opens the device and runs its self-test.
 void Devices::try_rsa(uint32_t index, const lc_rsa_key *key) {
   const size_t bytes = lc_rsa_key_bytes(key);
   secure::KeyMemory memory(bytes * kTriedBatches[kTriedCount - 1]);
@@ -215,7 +217,7 @@ void Devices::try_rsa(uint32_t index, const lc_rsa_key *key) {
     std::vector<lc_rsa_message> messages;
     for (size_t n = 0; n < count; ++n) {
       uint8_t *const at = memory.data() + n * bytes;
-      // Less than any modulus of that length.
+      // The first byte is 0, so the input is less than any modulus of that length.
       std::memset(at, int(n + 1), bytes);
       at[0] = 0;
       messages.push_back({key, at, at});
@@ -235,6 +237,7 @@ void Devices::try_rsa(uint32_t index, const lc_rsa_key *key) {
   if (memory.ok(1)) time_batches({Family::kRsa, kTriedBits}, run);
 }
 
+// Times ML-DSA-65 on a device, with a key and messages of zeros.
 void Devices::try_ml_dsa(uint32_t index) {
   const SignatureSet &set = *find_set(kTriedMlDsa);
   const uint8_t zeros[kMlDsaInputBytes] = {};
@@ -270,6 +273,7 @@ void Devices::try_ml_dsa(uint32_t index) {
   });
 }
 
+// Times SLH-DSA-SHA2-128f on a device, with a key that the device makes from seeds of zeros.
 void Devices::try_slh_dsa(uint32_t index) {
   const SignatureSet &set = *find_set(kTriedSlhDsa);
   const std::vector<uint8_t> zeros(set.key_bytes);
@@ -315,8 +319,9 @@ void Devices::try_slh_dsa(uint32_t index) {
   });
 }
 
-// run(count) runs a batch and gives how long it took; less than 0: the device does not do it. The
-// first one is not timed.
+// Times batches of several sizes and stores the times on the status page. `run(count)` runs a batch
+// and returns its time; a negative time means that the device cannot do it. The first run is not
+// timed.
 void Devices::time_batches(const Sort &sort,
                            const std::function<Clock::duration(size_t count)> &run) {
   if (run(1).count() < 0) return;
@@ -334,22 +339,25 @@ bool Devices::is_stopping() {
   return stopping_;
 }
 
-// How a device does for a family of signatures, which the log has if it does not.
+// Counts a device that can sign with a family in `usable`. If the state is not `told`, which was
+// logged last, stores it there, and logs it if the device cannot sign.
 void Devices::look_at_signatures(const lc_device_info &info, const char *family,
                                  lc_device_state now, lc_device_state &told, uint32_t &usable) {
   if (now == LC_DEVICE_READY) ++usable;
   if (now == told) return;
   told = now;
   if (now != LC_DEVICE_READY)
-    say(fmt::format("{} ({}) signs with {} no more, or not at all{}{}", info.id, info.name, family,
+    say(fmt::format("{} ({}) cannot sign with {}{}{}", info.id, info.name, family,
                     info.reason[0] == '\0' ? "" : ": ", info.reason));
 }
 
+// Reads the states of all devices, logs changes, and stores the numbers of usable devices on the
+// page. With `reads_cards` it also reads temperatures and memory.
 void Devices::look(bool reads_cards) {
   if (!is_open_) return;
   uint32_t usable = 0, for_ml_dsa = 0, for_slh_dsa = 0;
   bool has_lost = false;
-  // selected_ and states_ change no more.
+  // selected_ does not change after open(), and only this thread uses the states.
   for (size_t n = 0; n < selected_.size(); ++n) {
     const lc_device_info info = info_of(context_, selected_[n]);
     if (info.rsa_state == LC_DEVICE_READY) ++usable;
@@ -366,7 +374,7 @@ void Devices::look(bool reads_cards) {
     }
     look_at_signatures(info, "ML-DSA", info.ml_dsa_state, ml_dsa_states_[n], for_ml_dsa);
     look_at_signatures(info, "SLH-DSA", info.slh_dsa_state, slh_dsa_states_[n], for_slh_dsa);
-    // It is not tried before somebody needs it.
+    // A device counts for SLH-DSA until it is tried, which is done when a client first needs it.
     if (info.slh_dsa_state == LC_DEVICE_UNTRIED && info.rsa_state == LC_DEVICE_READY) ++for_slh_dsa;
     if (!reads_cards) continue;
     const CardReading card = card_reader_.read(info.pci_address);

@@ -1,4 +1,5 @@
-// The service's devices: opened and tried at the start, looked at now and then.
+// The service's devices. They are opened and tried at the start, and their states are read
+// regularly.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -24,30 +25,30 @@ struct DeviceReport {
   CardReading card;
 };
 
-// Any thread.
+// Thread-safe.
 class Devices {
  public:
-  // devices, verify: as lc_options has them. Throws UsageFailure where they are malformed.
+  // `devices`, `verify`: as in lc_options. Throws UsageFailure if they are malformed.
   Devices(StatusPage &page, const char *devices, lc_verify verify);
-  // Waits for nothing that hangs: then the process must end without destructors.
+  // Waits for the thread. If stop() returned false, the process must exit without this destructor.
   ~Devices();
   Devices(const Devices &) = delete;
 
-  // Opens them on a thread of its own. Once that is over, calls on_open() with the context,
-  // and on_tried() where none could be opened too. Calls on_lost() once none works any more,
-  // since one was lost.
+  // Opens the devices on a separate thread. Then calls on_open() with the context if devices are
+  // selected, and on_tried() in any case. Calls on_lost() when no device works any more because one
+  // was lost.
   void start(std::function<void(lc_context *)> on_open, std::function<void()> on_tried,
              std::function<void()> on_lost);
-  // False if a device hangs.
+  // Stops the thread. Returns false if it does not end within `limit`, since a device hangs.
   bool stop(std::chrono::milliseconds limit);
 
-  // Whether a device does SLH-DSA. Few programs sign with it, and a device takes long to prove
-  // itself and keeps memory for it. So devices are tried when this is first called. It waits for
-  // that, but not for long: then it is false.
+  // Returns whether a device does SLH-DSA. Few programs sign with it, and a device takes long for
+  // its self-test and then keeps memory for it. So the first call starts the trial of the devices.
+  // Calls wait for its end, but return false from kTrialOfSlhDsa after the first call on.
   bool await_slh_dsa();
-  // Something was not done: looks at the devices' states at once.
+  // Reads the states of the devices at once, after an operation has failed.
   void look_soon();
-  // Of selected devices. Empty until they have been opened.
+  // Returns the states of the selected devices; empty until they have been opened.
   std::vector<DeviceReport> report();
 
  private:
@@ -69,17 +70,17 @@ class Devices {
   std::function<void()> on_tried_, on_lost_;
   std::atomic<bool> is_open_ = false;
 
-  std::mutex mutex_;  // of what is below
+  std::mutex mutex_;  // protects the members below
   std::condition_variable changed_;
   bool stopping_ = false, ended_ = false, must_look_ = false;
   enum class Trial { kNone, kWanted, kOver } slh_dsa_trial_ = Trial::kNone;
-  std::chrono::steady_clock::time_point slh_dsa_until_;  // whoever waits for it
-  std::chrono::steady_clock::time_point asked_;          // for a report
+  std::chrono::steady_clock::time_point slh_dsa_until_;  // when calls stop waiting for the trial
+  std::chrono::steady_clock::time_point asked_;          // time of the last report
   std::vector<uint32_t> selected_;
-  // For each family, as they were told in the log; the thread's alone.
+  // The states that were logged last, for each family. Used by the thread alone.
   std::vector<lc_device_state> states_, ml_dsa_states_, slh_dsa_states_;
   std::vector<CardReading> cards_;
-  Cards card_reader_;  // the thread's alone
+  Cards card_reader_;  // used by the thread alone
   std::thread thread_;
 };
 

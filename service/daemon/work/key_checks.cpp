@@ -10,7 +10,7 @@
 
 namespace lanecrypt::service::daemon {
 void KeyChecks::start(unsigned threads) {
-  threads_.reserve(threads);  // a thread that runs must find its place
+  threads_.reserve(threads);  // so that push_back() cannot throw after a thread was started
   while (threads_.size() < threads) threads_.push_back(process::new_thread([this] { run(); }));
 }
 
@@ -64,7 +64,8 @@ void KeyChecks::refuse(Waiting *chain) {
   }
 }
 
-// The key may be gone afterwards.
+// Ends the check of a key, and answers or queues the operations that wait for it. The key may be
+// destroyed on return.
 void KeyChecks::end(Key &key, bool is_good, Outcome otherwise) {
   const std::shared_ptr<Session> session = key.session;
   for (const std::shared_ptr<Channel> &channel : session->end_check(key, is_good)) {
@@ -96,7 +97,7 @@ void KeyChecks::run() {
         otherwise = Outcome::kNoDevice;
       }
       {
-        // Before the user may bring the next one.
+        // Charges the user before end() lets the client send the next key.
         const std::lock_guard charging(mutex_);
         turns_.charge((*key.session).*line_, Clock::now() - begin);
       }

@@ -1,5 +1,6 @@
-// The check of new keys, on threads of its own: it takes some milliseconds a key, and seconds of
-// those of SLH-DSA, whose roots a device makes. The user whose checks took least time comes first.
+// Checks new keys on separate threads. A check takes some milliseconds; for SLH-DSA it takes
+// seconds, since a device computes the root. The user whose checks have taken the least time comes
+// first.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,22 +16,23 @@
 
 namespace lanecrypt::service::daemon {
 
-// Any thread, with no lock held.
+// Thread-safe. The caller must hold no lock.
 class KeyChecks {
  public:
-  // line: the line that a session has here.
+  // `line`: the session's line in this queue.
   KeyChecks(Operations &operations, Counters &counters, Turns::Client Session::*line)
       : operations_(operations), counters_(counters), line_(line) {}
   ~KeyChecks() { stop(); }
   void start(unsigned threads);
-  // Whoever waits for a check is told kBusy.
+  // Stops the threads. Operations that wait for a check end with kBusy.
   void stop();
 
-  // Checks a new key in its turn. Operations that wait for it then get their turn.
+  // Queues the check of a new key. Afterwards the operations that wait for it are queued, or
+  // refused.
   void add(const std::shared_ptr<Key> &key);
-  // Drops what a session that has ended waits for.
+  // Drops the checks of a session that has ended.
   void drop(Session &session);
-  // Sends away keys that have waited too long, and the operations that wait for them.
+  // Refuses keys that have waited longer than kMostWait, and the operations that wait for them.
   void send_away_late();
 
  private:
@@ -41,7 +43,7 @@ class KeyChecks {
   Operations &operations_;
   Counters &counters_;
   Turns::Client Session::*const line_;
-  std::mutex mutex_;  // of what is below
+  std::mutex mutex_;  // protects the members below
   std::condition_variable changed_;
   Turns turns_;
   bool stopping_ = false;

@@ -48,9 +48,10 @@ LibraryKey::~LibraryKey() {
   lc_slh_dsa_key_free(slh_dsa_);
 }
 
+// Makes an RSA key in the library, if devices take it and its primes pass the test.
 void LibraryKey::take_rsa(const KeyParts &brought) {
-  // The library takes a number of zeros for one that is left out, and a key without private
-  // numbers for a public one.
+  // The library treats a number of zeros as absent, and a key without private numbers as a public
+  // key.
   if (std::any_of(brought.begin(), brought.begin() + kD, is_zero)) return;
   if (!suits_devices(brought)) return;
   lc_rsa_parts parts{};
@@ -64,10 +65,10 @@ void LibraryKey::take_rsa(const KeyParts &brought) {
   parts.dq = number_of(kDq);
   parts.qinv = number_of(kQinv);
   if (lc_rsa_key_new(&parts, &rsa_) != LC_OK) return;
-  // With zeros before the modulus the library's inputs would be shorter than the client's.
+  // With leading zeros in the modulus, the library's inputs would be shorter than the client's.
   if (lc_rsa_key_bytes(rsa_) == brought[kN].size()) {
-    // Results with other numbers than primes are wrong, and each would be made again by the CPU. A
-    // key that passes all the same is found out by its first wrong result.
+    // If p or q is not prime, each result is wrong, and the CPU would compute it again. The test is
+    // probabilistic: a key that passes it wrongly is found by its first wrong result.
     const int has_primes = lc_rsa_key_has_primes(rsa_);
     if (has_primes == 1) return;
     if (has_primes < 0) {
@@ -88,14 +89,14 @@ void LibraryKey::take_ml_dsa(uint32_t set, const KeyParts &brought) {
   (void)lc_ml_dsa_key_new(&parts, &ml_dsa_);
 }
 
-// A device makes the root of the seeds again. With another root no signature would verify, and the
-// library would blame the device, and make each again on the CPU.
+// Has a device compute the root from the seeds again. With a wrong root no signature would verify;
+// the library would blame the device, and make each signature again on the CPU.
 void LibraryKey::take_slh_dsa(lc_context *context, uint32_t set, const KeyParts &brought) {
   const std::span<const uint8_t> parts = brought[kWholeKey];
   const size_t n = parts.size() / 3;
   secure::KeyMemory seeds(3 * n), made(4 * n);
   if (!seeds.ok(3 * n) || !made.ok(4 * n)) throw std::bad_alloc();
-  // SK.prf stays with the client: of what is signed here R is made already.
+  // SK.prf stays with the client, which has computed R already. It is zero here.
   std::memset(seeds.data(), 0, 3 * n);
   std::copy_n(parts.data(), n, seeds.data());
   std::copy_n(parts.data() + n, n, seeds.data() + 2 * n);
@@ -107,7 +108,7 @@ void LibraryKey::take_slh_dsa(lc_context *context, uint32_t set, const KeyParts 
   generation.seeds = seeds.data();
   generation.keys = made.data();
   if (lc_slh_dsa_generate(context, &generation, nullptr) != LC_OK) throw NotChecked();
-  // The root is public.
+  // The root is public, so this need not be constant-time.
   if (!std::equal(parts.end() - std::ptrdiff_t(n), parts.end(), made.data() + 3 * n)) return;
   lc_slh_dsa_parts key{};
   key.struct_size = sizeof key;
@@ -119,14 +120,14 @@ void LibraryKey::take_slh_dsa(lc_context *context, uint32_t set, const KeyParts 
 
 LibraryKeys::PublicPart LibraryKeys::public_part_of(const Sort &sort, const KeyParts &parts) {
   std::span<const uint8_t> part = parts[kN];
-  // The private key of ML-DSA has the hash of the public one behind rho and K (FIPS 204, algorithm
-  // 24).
+  // tr, the hash of the public key, follows rho and K in an ML-DSA private key (FIPS 204, Algorithm
+  // 24, skEncode).
   constexpr size_t kBefore = 64, kHashBytes = 64;
   if (sort.family == Family::kMlDsa) part = parts[kWholeKey].subspan(kBefore, kHashBytes);
-  // That of SLH-DSA ends with the public one.
+  // An SLH-DSA private key ends with PK.seed and PK.root.
   if (sort.family == Family::kSlhDsa) part = parts[kWholeKey].last(parts[kWholeKey].size() / 3 * 2);
   PublicPart name(part.begin(), part.end());
-  // Sets of SLH-DSA have keys that look alike.
+  // Keys of several SLH-DSA sets have the same length, so the set is a part of the name.
   name.push_back(uint8_t(sort.family));
   if (sort.family != Family::kRsa) name.push_back(uint8_t(sort.size));
   return name;
@@ -143,12 +144,13 @@ LibraryKeyPointer LibraryKeys::get(const Sort &sort, const KeyParts &parts) {
     delete gone;
     forget(name);
   });
-  // Another thread may have made the same meanwhile. Then there are two, which does no harm.
+  // Another thread may have made the same key meanwhile. Two copies do no harm.
   const std::lock_guard lock(mutex_);
   by_public_part_[name] = key;
   return key;
 }
 
+// Returns the shared key with this public part, if its private numbers are the same too.
 LibraryKeyPointer LibraryKeys::find(const PublicPart &name, const KeyParts &parts) {
   LibraryKeyPointer key;
   {
@@ -156,10 +158,12 @@ LibraryKeyPointer LibraryKeys::find(const PublicPart &name, const KeyParts &part
     const auto at = by_public_part_.find(name);
     if (at != by_public_part_.end()) key = at->second.lock();
   }
-  // Without the lock: if this was the last owner, the key goes here.
+  // Outside the lock: if `key` is the last reference, the key is destroyed here, which takes the
+  // lock.
   return key != nullptr && key->is(parts) ? key : nullptr;
 }
 
+// Removes the entry of a destroyed key, unless a newer key has replaced it.
 void LibraryKeys::forget(const PublicPart &name) {
   const std::lock_guard lock(mutex_);
   const auto at = by_public_part_.find(name);

@@ -12,16 +12,17 @@
 namespace lanecrypt::service::daemon {
 namespace {
 
-// has_run: the library had taken the operation.
+// Maps the library's status to an outcome. `has_run`: the library had accepted the operation.
 Outcome outcome_of(lc_status status, const Request &request, bool has_run) {
-  // The library looks at what the key has signed only after a check that failed.
+  // The library compares with what the key has signed only after a failed check. So this error with
+  // a failed check means that a fault was signed.
   if (status == LC_ERROR_DEVICE && request.sort.family == Family::kSlhDsa &&
       request.result.failed_checks != 0)
     return Outcome::kFaultSigned;
   switch (status) {
     case LC_OK:
       return Outcome::kDone;
-    case LC_ERROR_ARGUMENT:  // the library refuses a wrong input before it takes it
+    case LC_ERROR_ARGUMENT:  // the library refuses a wrong input before it accepts the job
       return has_run ? Outcome::kBadKey : Outcome::kBadInput;
     case LC_ERROR_UNSUPPORTED:
       return Outcome::kBadKey;
@@ -34,20 +35,21 @@ Outcome outcome_of(lc_status status, const Request &request, bool has_run) {
   }
 }
 
-// A device takes longer for longer numbers, and needs fewer of them to be busy.
+// Returns the cost of an operation, in operations of RSA-2048. A device takes longer for longer
+// numbers and needs fewer of them to be busy.
 size_t cost_of(const Key &key) {
   const Sort &sort = key.sort();
   if (sort.family == Family::kRsa) {
     const size_t length = (key.charged_bits() + 2047) / 2048;
     return length * length;
   }
-  // A signature of ML-DSA takes a device less than an operation of RSA-2048, which is as long as
-  // some 90,000 hashes of SHA-256, or a quarter as many of SHAKE.
+  // A signature of ML-DSA takes a device less time than an operation of RSA-2048. That is as long
+  // as some 90,000 hashes of SHA-256, or a quarter as many of SHAKE.
   const SignatureSet &set = kSignatureSets[place_of_set(sort)];
   return std::max<size_t>(1, (set.thousand_hashes * (set.is_shake() ? 4 : 1) + 89) / 90);
 }
 
-// A job of one operation, for any device.
+// Returns a job of one operation, for any device.
 template <class Job, class Message>
 Job job_of(const Message &message) {
   Job job{};
@@ -59,8 +61,8 @@ Job job_of(const Message &message) {
   return job;
 }
 
-// A signature of the first so many bytes of a request. What came is taken before the signature
-// goes where it is.
+// Returns the message of a signature over the first `bytes` bytes of a request. The signature may
+// overwrite them: the library reads the input first.
 template <class Message, class LibrarysKey>
 Message message_of(const LibrarysKey *key, Channel &channel, size_t bytes) {
   Message message{};
@@ -102,11 +104,11 @@ void Operations::wait(Channel &channel) {
   if (!has_room) finish(channel, Outcome::kBusy);
 }
 
-// Where nobody waits and the library has room, there are no turns to keep, and no lock to wait
-// for.
+// Returns whether an operation may go to the library without the queue and its lock, and takes its
+// cost from the window. That is so if nothing waits and the window has room.
 bool Operations::takes_at_once(size_t cost) {
   if (waiting_ != 0) return false;
-  // stop() sets stopping_ and then looks at the window.
+  // stop() sets stopping_ before it reads the window.
   const size_t before = in_window_.fetch_add(cost);
   if ((before == 0 || before + cost <= kWindow) && !stopping_) return true;
   leave_window(cost);
@@ -121,7 +123,7 @@ void Operations::give() {
     {
       const std::lock_guard lock(mutex_);
       const auto *const first = static_cast<const Channel *>(turns_.first());
-      // However long it is, one always fits alone.
+      // An operation always fits into an empty window, however large its cost.
       const size_t in_window = in_window_;
       if (first == nullptr || (in_window != 0 && in_window + first->request.cost > kWindow)) return;
       next = static_cast<Channel *>(turns_.take());
@@ -138,6 +140,7 @@ void Operations::give() {
   }
 }
 
+// Submits the operation of a channel to the library. On LC_OK the library will call `completion`.
 lc_status Operations::give_to_library(Channel &channel, const lc_completion &completion) {
   lc_context *const context = context_;
   if (context == nullptr) return LC_ERROR_NO_DEVICE;
@@ -186,7 +189,7 @@ void Operations::submit(Channel &channel) {
   leave_window(cost);
 }
 
-// On a thread of the library's.
+// The completion callback, on a thread of the library.
 void Operations::ended(void *argument, lc_status status) noexcept {
   Channel &channel = *static_cast<Channel *>(argument);
   Operations &self = channel.session->service().operations;
@@ -201,6 +204,7 @@ void Operations::ended(void *argument, lc_status status) noexcept {
   self.give();
 }
 
+// Returns the cost of an operation to the window, and wakes await_all() when the window is empty.
 void Operations::leave_window(size_t cost) {
   if (in_window_.fetch_sub(cost) != cost || !stopping_) return;
   const std::lock_guard lock(mutex_);
@@ -223,16 +227,18 @@ void Operations::finish(Channel &channel, Outcome outcome) {
   if (channel.end(pieces).is_full) session->service().releases.add(session);
 }
 
+// Adds the times of an operation that was done to the page and to the counters.
 void Operations::count_done(const Channel &channel, Clock::time_point now) {
   const Request &request = channel.request;
   const uint64_t in_service = nanoseconds(now - channel.since);
-  // The time of a key with unequal primes says nothing of others with as long a modulus.
+  // The time of a key with unequal primes says nothing about others with a modulus of the same
+  // length.
   const Key &key = *request.key;
   if (key.charged_bits() <= key.sort().size || key.sort().family != Family::kRsa)
     note_latency(page_, request.sort, request.load, in_service / 1000);
   KindCounters &counters = counters_.of(request.sort);
   counters.service_time.add(in_service);
-  // If the CPU made the result, since the device's was wrong, there is no batch.
+  // If the CPU computed the result, since the device's was wrong, there is no batch.
   const uint64_t together = request.result.batch_operations;
   if (together == 0) return;
   counters.batches.fetch_add((uint64_t{1} << 32) / together, std::memory_order_relaxed);
@@ -241,8 +247,9 @@ void Operations::count_done(const Channel &channel, Clock::time_point now) {
   counters.device_time.add(request.result.device_ns);
 }
 
-// ---- What is not done -------------------------------------------------------
+// ---- Refusals ---------------------------------------------------------------
 
+// Answers all requests of a chain with `outcome`.
 void Operations::refuse(Waiting *chain, Outcome outcome) {
   while (chain != nullptr) {
     Channel &channel = *static_cast<Channel *>(chain);

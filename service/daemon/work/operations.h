@@ -1,5 +1,5 @@
-// Operations with private keys on their way: from the clients' lines to the library, and the
-// results back to the clients.
+// Operations with private keys: passes them from the clients' lines to the library, and the results
+// back to the clients.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,31 +17,31 @@
 
 namespace lanecrypt::service::daemon {
 
-// Any thread, with no lock held.
+// Thread-safe. The caller must hold no lock.
 class Operations {
  public:
-  // on_trouble: called when a device did not do what it was given.
+  // `on_trouble` is called with `argument` when a device failed to do an operation.
   Operations(StatusPage &page, Counters &counters, void (*on_trouble)(void *), void *argument);
 
-  // From now on the library takes operations.
+  // Lets operations go to the library from now on.
   void open(lc_context *context) { context_ = context; }
 
-  // Counts a request that has begun on a channel. finish() undoes that.
+  // Counts a request that has begun on a channel. finish() takes it out of the count.
   void arrive(Channel &channel, const Sort &sort);
-  // Puts it into its client's line. Its key is checked.
+  // Queues an operation whose key has been checked, or passes it to the library at once.
   void wait(Channel &channel);
-  // Gives the library what it may have now.
+  // Passes waiting operations to the library for as long as the window has room.
   void give();
-  // Answers it, and takes it out of the counters.
+  // Answers a request and takes it out of the count.
   void finish(Channel &channel, Outcome outcome);
 
-  // Drops what a session that has ended waits for.
+  // Drops the waiting operations of a session that has ended.
   void drop(Session &session);
-  // Sends away what has waited too long.
+  // Refuses operations that have waited longer than kMostWait.
   void send_away_late();
 
-  // Drops all that waits, and takes nothing more. Then waits for what the library has; false
-  // where that takes longer.
+  // stop() drops all that waits and accepts nothing more. await_all() waits for the operations that
+  // the library has; it returns false if that takes longer than `limit`.
   void stop();
   bool await_all(std::chrono::milliseconds limit);
 
@@ -59,11 +59,11 @@ class Operations {
   void (*const on_trouble_)(void *);
   void *const argument_;
   std::atomic<lc_context *> context_ = nullptr;
-  std::mutex mutex_;  // of the turns
+  std::mutex mutex_;  // protects turns_
   std::condition_variable all_ended_;
   Turns turns_;
-  std::atomic<size_t> waiting_ = 0;    // turns_.waiting(), for a look without the lock
-  std::atomic<size_t> in_window_ = 0;  // cost of what the library has
+  std::atomic<size_t> waiting_ = 0;    // copy of turns_.waiting(), readable without the lock
+  std::atomic<size_t> in_window_ = 0;  // cost of the operations that the library has
   std::atomic<bool> stopping_ = false;
 };
 

@@ -25,7 +25,7 @@ std::span<const uint8_t> bytes_of_number(const lc_number &number) {
 }  // namespace
 
 void Searches::start(size_t threads) {
-  threads_.reserve(threads);  // a thread that runs must find its place
+  threads_.reserve(threads);  // so that push_back() cannot throw after a thread was started
   while (threads_.size() < threads) threads_.push_back(process::new_thread([this] { run(); }));
 }
 
@@ -103,9 +103,10 @@ void Searches::run() {
   }
 }
 
-// The library opens no device for the first eight shorter keys of a process, since most
-// processes make few. The service makes those of all: its first request asks so often at once,
-// and waits until a device is open.
+// Returns whether a device makes a key of this length faster than a core. The library opens no
+// device for the first eight shorter keys of a process, since most processes make few. The service
+// makes the keys of all processes, so its first request asks that often at once, and waits until a
+// device is open.
 bool Searches::is_device_sooner(lc_context *context, uint32_t bits) {
   constexpr int kAsks = 9;
   std::call_once(warmed_up_, [&] {
@@ -115,13 +116,16 @@ bool Searches::is_device_sooner(lc_context *context, uint32_t bits) {
   return lc_rsa_generation_is_sooner(context, bits) != 0;
 }
 
+// Searches for a key on a thread of this class and answers the request. A client that closed its
+// channel or a session that ended stops the search.
 void Searches::search(Channel &channel) {
   const Request &request = channel.request;
   lc_context *const context = context_;
-  // Where a lane by itself searches for a prime, the client's core is sooner.
+  // If the threads of the devices do not share a number, one thread alone searches for a prime, and
+  // the client's core is faster.
   if (context == nullptr || !is_device_sooner(context, request.bits))
     return fail(channel, Outcome::kNoDevice);
-  // take_key() may end the last use that others have for them.
+  // take_key() may release the last other references to the channel and the session.
   const std::shared_ptr<Channel> stays = channel.shared_from_this();
   const std::shared_ptr<Session> session = channel.session;
   Search search{channel, stopping_};
@@ -135,7 +139,7 @@ void Searches::search(Channel &channel) {
   generation.on_progress = goes_on;
   generation.argument = &search;
   const lc_status status = lc_rsa_generate(context, &generation, nullptr);
-  // take_key() has ended the request.
+  // take_key() has answered the request.
   if (search.has_key) {
     if (search.is_full) session->service().releases.add(session);
     return;
@@ -151,7 +155,7 @@ int Searches::goes_on(void *argument, const lc_rsa_progress *) noexcept {
   return search.stopping || search.channel.is_gone() || search.channel.session->has_ended() ? 0 : 1;
 }
 
-// The key goes out as the library has it: there is no copy to wipe.
+// Sends the key from the library's memory, so there is no copy to wipe.
 int Searches::take_key(void *argument, uint64_t, const lc_rsa_parts *key) noexcept {
   Search &search = *static_cast<Search *>(argument);
   const lc_number *const numbers[kKeyParts] = {&key->n,  &key->e,  &key->p,    &key->q,

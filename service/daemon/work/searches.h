@@ -1,5 +1,5 @@
-// Searches for new keys: each has a thread while it is under way, and its client hears that it
-// still is.
+// Searches for new RSA keys. Each search has a thread while it is under way, and its client is told
+// regularly that it still is.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -20,27 +20,28 @@
 
 namespace lanecrypt::service::daemon {
 
-// Any thread, with no lock held.
+// Thread-safe. The caller must hold no lock.
 class Searches {
  public:
   explicit Searches(Counters &counters) : counters_(counters) {}
   ~Searches() { stop(); }
   void start(size_t threads);
-  // Ends those under way, and waits for their threads.
+  // Stops the searches under way, and waits for their threads.
   void stop();
 
-  // From now on the library takes searches.
+  // Lets searches start from now on.
   void open(lc_context *context) { context_ = context; }
 
-  // Does a request that has begun on a channel, in its turn.
+  // Queues a request that has begun on a channel.
   void add(Channel &channel);
-  // Drops what a session that has ended waits for. What is under way ends soon.
+  // Drops the waiting requests of a session that has ended. Its searches under way stop soon.
   void drop(Session &session);
 
-  // How often clients want to hear that their searches go on.
+  // The interval of kStillAtWork.
   static constexpr std::chrono::milliseconds kNewsEvery{250};
   bool has_any() const { return count_.load(std::memory_order_relaxed) != 0; }
-  // Tells all clients that wait. Sends away those whose turn does not come.
+  // Sends kStillAtWork to all clients with a request. Refuses requests that have waited longer than
+  // kMostWait.
   void tell_still_at_work();
 
  private:
@@ -50,7 +51,8 @@ class Searches {
   static int take_key(void *argument, uint64_t number, const lc_rsa_parts *key) noexcept;
   static int goes_on(void *argument, const lc_rsa_progress *progress) noexcept;
   void fail(Channel &channel, Outcome outcome);
-  // True where the client reads too little.
+  // Answers a request. Returns true if the answer had no room, since the client has not read
+  // earlier ones.
   bool end(Channel &channel, Outcome outcome, std::span<const std::span<const uint8_t>> answer);
   void refuse(Waiting *chain);
 
@@ -58,8 +60,8 @@ class Searches {
   std::atomic<lc_context *> context_ = nullptr;
   std::once_flag warmed_up_;
   std::atomic<bool> stopping_ = false;
-  std::atomic<size_t> count_ = 0;  // of requests
-  std::mutex mutex_;               // of what is below
+  std::atomic<size_t> count_ = 0;  // number of requests
+  std::mutex mutex_;               // protects the members below
   std::condition_variable changed_;
   Turns turns_{kMostSearches};
   std::unordered_set<std::shared_ptr<Channel>> all_;

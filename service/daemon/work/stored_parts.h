@@ -1,4 +1,4 @@
-// The numbers of a private key, copied into memory that is locked and wiped.
+// A copy of the numbers of a private key, in memory that is locked and wiped.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,16 +14,16 @@ namespace lanecrypt::service::daemon {
 
 class StoredParts {
  public:
-  // Throws std::bad_alloc where there is no memory that a key may be in.
+  // Throws std::bad_alloc if there is no locked memory.
   explicit StoredParts(const KeyParts &parts);
 
   KeyParts parts() const;
-  // Whether all are the same. It takes as long wherever they differ; but lengths are no secret.
+  // Returns whether all parts are equal, in constant time, except that lengths are not secret.
   bool are(const KeyParts &others) const;
 
  private:
   std::array<uint16_t, kKeyParts> bytes_ = {};
-  secure::KeyMemory memory_;  // one after the other
+  secure::KeyMemory memory_;  // the parts, one after the other
 };
 
 }  // namespace lanecrypt::service::daemon

@@ -24,7 +24,8 @@ bool Turns::add(Client &client, Waiting &one, size_t most) {
   return true;
 }
 
-// The next of those that were charged least and have room.
+// Returns the user that was charged least of those that have room; of several, the next one in the
+// circle.
 Turns::User *Turns::next_user() const {
   if (users_.next == nullptr || (!has_charges_ && most_under_way_ == 0)) return users_.next;
   User *least = nullptr, *user = users_.next;
@@ -85,7 +86,8 @@ Waiting *Turns::close(Client &client) {
 
 Waiting *Turns::take_older(Clock::time_point than) {
   Waiting *chain = nullptr;
-  // Those that become empty leave their circles. So the last one is known by who is next now.
+  // Clients and users that become empty leave their circles, so the loops detect the last element
+  // before they change a circle.
   for (User *user = users_.next; user != nullptr;) {
     User *const next_user = user->after;
     const bool is_last_user = next_user == users_.next;

@@ -1,7 +1,7 @@
-// Whose turn it is: a user has a line of clients, and a client a line of what it waits for. One
-// thing of one client of one user is taken, and then of the next user. If time is charged, the user
-// who was charged least comes first. If there is a limit to how many are under way, a user has no
-// more than half of those that other users leave.
+// A queue that is fair to users. A user has a circle of clients, and a client has a line of items.
+// The queue gives one item of one client of one user, and then of the next user. If time is
+// charged, the user that was charged least comes first. If the number of items under way is
+// limited, a user has at most half of those that other users leave.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,18 +13,18 @@ namespace lanecrypt::service::daemon {
 
 using Clock = std::chrono::steady_clock;
 
-// Something that waits for its turn. It is in one line at most, and must stay meanwhile.
+// An item that waits in a queue. It is in at most one line, and must live until it is taken.
 struct Waiting {
   Waiting *next = nullptr;
-  Clock::time_point since;  // when it came to the service
+  Clock::time_point since;  // when it arrived at the service
 };
 
-// Things in a circle, of which one is next. It owns none.
+// A circular list with a next element. It does not own its elements.
 template <class T>
 struct Circle {
   T *next = nullptr;
 
-  // As the last one of the present round.
+  // Adds an element as the last one of the current round.
   void add(T &one) {
     if (next == nullptr) {
       one.before = one.after = next = &one;
@@ -47,19 +47,20 @@ struct Circle {
   void advance() { next = next->after; }
 };
 
-// One thread at a time. Each step costs the same, however much waits; with charges or a limit,
-// take() looks at each user that waits.
+// Not thread-safe. Each step takes constant time, but with charges or a limit take() visits each
+// user that waits.
 class Turns {
  public:
   struct Client;
   struct User {
-    Circle<Client> clients;  // those that wait for something
+    Circle<Client> clients;  // the clients with items
     User *before = nullptr, *after = nullptr;
     size_t waiting = 0, under_way = 0;
-    // The time that its things took, as far as they are charged, from where it came in.
+    // The time that was charged for the user's items, counted from the value at which the user
+    // started.
     Clock::duration charged{};
   };
-  // Must be closed before it goes. Its user must stay longer.
+  // Must be closed before it is destroyed. Its user must outlive it.
   struct Client {
     explicit Client(User &its_user) : user(its_user) {}
     User &user;
@@ -68,31 +69,35 @@ class Turns {
     bool is_closed = false;
   };
 
-  // most_under_way: how many things may be taken whose end() has not come; 0: any number, and
-  // end() is not called.
+  // `most_under_way`: how many items may be taken before end() is called for one of them. With 0
+  // there is no limit, and end() is not called.
   explicit Turns(size_t most_under_way = 0) : most_under_way_(most_under_way) {}
 
-  // False where the client is closed, or `most` things of its user wait already.
+  // Adds an item to the client's line. Returns false if the client is closed, or if `most` items of
+  // its user wait already.
   bool add(Client &client, Waiting &one, size_t most);
-  // Adds what a thing of the client's user has taken. That user then waits until the others have
-  // been charged as much. A user who comes, or comes again, starts kHeadStart before the user whose
-  // turn it was last, so that many users whose things are slow do not come first.
+  // Charges the client's user for the time that an item took. The user then waits until the others
+  // have been charged as much. A user that starts, or starts again, begins with at least the charge
+  // of the user whose turn was last, less kHeadStart. The head start lets it go ahead of many users
+  // with slow items.
   static constexpr std::chrono::milliseconds kHeadStart{100};
   void charge(Client &client, Clock::duration took) {
     client.user.charged += took;
     has_charges_ = true;
   }
-  // A thing of the client's has ended.
+  // Says that an item of the client has ended.
   void end(Client &client) {
     --client.user.under_way;
     --under_way_;
   }
-  // What take() would take; nullptr where nothing waits, or all that does waits for an end.
+  // Returns the item that take() would return, or nullptr if none waits or none may be taken before
+  // another has ended.
   Waiting *first() const;
   Waiting *take();
-  // Takes all that the client waits for, as a chain by Waiting::next. It gets nothing more.
+  // Closes the client's line: returns all its items as a chain by Waiting::next. The line takes no
+  // more items.
   Waiting *close(Client &client);
-  // Takes all that came before then, as a chain.
+  // Takes all items that arrived before `than`, as a chain.
   Waiting *take_older(Clock::time_point than);
   size_t waiting() const { return waiting_; }
 
@@ -107,7 +112,7 @@ class Turns {
 
   Circle<User> users_;
   bool has_charges_ = false;
-  Clock::duration now_{};  // the most that a user whose turn it was had been charged
+  Clock::duration now_{};  // the largest charge of a user whose turn it was
   const size_t most_under_way_;
   size_t waiting_ = 0, under_way_ = 0;
 };

@@ -1,4 +1,4 @@
-// Where an operation runs, by what the page tells.
+// Tests where an operation runs, for different status pages.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "service/client/test_key.h"
@@ -19,7 +19,7 @@ class Choosing : public WithFake {
     fake.page().cores = 1;
     know(0, 1500);
     ASSERT_TRUE(connects());
-    // The first operation tells how long they take.
+    // The first operation gives the time on a core.
     ASSERT_FALSE(choice().is_service_sooner(kSort, 1));
     choice().ran_on_cpu(kSort, kAlone);
   }
@@ -56,7 +56,7 @@ TEST_F(Choosing, ACrowdOfThreadsGoes) {
   for (int n = 0; n < at_work; ++n) choice().ran_on_cpu(kSort, kAlone);
 }
 
-// Other processes' threads want the cores.
+// Threads of other processes want the cores.
 TEST_F(Choosing, ACrowdOfProcessesGoes) {
   others_want(16);
   EXPECT_TRUE(goes());
@@ -80,7 +80,7 @@ TEST_F(Choosing, WhoIsServedWouldWantACoreToo) {
   EXPECT_TRUE(goes());
 }
 
-// All together would be done sooner on the core.
+// The core would do all of them faster.
 TEST_F(Choosing, ABusyServiceIsAvoided) {
   fake.page().operations = 100;
   know(100, 60'000);
@@ -99,8 +99,8 @@ TEST_F(Choosing, WithoutAServiceNobodyGoes) {
   EXPECT_FALSE(goes(1 << 20));
 }
 
-// 1.25 times as long for twice as many: four times as many here. Eight would share the core for
-// 4 ms.
+// The estimate is 1.25 times as long for twice the load, and the load is four times as high here.
+// Eight operations would share the core for 4 ms.
 TEST_F(Choosing, AnUnknownLoadIsGuessedFromTheNextLower) {
   fake.page().operations = 7;
   know(1, 2400);

@@ -1,4 +1,4 @@
-// When a process connects, and when it tries again.
+// Tests when a process connects, and when it tries again.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <functional>
@@ -10,8 +10,8 @@ namespace {
 
 class Connecting : public WithFake {
  protected:
-  // That nobody may connect for so long after `fails`, and somebody may later. What a busy machine
-  // lets this thread see too late, when the pause may be over, tells nothing.
+  // Expects that no thread may connect for `length` after `fails`, and that one may later. A check
+  // that a busy machine delays beyond the pause proves nothing and is ignored.
   void expect_pause(milliseconds length, const std::function<void()> &fails) {
     const auto end = client::Clock::now() + length;
     fails();
@@ -35,8 +35,8 @@ TEST_F(Connecting, OneForAllThreads) {
   EXPECT_EQ(1, fake.sessions);
 }
 
-// While one connects, another that does not wait goes on at once. On a busy machine the first may
-// be done before the second gets a core, and that tells nothing.
+// While one thread connects, another that does not wait returns at once. On a busy machine the
+// first may be done before the second is scheduled; that proves nothing.
 TEST_F(Connecting, WhoDoesNotWaitIsNotHeldUp) {
   fake.greeting = FakeService::Greeting::kNone;
   bool was_amid = false;
@@ -65,7 +65,7 @@ TEST_F(Connecting, PausesAreTwiceAsLongEachTime) {
   EXPECT_EQ(Taken::kDone, run());
 }
 
-// To connect is not enough: a service may die of each operation.
+// A connection alone does not reset the pause: a service may crash at each operation.
 TEST_F(Connecting, OnlyAnAnswerMakesPausesShortAgain) {
   const auto fails_for = [&](int length) {
     fake.answer = FakeService::Answer::kCloses;
@@ -74,8 +74,8 @@ TEST_F(Connecting, OnlyAnAnswerMakesPausesShortAgain) {
   };
   fails_for(250);
   fails_for(500);
-  // Without an answer the next pause would be of a second. On a busy machine a short one may seem
-  // as long, but not each time.
+  // Without an answer the next pause would be one second. On a busy machine a short one may seem as
+  // long, but not each time.
   bool was_short = false;
   for (int n = 0; n < 20 && !was_short; ++n) {
     fake.answer = FakeService::Answer::kRight;

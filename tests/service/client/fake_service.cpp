@@ -25,7 +25,7 @@ struct FakeService::Socket {
   int descriptor;
   uint64_t session;
   bool is_control;
-  std::map<uint64_t, std::vector<Bytes>> keys;  // of a control socket
+  std::map<uint64_t, std::vector<Bytes>> keys;  // keys by number, of a control socket
 };
 struct FakeService::Late {
   Clock::time_point when;

@@ -1,5 +1,5 @@
-// A service of the tests' own, which does as it is told, also what is wrong. One thread serves
-// all clients.
+// A fake service, which follows the protocol or breaks it as a test says. One thread serves all
+// clients.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -26,7 +26,7 @@ using Bytes = std::vector<uint8_t>;
 
 class FakeService {
  public:
-  // How it greets, and how it hands channels over.
+  // How it answers kHello and kOpenChannels.
   enum class Greeting {
     kRight,
     kNone,
@@ -39,15 +39,15 @@ class FakeService {
     kCloses,
   };
   enum class Channels { kRight, kNone, kRefused, kTooMany, kOtherCount, kGarbage, kCloses };
-  // What it does with a request.
+  // How it answers a request.
   enum class Answer {
     kRight,
     kNone,
-    kCloses,     // the channel
-    kClosesAll,  // every socket
-    kShort,      // a byte less than the output
-    kLong,       // a byte more
-    kOtherSize,  // a right packet of another length of modulus
+    kCloses,     // closes the channel
+    kClosesAll,  // closes every socket
+    kShort,      // one byte less than the output
+    kLong,       // one byte more than the output
+    kOtherSize,  // a valid packet for another length of the modulus
     kOtherKind,
     kOtherVersion,
     kHeaderOnly,
@@ -56,9 +56,9 @@ class FakeService {
     kDoneWithNothing,
     kFailedWithOutput,
     kTwice,        // the answer comes twice
-    kUnknownKey,   // also if the key came along
-    kForgetsOnce,  // says once that it does not know the key
-    kOutcome,      // `outcome`
+    kUnknownKey,   // even if the request carries the key
+    kForgetsOnce,  // kUnknownKey once
+    kOutcome,      // the outcome in `outcome`
   };
 
   FakeService();
@@ -68,27 +68,28 @@ class FakeService {
   const std::string &path() const { return path_; }
   lanecrypt::service::StatusPage &page() { return *page_; }
 
-  // Set before, or while it runs.
+  // Set by tests, also while the service runs.
   std::atomic<Greeting> greeting{Greeting::kRight};
   std::atomic<Channels> channels{Channels::kRight};
   std::atomic<Answer> answer{Answer::kRight};
   std::atomic<lanecrypt::service::Outcome> outcome{lanecrypt::service::Outcome::kBusy};
   std::atomic<int> delay_ms{0};
   std::atomic<uint32_t> most_channels{4096}, most_keys{1024};
-  // The right output, by the parts of the key: of RSA, by default the input backwards, and
-  // signatures by sets.
+  // The right output for an input and the parts of a key: for RSA by default the reversed input;
+  // for signatures by parameter set.
   std::function<Bytes(std::span<const uint8_t> input, const std::vector<Bytes> &key)> compute;
   std::function<Bytes(const lanecrypt::service::SignatureSet &set, std::span<const uint8_t> input,
                       const Bytes &key)>
       sign;
-  // The parts of a new key, each as long as it is; empty: none could be made.
+  // The parts of a new key; empty: none could be made.
   std::function<std::vector<Bytes>(uint32_t bits)> generate;
 
-  // What came.
+  // Counts of what clients have sent.
   std::atomic<int> sessions{0}, ended{0}, opened{0}, requests{0}, with_key{0}, forgotten{0},
       looks{0}, closed_channels{0}, generations{0};
 
-  // Ends all sessions, and takes no more until start(). Its socket stays, or goes.
+  // Ends all sessions, and accepts no more until start(). With `socket_stays` the socket's file
+  // stays.
   void stop(bool socket_stays = false);
   void start();
 
@@ -99,7 +100,8 @@ class FakeService {
   void accept_one();
   bool serve_control(Socket &socket);
   bool serve_channel(Socket &socket);
-  // Of an operation with a key. `parts` are those that it brings, none if it brings no key.
+  // Answers an operation with a key. `parts` are those that the request carries; none if it carries
+  // no key.
   bool answer_operation(Socket &socket, uint64_t key, const std::vector<Bytes> &parts,
                         const std::function<Bytes(const std::vector<Bytes> &key)> &right);
   bool answer_private(Socket &socket, const lanecrypt::service::PrivateRequest &request);

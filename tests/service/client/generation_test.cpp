@@ -1,4 +1,4 @@
-// New keys: what is asked, heard and given up.
+// Tests of the generation of RSA keys: requests, progress, and failures.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "service/client/generation.h"
@@ -46,7 +46,7 @@ TEST_F(Generating, MakesAKey) {
   EXPECT_EQ(1, fake.opened);
 }
 
-// Eight at once, on as many channels.
+// Eight keys at once, on eight channels.
 TEST_F(Generating, MakesMany) {
   count = 20;
   EXPECT_EQ(Made::kMade, generate());

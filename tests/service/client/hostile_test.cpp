@@ -1,5 +1,5 @@
-// A service that breaks the protocol, is silent, or goes: its client is given up, and nobody
-// waits for ever.
+// Tests with a service that breaks the protocol, is silent, or exits: the client gives it up, and
+// no thread waits for ever.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "service/client/test_key.h"
@@ -19,7 +19,7 @@ TEST_P(BadAnswer, EndsTheSessionOnce) {
   fake.answer = GetParam();
   const auto began = client::Clock::now();
   EXPECT_EQ(Taken::kFailed, run());
-  // Told once, and not asked again at once.
+  // The loss is reported once, and the client does not connect again at once.
   EXPECT_TRUE(user.here().take_loss());
   EXPECT_FALSE(user.here().take_loss());
   EXPECT_EQ(nullptr, user.here().session());
@@ -28,7 +28,7 @@ TEST_P(BadAnswer, EndsTheSessionOnce) {
     EXPECT_FALSE(is_back);
   }
   EXPECT_TRUE(comes_true([&] { return fake.ended == 1; }));
-  // It comes back.
+  // The service works again.
   fake.answer = Answer::kRight;
   std::this_thread::sleep_for(milliseconds(300));
   ASSERT_TRUE(connects()) << user.here().why();
@@ -44,8 +44,8 @@ INSTANTIATE_TEST_SUITE_P(Each, BadAnswer,
 
 using Hostile = WithFake;
 
-// The second answer is taken for the next request's. It has the right form, so only a check of
-// results (verify = full) tells that it is wrong. It does not break anything else.
+// The second answer is taken for that of the next request. It has a valid form, so only a check of
+// results (verify = full) shows that it is wrong. It breaks nothing else.
 TEST_F(Hostile, AnAnswerThatComesTwiceBreaksNothing) {
   ASSERT_TRUE(connects());
   fake.answer = Answer::kTwice;
@@ -69,11 +69,11 @@ TEST_F(Hostile, SilenceHasALimit) {
   for (std::thread &thread : threads) thread.join();
   const auto took = client::Clock::now() - began;
   EXPECT_GT(took, seconds(4));
-  // Those who came later wake with the first. By itself the last would wait until 8.8 s.
+  // Later operations wake with the first. The last alone would wait until 8.8 s.
   EXPECT_LT(took, seconds(8));
   EXPECT_TRUE(user.here().take_loss());
   EXPECT_FALSE(user.here().take_loss());
-  // The service may see it later than we.
+  // The service may notice it later than the client.
   EXPECT_TRUE(comes_true([&] { return fake.ended == 1; }));
 }
 
@@ -101,7 +101,7 @@ TEST_P(BadGreeting, IsNoSession) {
   EXPECT_LT(client::Clock::now() - began, seconds(5)) << "as if it were silent";
   EXPECT_FALSE(user.here().why().empty());
   EXPECT_EQ(Taken::kNot, run());
-  // Nothing was lost, since there was nothing.
+  // Nothing was lost, since there was no session.
   EXPECT_FALSE(user.here().take_loss());
 }
 
@@ -121,7 +121,7 @@ TEST_P(BadChannels, EndTheSession) {
   EXPECT_LT(client::Clock::now() - began, seconds(5)) << "as if it were silent";
   EXPECT_EQ(nullptr, user.here().session());
   EXPECT_TRUE(user.here().take_loss());
-  // What came all the same was closed.
+  // Channels that came nevertheless were closed.
   EXPECT_TRUE(comes_true([&] { return fake.closed_channels == fake.opened; }));
 }
 
@@ -135,7 +135,7 @@ TEST_F(Hostile, NoChannelsAreNoFault) {
   EXPECT_EQ(Taken::kNot, run());
   EXPECT_EQ(Taken::kNot, run());
   fake.channels = Channels::kRight;
-  // For a while they are not asked for again.
+  // The client does not request channels again for a while.
   EXPECT_EQ(Taken::kNot, run());
   std::this_thread::sleep_for(milliseconds(1100));
   EXPECT_EQ(Taken::kDone, run());

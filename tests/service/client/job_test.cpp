@@ -1,4 +1,4 @@
-// What a job of ASYNC waits by. There is no OpenSSL here: the tests do what the provider does
+// Tests of the descriptors on which ASYNC jobs wait. They do without OpenSSL what the provider does
 // in a job.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -39,7 +39,7 @@ struct Job {
     pollfd one = {watch.descriptor(), POLLIN, 0};
     return poll(&one, 1, ms) == 1;
   }
-  // As the provider does when the job goes on.
+  // Does what the provider does when the job is resumed.
   State look() {
     if (!watch.has(operation)) return State::kEnded;
     State state = exchange->receive(false);
@@ -69,7 +69,7 @@ TEST_F(Jobs, AreWokenByTheirDescriptors) {
       ASSERT_TRUE(job.is_woken(5000));
       ASSERT_EQ(State::kDone, job.look());
       EXPECT_TRUE(job.is_right());
-      // An old answer wakes nobody.
+      // An old answer does not wake the job.
       EXPECT_FALSE(job.is_woken());
     }
   }
@@ -147,7 +147,7 @@ TEST_F(Jobs, AllWakeWhenTheServiceIsSilent) {
     ASSERT_TRUE(job.begin(session, key, 1));
     std::this_thread::sleep_for(milliseconds(200));
   }
-  // Later jobs wake because the first has given the service up.
+  // Later jobs wake because the first has ended the session.
   ASSERT_TRUE(jobs[0].is_woken(8000));
   EXPECT_EQ(State::kEnded, jobs[0].look());
   for (size_t n = 1; n < jobs.size(); ++n) {
@@ -157,7 +157,7 @@ TEST_F(Jobs, AllWakeWhenTheServiceIsSilent) {
   EXPECT_GT(client::Clock::now() - began, seconds(4));
 }
 
-// Whoever wakes by the timer looks at all.
+// A job that the timer wakes checks the channels of all jobs.
 TEST_F(Jobs, AnyJobNoticesTheSilenceOfAnother) {
   const auto session = connect();
   fake.answer = FakeService::Answer::kNone;
@@ -170,7 +170,8 @@ TEST_F(Jobs, AnyJobNoticesTheSilenceOfAnother) {
   EXPECT_EQ(State::kEnded, first.look());
 }
 
-// The timer goes on while there are jobs, and a job that has its answer is no sign of silence.
+// The timer is armed again while there are jobs. A job that has its answer does not make the
+// service count as silent.
 TEST_F(Jobs, ThatAreNotResumedAreNoSilence) {
   const auto session = connect();
   Job answered;
@@ -223,7 +224,7 @@ TEST_F(Jobs, ShareFewChannels) {
     ASSERT_EQ(State::kDone, job.look());
   }
   EXPECT_LE(fake.opened, 4);
-  // No more than half of them lie with jobs that do nothing: the rest serve others.
+  // Idle jobs keep at most half of the channels: other operations use the rest.
   EXPECT_EQ(Taken::kDone, run());
 }
 

@@ -1,4 +1,4 @@
-// Which sockets a client trusts.
+// Tests which sockets a client trusts.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -18,13 +18,13 @@
 namespace service_test {
 namespace {
 
-// A socket of somebody, in a folder of somebody, on which somebody listens.
+// A socket in a folder, with a listener, each of any user.
 class APlace : public testing::Test {
  protected:
   static constexpr uid_t kOther = 12345, kThird = 12346;
 
   std::string path() const { return folder_.path() + "/folder/socket"; }
-  // The test is root's if it may make files of others.
+  // Whether the test runs as root, and so can make files of other users.
   static bool is_root() { return geteuid() == 0; }
   void make(uid_t folder_of, mode_t mode, uid_t socket_of, uid_t listens = geteuid()) {
     const std::string above = folder_.path() + "/folder";
@@ -40,19 +40,19 @@ class APlace : public testing::Test {
     ASSERT_TRUE(socket_of == self || chown(path().c_str(), socket_of, gid_t(-1)) == 0);
     ASSERT_TRUE(folder_of == self || chown(above.c_str(), folder_of, gid_t(-1)) == 0);
     ASSERT_EQ(0, chmod(above.c_str(), mode));
-    // The kernel notes who calls listen().
+    // The kernel takes the peer's credentials from the caller of listen().
     ASSERT_TRUE(listens == self || seteuid(listens) == 0);
     const int listening = listen(listener_, 8);
     ASSERT_TRUE(listens == self || seteuid(self) == 0);
     ASSERT_EQ(0, listening);
   }
-  // owner: whom the settings name as another owner of sockets.
+  // `owner`: the other owner of sockets that the settings name.
   bool is_trusted(const std::string &owner = "") { return is_trusted_at(path(), owner); }
   bool is_trusted_at(const std::string &path, const std::string &owner = "") {
     const client::Place place = client::Place::named(path, owner);
     client::Reached reached = client::reach(place, client::Clock::now() + milliseconds(250));
     why_ = reached.why;
-    // Whether settings or the environment name a socket makes no difference.
+    // The result is the same whether settings or the environment name a socket.
     client::Place usual = client::Place::usual(owner);
     usual.paths = {path};
     const client::Reached again = client::reach(usual, client::Clock::now() + milliseconds(250));
@@ -84,7 +84,7 @@ TEST_F(APlace, WhereAGroupMayWrite) {
   EXPECT_FALSE(is_trusted());
 }
 
-// As /tmp is: there nobody can rename what is not his.
+// A folder such as /tmp, in which no user can rename files of other users.
 TEST_F(APlace, InAStickyFolder) {
   make(geteuid(), 01777, geteuid());
   EXPECT_TRUE(is_trusted()) << why_;
@@ -119,8 +119,8 @@ TEST_F(APlace, BelowAFolderOfAnotherUser) {
   EXPECT_TRUE(is_trusted(std::to_string(kOther))) << why_;
 }
 
-// Settings that name the socket do not make its owner trusted: whoever named it may have meant a
-// folder that is there no more.
+// Settings that name the socket do not make its owner trusted: they may name a folder that no
+// longer exists, which any user could create.
 TEST_F(APlace, OfAnotherUser) {
   if (!is_root()) GTEST_SKIP() << "only root makes sockets of others";
   make(kOther, 0755, kOther, kOther);
@@ -149,7 +149,7 @@ TEST_F(APlace, InAFolderOfAnotherUser) {
   EXPECT_TRUE(is_trusted(std::to_string(kOther))) << why_;
 }
 
-// As /var/run is one.
+// A link such as /var/run.
 TEST_F(APlace, BehindALinkToAFolder) {
   make(geteuid(), 0755, geteuid());
   const std::string link = folder_.path() + "/link";
@@ -213,7 +213,7 @@ TEST(Place, TheUsualOnes) {
   unsetenv("XDG_RUNTIME_DIR");
 }
 
-// A service that does not call accept() holds nobody up for long.
+// A service that does not call accept() does not block a client for long.
 TEST_F(APlace, WhereNobodyAccepts) {
   make(geteuid(), 0755, geteuid());
   std::vector<client::Reached> all;

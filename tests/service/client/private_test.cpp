@@ -1,4 +1,4 @@
-// Operations of threads that wait: keys, channels, many at once, and children of fork.
+// Tests of operations of threads that wait: keys, channels, many at once, and children of fork().
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -68,7 +68,7 @@ TEST_F(Private, TellsFailuresFromWantOfRoom) {
   fake.outcome = Outcome::kFailed;
   EXPECT_EQ(Taken::kFailed, run());
   EXPECT_FALSE(key.is_refused());
-  // None of these is a reason to leave.
+  // None of these outcomes ends the session.
   fake.answer = FakeService::Answer::kRight;
   EXPECT_EQ(Taken::kDone, run());
   EXPECT_EQ(1, fake.sessions);
@@ -154,7 +154,7 @@ TEST_F(Private, WithoutEnoughChannels) {
   EXPECT_LE(fake.opened, 4);
 }
 
-// A program's timer interrupts every wait.
+// A timer of the program interrupts every wait.
 TEST_F(Private, AmidSignals) {
   struct sigaction action {
   }, before{};
@@ -165,7 +165,7 @@ TEST_F(Private, AmidSignals) {
   EXPECT_NE(nullptr, connect());
   fake.delay_ms = 20;
   for (int n = 0; n < 20; ++n) EXPECT_EQ(Taken::kDone, run(n));
-  // Signals do not make a wait longer either.
+  // Signals do not make the time limit longer either.
   fake.answer = FakeService::Answer::kNone;
   const auto began = client::Clock::now();
   EXPECT_EQ(Taken::kFailed, run());
@@ -174,7 +174,7 @@ TEST_F(Private, AmidSignals) {
   sigaction(SIGALRM, &before, nullptr);
 }
 
-// Runs in a child, and returns its status.
+// Runs `what` in a child process and returns its exit status.
 template <class What>
 int in_child(const What &what) {
   const pid_t child = fork();
@@ -202,7 +202,7 @@ TEST_F(Private, AChildMakesItsOwnConnection) {
     if (connect() == nullptr) return 3;
     for (int n = 0; n < 5; ++n)
       if (run(n) != Taken::kDone) return 4;
-    // The copies of the parent's sockets are closed: the child's own have come instead.
+    // The copies of the parent's sockets are closed, and the child has its own sockets instead.
     if (numbers() != before) return 5;
     return in_child([&] { return connect() != nullptr && run() == Taken::kDone ? 0 : 1; }) == 0 ? 0
                                                                                                 : 6;
@@ -214,7 +214,7 @@ TEST_F(Private, AChildMakesItsOwnConnection) {
   EXPECT_EQ(3, fake.sessions);
 }
 
-// A child that forks while other threads of its parent are in every place.
+// A child that is forked while other threads of its parent are at any point of an operation.
 TEST_F(Private, AChildOfABusyParent) {
   ASSERT_TRUE(connects());
   std::atomic<bool> ends{false};
@@ -232,12 +232,13 @@ TEST_F(Private, AChildOfABusyParent) {
   for (std::thread &thread : threads) thread.join();
 }
 
-// A daemon closes all that it does not know, and opens files of its own under the numbers.
+// A daemon closes all descriptors that it does not know, and opens its own files under their
+// numbers.
 TEST_F(Private, TheProgramTakesOurNumbers) {
   ASSERT_TRUE(connects());
   EXPECT_EQ(Taken::kDone, run());
   const int status = in_child([&] {
-    // In this process it is the client's own connection that is closed.
+    // In this process the client's own connection is closed.
     client::Client mine(client::Place::named(fake.path()));
     TestKey own;
     const Bytes input = input_of(1);
@@ -257,7 +258,7 @@ TEST_F(Private, TheProgramTakesOurNumbers) {
       pipes.push_back(higher);
     }
     if (run_mine() == Taken::kDone) return 3;
-    // Nothing was written into the program's files, and they are still open.
+    // Nothing was written to the program's files, and they are still open.
     for (const int one : pipes)
       if (fcntl(one, F_GETFD) < 0) return 4;
     for (size_t n = 0; n < pipes.size(); n += 2) {
@@ -265,7 +266,7 @@ TEST_F(Private, TheProgramTakesOurNumbers) {
       fcntl(pipes[n], F_SETFL, O_NONBLOCK);
       if (read(pipes[n], &byte, 1) >= 0) return 5;
     }
-    // That was the program's doing, and no fault of the service.
+    // The program caused that, so it does not count as a loss of the service.
     if (mine.here().take_loss()) return 6;
     if (mine.here().connect(true) == nullptr || run_mine() != Taken::kDone) return 7;
     return 0;
@@ -275,7 +276,7 @@ TEST_F(Private, TheProgramTakesOurNumbers) {
 
 TEST_F(Private, WithoutFreeDescriptors) {
   ASSERT_TRUE(connects());
-  // UBSan needs a free descriptor to look at the fixture itself.
+  // UBSan needs a free descriptor to inspect the fixture itself.
   client::Client &own_user = user;
   TestKey &own_key = key;
   const int status = in_child([&own_user, &own_key] {
@@ -318,7 +319,7 @@ TEST(Client, LeavesNoDescriptor) {
     for (int n = 0; n < 4096; ++n) count += fcntl(n, F_GETFD) >= 0;
     return count;
   };
-  // The fake's sockets are in this process too. They are closed when a client goes.
+  // The sockets of the fake service are in this process too. It closes them when a client has gone.
   const int before = numbers();
   for (int n = 0; n < 3; ++n) {
     client::Client user(client::Place::named(fake.path()));

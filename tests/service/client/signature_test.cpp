@@ -1,4 +1,5 @@
-// Signatures by parameter sets: what is sent, which answers are taken, and where they are made.
+// Tests of signatures by parameter set: what is sent, which answers are accepted, and where
+// signatures are made.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -67,7 +68,7 @@ TEST_P(Signatures, OtherAnswersEndTheSession) {
     EXPECT_EQ(Taken::kFailed, sign());
     EXPECT_TRUE(user.here().take_loss());
     EXPECT_EQ(nullptr, user.here().session());
-    // An operation that is done ends the longer and longer pauses.
+    // An operation that the service does resets the pause.
     fake.answer = Answer::kRight;
     while (connect() == nullptr) std::this_thread::sleep_for(milliseconds(20));
     EXPECT_EQ(Taken::kDone, sign());
@@ -88,7 +89,8 @@ TEST_P(Signatures, AreRefusedWithoutAnOutput) {
   EXPECT_EQ(1, fake.sessions);
 }
 
-// What nobody may sign is not done here either; of another family there is no such thing.
+// After kFaultSigned the client does not sign either. For another family the outcome is an ordinary
+// failure.
 TEST_P(Signatures, ThatGiveTheKeyAwayAreNeverMade) {
   ASSERT_TRUE(connects());
   fake.answer = Answer::kOutcome;
@@ -98,7 +100,7 @@ TEST_P(Signatures, ThatGiveTheKeyAwayAreNeverMade) {
   EXPECT_EQ(Taken::kDone, sign());
 }
 
-// An output that comes with an outcome that has none is no output.
+// An output with an outcome other than kDone is invalid.
 TEST_P(Signatures, AnOutputWithoutSuccessEndsTheSession) {
   ASSERT_TRUE(connects());
   fake.answer = Answer::kFailedWithOutput;
@@ -118,7 +120,7 @@ TEST_P(Signatures, AnswersOfOtherFamiliesDevicesSayNothing) {
     choice.ran_on_cpu(sort, std::chrono::seconds(1));
   }
   EXPECT_TRUE(choice.is_service_sooner(sort, 1 << 20));
-  // What is known of others says nothing, nor do their devices.
+  // The times and devices of other sets have no influence.
   for (auto &size : fake.page().rsa_us)
     for (auto &us : size) us = 1'000'000;
   for (const SignatureSet &other : kSignatureSets)
@@ -130,7 +132,8 @@ TEST_P(Signatures, AnswersOfOtherFamiliesDevicesSayNothing) {
   choice.ran_on_cpu(sort, std::chrono::seconds(1));
 }
 
-// Of each family, a short and a long one. Those of SLH-DSA are longer than all others.
+// A set with short and one with long signatures of each family. Those of SLH-DSA are longer than
+// all others.
 INSTANTIATE_TEST_SUITE_P(SomeSets, Signatures,
                          testing::Values(kMlDsaSets.front(), kMlDsaSets.back(), kSlhDsaSets.front(),
                                          kSlhDsaSets.back()),
@@ -142,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(SomeSets, Signatures,
 
 class SignatureChoice : public WithFake {
  protected:
-  // Whether the service is sooner. On the core it would take so long.
+  // Returns whether the service is faster than a core that takes `on_cpu`.
   bool goes(const Sort &sort, uint32_t in_line, std::chrono::microseconds on_cpu) {
     client::Choice &choice = user.here().choice();
     const bool sooner = choice.is_service_sooner(sort, in_line);
@@ -165,7 +168,8 @@ TEST_F(SignatureChoice, ALoneCallerOfMlDsaStaysAndACrowdGoes) {
   }
 }
 
-// The first one too, of a program that signs once: it takes any core longer.
+// The first signature of a program that signs once goes to the service too: it takes any core
+// longer.
 TEST_F(SignatureChoice, ALoneCallerOfSlhDsaGoes) {
   ASSERT_TRUE(connects());
   EXPECT_TRUE(user.here().choice().is_worth_connecting(Family::kSlhDsa, 1));

@@ -1,4 +1,4 @@
-// Keys that are none: numbers of the right lengths.
+// Fake keys: numbers of the right lengths.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -63,7 +63,7 @@ inline Bytes reversed(const Bytes &input) { return {input.rbegin(), input.rend()
 // A client of a fake service.
 class WithFake : public testing::Test {
  protected:
-  // One operation, which must be right if it is done.
+  // Runs one operation, whose output must be right if it is done.
   Taken run(int seed = 1) {
     const Bytes input = input_of(seed);
     Bytes output(input.size(), 0xEE);
@@ -76,11 +76,12 @@ class WithFake : public testing::Test {
     return taken;
   }
   std::shared_ptr<client::Session> connect() { return user.here().connect(true); }
-  // A client that gets no core for a quarter of a second gives up, and tries again later.
+  // Connects. A client that is not scheduled for a quarter of a second gives up and tries again
+  // later.
   bool connects() {
     return comes_true([&] { return connect() != nullptr; });
   }
-  // Waits until `is_so()`, but not for ever.
+  // Waits until `is_so()` returns true, for `limit` at most.
   template <class Condition>
   static bool comes_true(const Condition &is_so, milliseconds limit = seconds(10)) {
     const auto end = client::Clock::now() + limit;

@@ -1,4 +1,4 @@
-// What the service reads of cards, from a library that stands in for NVIDIA's.
+// Tests what the service reads of cards, with a fake NVML.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "service/daemon/system/card.h"
@@ -7,7 +7,7 @@
 
 #include "unit/support/devices.h"
 
-// How many have begun to use the library, and not ended that.
+// The number of nvmlInit_v2() calls without their nvmlShutdown().
 extern "C" int fake_nvml_begun();
 
 namespace lanecrypt::service::daemon {

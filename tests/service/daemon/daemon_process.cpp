@@ -22,7 +22,7 @@ namespace lanecrypt::service::test {
 namespace {
 
 constexpr int kPatienceMs = 120000;
-constexpr int kReady = 9;  // a descriptor that the child has
+constexpr int kReady = 9;  // the descriptor of --ready-fd in the child
 
 }  // namespace
 
@@ -44,7 +44,7 @@ DaemonProcess::DaemonProcess(Options options, std::string path)
     const int log = open(log_path_.c_str(), O_CREAT | O_WRONLY | O_APPEND, 0600);
     dup2(log, STDERR_FILENO);
     dup2(ready[1], kReady);
-    // Where it has that number already, it is still to be closed by execv().
+    // If the descriptor has that number already, dup2() has not cleared FD_CLOEXEC.
     fcntl(kReady, F_SETFD, 0);
     options.in_child();
     execv(arguments[0], arguments.data());

@@ -20,13 +20,13 @@ class DaemonProcess {
     std::vector<std::pair<std::string, std::string>> environment = {};
     // Called in the child before the program starts.
     std::function<void()> in_child = [] {};
-    // Waits until its devices are open.
+    // Whether the constructor waits until the devices are open.
     bool awaits_ready = true;
   };
-  // Throws where it does not start. In a folder of its own, or with the socket at `path`.
+  // Starts the program with its socket in a new folder, or at `path`. Throws if it does not start.
   DaemonProcess() : DaemonProcess(Options{}) {}
   explicit DaemonProcess(Options options, std::string path = "");
-  // Ends it, if it has not ended.
+  // Ends the program if it has not ended.
   ~DaemonProcess();
   DaemonProcess(const DaemonProcess &) = delete;
 
@@ -34,11 +34,12 @@ class DaemonProcess {
   pid_t number() const { return number_; }
   bool is_running();
   void send_signal(int signal);
-  // Its exit code; 128 and the signal that ended it; -1 where it does not end.
+  // Waits for the end. Returns the exit code, 128 plus the signal that ended it, or -1 if it does
+  // not end.
   int wait();
-  // What it has said on standard error so far.
+  // Returns what it has written to standard error so far.
   std::string log() const;
-  // Where in its memory the bytes are; "" where they are not. Needs the rights of root.
+  // Returns where in its memory the bytes are, or "" if they are not there. Needs root.
   std::string place_in_memory(const std::vector<uint8_t> &bytes) const;
 
  private:
@@ -48,8 +49,8 @@ class DaemonProcess {
   int code_ = -1;
 };
 
-// The emulator pretends that lanes share a number, as they do on CUDA. Otherwise it is no
-// device for a single key.
+// Lets the emulator share a number among threads, as CUDA devices do. Otherwise it makes no single
+// key.
 inline DaemonProcess::Options with_teams() {
   return {.environment = {{"LANECRYPT_HOST_TEAMS", "1"}}};
 }

@@ -1,4 +1,4 @@
-// How sessions end, and how the service does.
+// Tests how sessions end, and how the service ends.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -27,7 +27,7 @@ class DaemonEnd : public testing::Test {
   const TestKey &key_ = key_of_bits(kBits);
   const Bytes input_ = extreme_inputs(key_, 1).back();
 
-  // Until nothing of other clients is left.
+  // Waits until nothing of other clients is left.
   bool is_alone() {
     return comes_true([&] {
       const nlohmann::json told = witness_.statistics();
@@ -78,7 +78,7 @@ TEST_F(DaemonEnd, AClosedChannelLeavesTheOthers) {
 
 TEST_F(DaemonEnd, KeysAreWipedWithTheSession) {
   if (kIsSanitized) GTEST_SKIP() << "a sanitizer keeps what was on stacks";
-  // The primes of a key, as they came.
+  // The primes of a key, as the client sent them.
   const TestKey key = TestKey::random(kBits);
   {
     TestClient client = connected(daemon_.socket_path());
@@ -90,7 +90,7 @@ TEST_F(DaemonEnd, KeysAreWipedWithTheSession) {
   ASSERT_TRUE(is_alone());
   for (const Bytes *part : {&key.p, &key.q, &key.dp, &key.dq, &key.qinv}) {
     EXPECT_EQ("", daemon_.place_in_memory(*part));
-    // As long numbers have them.
+    // In the byte order of long numbers.
     EXPECT_EQ("", daemon_.place_in_memory(Bytes(part->rbegin(), part->rend())));
   }
 }
@@ -101,14 +101,14 @@ TEST_F(DaemonEnd, InputsAndResultsAreWipedAfterTheAnswer) {
   const std::vector<Socket> channels = client.open_channels(1);
   const Answer answer = ask(channels[0], 1, key_, input_, true);
   ASSERT_EQ(Outcome::kDone, answer.outcome);
-  // A moment after it, since the answer is sent first.
+  // Waits for a moment, since the answer is sent before the wipe.
   const auto places = [&] {
     return daemon_.place_in_memory(answer.output) + daemon_.place_in_memory(input_);
   };
   EXPECT_TRUE(comes_true([&] { return places() == ""; })) << places();
 }
 
-// Whoever connected has ended, and a child of his keeps the socket.
+// The process that connected has ended, and its child keeps the socket.
 TEST_F(DaemonEnd, ASessionEndsWithItsProcess) {
   int stays[2];
   ASSERT_EQ(0, pipe(stays));
@@ -141,7 +141,7 @@ TEST_F(DaemonEnd, ASilentClientIsSentAway) {
   EXPECT_EQ(1, witness_.statistics()["clients"]);
 }
 
-// ---- Of the service ---------------------------------------------------------
+// ---- The end of the service -------------------------------------------------
 
 TEST_F(DaemonEnd, BySigtermItFinishesWhatIsUnderWay) {
   const std::vector<Socket> channels = witness_.open_channels(16);
@@ -152,7 +152,7 @@ TEST_F(DaemonEnd, BySigtermItFinishesWhatIsUnderWay) {
   daemon_.send_signal(SIGTERM);
   EXPECT_EQ(0, daemon_.wait());
   EXPECT_NE(0, access(daemon_.socket_path().c_str(), F_OK));
-  // Each is answered, rightly, or finds its channel closed.
+  // Each request is answered, correctly, or its channel is closed.
   for (const Socket &channel : channels) {
     const std::optional<Bytes> packet = channel.receive();
     if (!packet) continue;
@@ -187,7 +187,7 @@ TEST(DaemonUntilClosed, EndsWithItsStarter) {
       {.arguments = {"--devices", "host", "--until-closed", std::to_string(kTheirs)},
        .in_child = [&] { dup2(pipe_ends[0], kTheirs); }});
   close(pipe_ends[0]);
-  // What comes through it means nothing.
+  // Bytes in the pipe have no meaning.
   EXPECT_EQ(1, write(pipe_ends[1], "x", 1));
   EXPECT_EQ(Outcome::kDone, TestClient(daemon.socket_path()).hello());
   EXPECT_TRUE(daemon.is_running());

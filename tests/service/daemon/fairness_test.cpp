@@ -1,4 +1,4 @@
-// A user who keeps the main thread busy, and another one who connects.
+// Tests a user that keeps the main thread busy while another user connects.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -23,7 +23,7 @@ namespace {
 constexpr uid_t kOther = 65534;
 constexpr size_t kSessions = 128;
 
-// Two processes wait for each other.
+// Lets two processes wait for each other.
 class Step {
  public:
   Step() { EXPECT_EQ(0, pipe2(ends_, O_CLOEXEC)); }
@@ -41,7 +41,7 @@ class Step {
   int ends_[2];
 };
 
-// The other user's sessions, each of which has sent a request for channels by `asked`.
+// The other user's sessions. Each has sent a request for channels by `asked`.
 [[noreturn]] void ask_for_channels(const std::string &path, const Step &connected_all,
                                    const Step &stopped, const Step &asked) {
   if (setgroups(0, nullptr) != 0 || setgid(kOther) != 0 || setuid(kOther) != 0) _exit(3);
@@ -56,7 +56,7 @@ class Step {
   while (true) pause();
 }
 
-// The text that answers kStatistics.
+// Returns the text that answers kStatistics.
 std::string text_from(const Socket &control) {
   std::string text;
   for (;;) {
@@ -69,9 +69,9 @@ std::string text_from(const Socket &control) {
   }
 }
 
-// The service does not run while both send what they want: the requests of the first user's
-// sessions are there before the second user connects. What counts is how many of them the service
-// answers before it admits the second user and answers him.
+// The service is stopped while both users send: the requests of the first user's sessions are there
+// before the second user connects. The test counts how many of them the service answers before it
+// admits the second user and answers it.
 TEST(DaemonFairness, ManySessionsOfAUserDelayAnotherByAFewPackets) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   const group *const theirs = getgrgid(kOther);

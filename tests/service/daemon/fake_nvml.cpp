@@ -1,4 +1,4 @@
-// Stands in for NVIDIA's management library, with cards of the tests' own.
+// A fake NVML, NVIDIA's management library, with fake cards.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kDone = 0, kNotSupported = 3, kNotFound = 6;
 int begun = 0;
-// Two cards. The second tells no temperature.
+// Two cards. The second reports no temperature.
 char first, second;
 
 }  // namespace
@@ -50,7 +50,7 @@ int nvmlDeviceGetMemoryInfo(void *, FakeMemory *memory) {
   return kDone;
 }
 
-// Not NVML's: whether somebody has begun and not ended.
+// Not of NVML: the number of nvmlInit_v2() calls without their nvmlShutdown().
 int fake_nvml_begun() { return begun; }
 
 }  // extern "C"

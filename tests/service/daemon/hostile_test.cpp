@@ -1,4 +1,5 @@
-// Clients that say what they should not. Each loses its own session, and others lose nothing.
+// Tests clients that break the protocol. Each loses its own session, and other clients lose
+// nothing.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -25,7 +26,7 @@ using lanecrypt::test::key_of_bits;
 
 class DaemonHostile : public testing::Test {
  protected:
-  // That another client goes on as before.
+  // Checks that another client works as before.
   void TearDown() override {
     if (HasFatalFailure()) return;
     EXPECT_TRUE(daemon_.is_running());
@@ -39,7 +40,8 @@ class DaemonHostile : public testing::Test {
     ASSERT_EQ(Outcome::kDone, ask(channels_[0], 1, key_, input_, true).outcome);
   }
 
-  // Sends it on a control socket, after a kHello if that is wanted.
+  // Sends the bytes on a control socket, after a kHello with `says_hello`, and expects the session
+  // to end.
   void expect_control_ends(const Bytes &bytes, bool says_hello) {
     TestClient client(daemon_.socket_path());
     if (says_hello) {
@@ -65,7 +67,7 @@ class DaemonHostile : public testing::Test {
   const Bytes input_ = extreme_inputs(key_, 1).back();
 };
 
-// Keys whose numbers belong together, and whose primes are none. One client brings hundreds of
+// Keys whose numbers are consistent, but whose p and q are not prime. One client sends hundreds of
 // them.
 TEST_F(DaemonHostile, KeysWhosePrimesAreNone) {
   TestClient client = connected(daemon_.socket_path());
@@ -92,7 +94,7 @@ TEST_F(DaemonHostile, KeysWhosePrimesAreNone) {
     EXPECT_EQ(Outcome::kBadKey, ask(channels[0], 1000 + n, hostile, input, true).outcome);
     expect_others_are_served();
   }
-  // Unequal primes are no fault.
+  // Primes of unequal lengths are valid.
   const TestKey unequal = lanecrypt::test::key_of_unequal_primes(1024, 160);
   input.assign(unequal.n.size(), 0);
   input.back() = 7;
@@ -127,20 +129,20 @@ TEST_F(DaemonHostile, WrongControlPackets) {
       expect_control_ends(wrong, says_hello);
     }
   }
-  expect_control_ends(hello, true);  // once is enough
+  expect_control_ends(hello, true);  // a second kHello is an error
   expect_control_ends(packet(Kind::kStatistics, Statistics{}), false);
   expect_control_ends(packet(Kind::kLookAgain, LookAgain{}), false);
   expect_control_ends(packet(Kind::kForgetKey, ForgetKey{{}, 1}), false);
 }
 
-// The counters have all of them, and the log names some.
+// The counters count all of them, and the log names some.
 TEST_F(DaemonHostile, WhoBreaksTheProtocolIsCountedAndNamed) {
   const std::string line = "lanecryptd: turned away: user " + std::to_string(geteuid()) +
                            " breaks the protocol, or has another version of it\n";
   Bytes of_another_version = packet(Kind::kHello, Hello{});
   of_another_version[offsetof(Header, version)] ^= 1;
   expect_control_ends(of_another_version, false);
-  // The service has counted it when it closes the channels of the next one.
+  // The service has counted the first when it closes the channels of the next.
   expect_channel_ends(Bytes(100, 0x55));
   const auto refused = [&] { return good_.statistics()["clients_refused_total"]; };
   EXPECT_TRUE(comes_true([&] { return refused() == 2; })) << refused();
@@ -152,7 +154,7 @@ TEST_F(DaemonHostile, WhoBreaksTheProtocolIsCountedAndNamed) {
   for (size_t at = 0; (at = log.find(line, at)) != std::string::npos; ++at) ++lines;
   EXPECT_GE(lines, daemon::kRefusalLinesAtOnce);
   EXPECT_LT(lines, 52u);
-  // A client that goes is not turned away.
+  // A client that closes its sockets does not count as refused.
   for (int n = 0; n < 10; ++n) {
     TestClient client = connected(daemon_.socket_path());
     (void)client.open_channels(2);
@@ -208,7 +210,7 @@ TEST_F(DaemonHostile, WrongRequestsForSignatures) {
     const Kind kind = kind_of_signature(set.family);
     expect_channel_ends(packet(kind, Sign{{}, 2, set.number, UINT32_MAX}, input));
   }
-  // Of the length of another set's.
+  // A key with the length of another set.
   for (const std::span<const SignatureSet> sets : {kMlDsaSets, kSlhDsaSets})
     expect_channel_ends(sign_request(2, sets.back().sort(), Bytes(sets.back().input_bytes, 1),
                                      Bytes(sets.front().key_bytes, 1)));
@@ -218,7 +220,7 @@ TEST_F(DaemonHostile, ASecondRequestOnABusyChannel) {
   TestClient client = connected(daemon_.socket_path());
   const std::vector<Socket> channels = client.open_channels(1);
   const Bytes request = private_request(1, key_, input_, true);
-  // Fast enough that one of them meets another.
+  // Fast enough that a request arrives while another is under way.
   for (int n = 0; n < 50; ++n) (void)channels[0].send(request);
   int answers = 0;
   while (channels[0].receive()) ++answers;
@@ -240,7 +242,7 @@ TEST_F(DaemonHostile, DescriptorsAreDropped) {
   ASSERT_EQ(Transfer::kDone,
             send_packet(channels[0].get(), request_pieces, std::span(&ends[1], 1)));
   EXPECT_EQ(Outcome::kDone, answer_of(channels[0]).outcome);
-  // Nobody has it any more.
+  // No process has the descriptor any more.
   close(ends[1]);
   char byte;
   EXPECT_EQ(0, read(ends[0], &byte, 1));
@@ -255,7 +257,7 @@ TEST_F(DaemonHostile, WhoReadsNothingHoldsNobodyUp) {
   for (int n = 0; n < 5; ++n)
     EXPECT_EQ(Outcome::kDone, ask(channels_[0], 1, key_, input_, false).outcome);
   EXPECT_TRUE(comes_true([&] { return good_.page()->operations == 0; }));
-  // They lie in its own sockets.
+  // The answers lie in the client's own sockets.
   for (const Socket &channel : channels) EXPECT_EQ(Outcome::kDone, answer_of(channel).outcome);
 }
 

@@ -1,4 +1,4 @@
-// liblanecrypt as a client of lanecryptd: new keys with lc_options.service.
+// Tests liblanecrypt as a client of lanecryptd (lc_options.service): generation of RSA keys.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ Bytes bytes_of_number(const lc_number &number) {
   return Bytes(begin, begin + number.length);
 }
 
-// A context that names the service at `path`, and what it makes.
+// A context that names the service at `path`, and the keys that it makes.
 class Maker {
  public:
   explicit Maker(const std::string &path, lc_fallback fallback = LC_FALLBACK_CPU,
@@ -70,7 +70,7 @@ class Maker {
   lc_rsa_progress progress{};
   uint64_t keys = 0;
   std::set<Bytes> primes;
-  // Called after each key, and now and then. False ends the call.
+  // Called after each key, and regularly. False ends the call.
   std::function<bool()> on_key = [] { return true; }, on_progress = [] { return true; };
 
  private:
@@ -82,7 +82,7 @@ class Maker {
       EXPECT_TRUE(is_prime(bn_of(bytes_of_number(prime)).get()));
       EXPECT_TRUE(primes.insert(bytes_of_number(prime)).second) << "a prime came twice";
     }
-    // It is a whole key.
+    // The key is complete.
     lc_rsa_key *key = nullptr;
     EXPECT_EQ(LC_OK, lc_rsa_key_new(&parts, &key)) << lc_last_error();
     lc_rsa_key_free(key);
@@ -104,7 +104,7 @@ TEST(LibraryKeysOfDaemon, ItMakesThem) {
   EXPECT_EQ(24, connected(daemon.socket_path()).kind("rsa-1024-generate")["done"]);
 }
 
-// A device without lanes that share a number makes no single key.
+// A device whose threads do not share a number makes no single key.
 TEST(LibraryKeysOfDaemon, WhatItDoesNotMakeTheCpuMakes) {
   DaemonProcess daemon;
   Maker maker(daemon.socket_path()), without(daemon.socket_path(), LC_FALLBACK_NONE);
@@ -120,7 +120,7 @@ TEST(LibraryKeysOfDaemon, WhatItDoesNotMakeTheCpuMakes) {
   EXPECT_NE(std::string::npos, std::string(lc_last_error()).find("/nowhere/socket"));
 }
 
-// The service cannot draw by the caller's generator, and makes no longer keys than devices do.
+// The service cannot use the caller's random generator, and makes no longer keys than devices do.
 TEST(LibraryKeysOfDaemon, SomeAreTheCallersAlone) {
   DaemonProcess daemon(with_teams());
   static std::atomic<int> draws{0};
@@ -147,13 +147,13 @@ TEST(LibraryKeysOfDaemon, TheCallerStopsIt) {
   maker.on_key = [&] { return maker.keys < 3; };
   EXPECT_EQ(LC_ERROR_STOPPED, maker.make(1000));
   EXPECT_EQ(3u, maker.keys);
-  // A key that takes the emulator long.
+  // A key for which the emulator takes long.
   maker.wish.bits = 4096;
   int heard = 0;
   maker.on_progress = [&] { return ++heard < 2; };
   EXPECT_EQ(LC_ERROR_STOPPED, maker.make(1));
   EXPECT_EQ(2, heard);
-  // The service hears that nobody wants what it searches for.
+  // The service notices that its client has abandoned the search.
   EXPECT_TRUE(comes_true([&] {
     const nlohmann::json kind = witness.kind("rsa-4096-generate");
     return !kind.is_null() && kind["outcomes"]["failed"] == 1;
@@ -172,7 +172,7 @@ TEST(LibraryKeysOfDaemon, NothingIsLostIfItIsKilledInTheMiddle) {
     if (maker.keys == 2) daemon.send_signal(SIGKILL);
     return true;
   };
-  // More than it could have sent before.
+  // More keys than the service can have sent before it is killed.
   constexpr uint64_t kCount = 24;
   ASSERT_EQ(LC_OK, maker.make(kCount)) << lc_last_error();
   EXPECT_EQ(kCount, maker.keys);
@@ -223,7 +223,7 @@ TEST(LibraryKeysOfDaemon, AChildOfForkHasOthers) {
   EXPECT_EQ(0, status);
 }
 
-// Ends in a bounded time, whether the service or the CPU is making keys.
+// The process exits in a bounded time, whether the service or the CPU makes keys.
 TEST(LibraryKeysOfDaemon, ItsProcessExits) {
   DaemonProcess daemon(with_teams());
   for (const bool by_service : {true, false})
@@ -233,11 +233,11 @@ TEST(LibraryKeysOfDaemon, ItsProcessExits) {
         alarm(60);
         static auto &maker = *new Maker(by_service ? daemon.socket_path() : "/nowhere/socket");
         static std::atomic<bool> runs{false};
-        // The test's own checks would use OpenSSL after its end.
+        // The test's own checks would use OpenSSL after OpenSSL has cleaned up.
         maker.wish.on_key = [](void *, uint64_t, const lc_rsa_parts *) { return int(runs = true); };
         std::thread([] {
 #ifdef __SANITIZE_ADDRESS__
-          // OpenSSL lets go of its errors of a thread that still runs at the end.
+          // OpenSSL does not free the error queue of a thread that still runs at exit.
           __lsan_disable();
 #endif
           (void)maker.make(1'000'000);

@@ -1,4 +1,4 @@
-// What liblanecrypt sends to a service of the tests' own, and what it makes of its answers.
+// Tests what liblanecrypt sends to a fake service, and what it makes of the answers.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 
 using service_test::FakeService;
 
-// What is no signature, but as long as one.
+// Returns bytes of the length of a signature that are not a signature.
 Bytes filler(const SignatureSet &set) { return Bytes(set.signature_bytes, 7); }
 
 class LibraryAndFake : public testing::TestWithParam<const SignatureSet *> {
@@ -49,11 +49,11 @@ class LibraryAndFake : public testing::TestWithParam<const SignatureSet *> {
   Bytes input_, key_;
 };
 
-// The lengths of a set's keys and inputs are checked where the fake reads them.
+// The fake service checks the lengths of keys and inputs.
 TEST_F(LibraryAndFake, EachSetGoesToTheService) {
   for (const SignatureSet &of : kSignatureSets) {
     SCOPED_TRACE(of.name);
-    // With which no signature verifies.
+    // A key with which no signature verifies.
     Bytes key(of.family == Family::kMlDsa ? 0 : 4 * size_t{of.key_bytes} / 3);
     for (size_t n = 0; n < key.size(); ++n) key[n] = uint8_t(n);
     LibrarySigner signer(of, fake.path(),
@@ -63,7 +63,7 @@ TEST_F(LibraryAndFake, EachSetGoesToTheService) {
     EXPECT_EQ(filler(of), signer.signatures[0]);
     EXPECT_EQ(of.input_bytes, last_input().size());
     if (of.family == Family::kMlDsa) continue;
-    // SK.prf stays here.
+    // The client does not send SK.prf.
     const auto n = std::ptrdiff_t(key.size() / 4);
     key.erase(key.begin() + n, key.begin() + 2 * n);
     EXPECT_EQ(key, last_key());
@@ -75,7 +75,7 @@ TEST_P(LibraryAndFake, AKeyIsHandedOverOnce) {
   for (int n = 0; n < 4; ++n) ASSERT_EQ(LC_OK, signer.sign()) << lc_last_error();
   EXPECT_EQ(4, fake.requests);
   EXPECT_EQ(1, fake.with_key);
-  // What the service has lost comes again.
+  // A key that the service has lost is sent again.
   fake.answer = FakeService::Answer::kForgetsOnce;
   ASSERT_EQ(LC_OK, signer.sign()) << lc_last_error();
   EXPECT_EQ(2, fake.with_key);
@@ -83,7 +83,7 @@ TEST_P(LibraryAndFake, AKeyIsHandedOverOnce) {
   EXPECT_TRUE(comes_true([&] { return fake.forgotten == 1; }));
 }
 
-// Each message has rnd or R of its own.
+// Each message has its own rnd or R.
 TEST_P(LibraryAndFake, WhatIsSignedIsHedged) {
   LibrarySigner signer(set(), fake.path(), {.fallback = LC_FALLBACK_NONE, .count = 1});
   ASSERT_EQ(LC_OK, signer.sign());
@@ -107,7 +107,7 @@ TEST_P(LibraryAndFake, TheCpuSignsWhatIsRefused) {
     EXPECT_TRUE(signer.are_right());
     EXPECT_EQ(outcome == Outcome::kFailed ? 1u : 0u, signer.result.failed_devices);
   }
-  // A key that it does not take is not sent again.
+  // A key that the service refuses is not sent again.
   const int requests = fake.requests;
   ASSERT_EQ(LC_OK, signer.sign());
   EXPECT_EQ(requests, fake.requests);
@@ -124,7 +124,7 @@ TEST_P(LibraryAndFake, TheCpuSignsAgainWhatIsWrongIfAllIsChecked) {
   LibrarySigner without(set(), fake.path(),
                         {.fallback = LC_FALLBACK_NONE, .verify = LC_VERIFY_FULL});
   EXPECT_EQ(LC_ERROR_DEVICE, without.sign());
-  // What is wrong is not given out: it may tell the key.
+  // A wrong signature is not given out: it may reveal the key.
   for (const Bytes &signature : without.signatures)
     EXPECT_EQ(Bytes(set().signature_bytes, 0xa5), signature);
 }
@@ -144,7 +144,7 @@ TEST_P(LibraryAndFake, AnswersThatAreWrongInFormHarmNothing) {
   }
 }
 
-// As of a program with a timer.
+// Signals as in a program with a timer.
 TEST_F(LibraryAndFake, SilenceHasALimitThoughSignalsCome) {
   struct sigaction nothing {
   }, before{};
@@ -170,7 +170,7 @@ TEST_F(LibraryAndFake, SilenceHasALimitThoughSignalsCome) {
   EXPECT_TRUE(signer.are_right());
 }
 
-// Whoever made the signature, it would give the key away.
+// Any further signature would reveal the key, so neither the service nor the CPU makes it.
 TEST_F(LibraryAndFake, NobodySignsWhereAFaultWasSigned) {
   fake.answer = FakeService::Answer::kOutcome;
   fake.outcome = Outcome::kFaultSigned;
@@ -189,14 +189,14 @@ TEST_F(LibraryAndFake, NobodySignsWhereAFaultWasSigned) {
   EXPECT_EQ(LC_ERROR_DEVICE, lc_ticket_wait(ticket, &signer.result));
   lc_ticket_free(ticket);
   nobody_signed();
-  // Of ML-DSA no service says so.
+  // For ML-DSA the outcome does not exist, so it counts as a failure.
   LibrarySigner other(kMlDsaTried, fake.path(), {.count = 1});
   EXPECT_EQ(LC_OK, other.sign());
   EXPECT_TRUE(other.did_cpu());
   EXPECT_TRUE(other.are_right());
 }
 
-// A job fails as a whole, and nobody makes what is left of it.
+// The whole job fails, and its other operations are not done.
 TEST_F(LibraryAndFake, AJobWithASignedFaultIsNotFinished) {
   fake.answer = FakeService::Answer::kOutcome;
   fake.outcome = Outcome::kFaultSigned;
@@ -216,7 +216,7 @@ TEST_P(LibraryAndFake, OnlySignaturesForAnyDeviceGo) {
   EXPECT_EQ(0, fake.sessions);
 }
 
-// The service knows no draft, and a device makes its signatures alone.
+// The service does not know the sets of a draft. Only a device makes their signatures.
 TEST_F(LibraryAndFake, ADraftsSetStaysHere) {
   constexpr SignatureSet kDraft{Family::kSlhDsa, LC_SLH_DSA_SHA2_128_24, "", 0, 48, 3856};
   LibrarySigner signer(kDraft, fake.path(), {.private_key = Bytes(64, 1), .count = 1});
@@ -234,12 +234,12 @@ TEST_F(LibraryAndFake, WhereASignatureIsSoonerGoesByTheServicesPage) {
   };
   for (auto &known : fake.page().sign_us)
     for (auto &us : known) us = 500;
-  // What a core takes is not known of ML-DSA, and of SLH-DSA it is.
+  // The time on a core is not known for ML-DSA yet; for SLH-DSA there is a lower bound.
   EXPECT_FALSE(ml_dsa_is_sooner());
   lc_ml_dsa_ran_on_cpu(signer.context, LC_ML_DSA_44, 1'000'000);
   EXPECT_TRUE(ml_dsa_is_sooner());
   EXPECT_TRUE(slh_dsa_is_sooner(LC_SLH_DSA_SIGN));
-  // The service neither verifies nor makes keys, and there is no device here.
+  // The service neither verifies nor makes SLH-DSA keys, and there is no device here.
   EXPECT_FALSE(slh_dsa_is_sooner(LC_SLH_DSA_VERIFY));
   EXPECT_FALSE(slh_dsa_is_sooner(LC_SLH_DSA_GENERATE));
   fake.page().ml_dsa_devices = fake.page().slh_dsa_devices = 0;

@@ -1,4 +1,4 @@
-// One key of the library's for all clients that bring the same numbers, and for no others.
+// Tests that clients with the same key share one key of the library, and that others do not get it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(LibraryKeys, AreNotSharedWithWhoKnowsLess) {
   const Numbers key = numbers_of(test::key_of_bits(1024));
   const LibraryKeyPointer good = keys.get(kRsa, parts_of(key));
   ASSERT_NE(nullptr, good);
-  // With each of the private numbers wrong, and with the primes in the other order.
+  // Each private number wrong in turn, and the primes in the other order.
   Numbers wrong = key;
   for (size_t n = kP; n < kD; ++n) {
     wrong[n].back() ^= 2;
@@ -59,7 +59,7 @@ TEST(LibraryKeys, AreNotSharedWithWhoKnowsLess) {
   EXPECT_EQ(good, keys.get(kRsa, parts_of(key)));
 }
 
-// Their primes are not even tested: that would take longer than of any key that a device takes.
+// Their primes are not tested: that would take longer than for any key that a device takes.
 TEST(LibraryKeys, ThatNoDeviceTakesAreRefused) {
   LibraryKeys keys;
   const test::Bn exponent = test::bn(), longest = test::bn();
@@ -69,10 +69,10 @@ TEST(LibraryKeys, ThatNoDeviceTakesAreRefused) {
   const test::TestKey &other = test::key_of_bits(1024);
   BN_set_word(exponent.get(), 65537);
   EXPECT_NE(nullptr, key_with(other.first.get(), other));
-  // As many bytes as of 1024 bits.
+  // A modulus of 1022 bits has as many bytes as one of 1024 bits.
   const test::TestKey &shorter = test::key_of_bits(1022);
   EXPECT_EQ(nullptr, key_with(shorter.first.get(), shorter));
-  // A prime of Mersenne's.
+  // The Mersenne prime 2^4253 - 1.
   BN_set_bit(longest.get(), 4253);
   BN_sub_word(longest.get(), 1);
   EXPECT_EQ(nullptr, key_with(longest.get(), other));
@@ -82,7 +82,7 @@ TEST(LibraryKeys, ThatNoDeviceTakesAreRefused) {
   EXPECT_EQ(nullptr, key_with(other.first.get(), other));
 }
 
-// A private key of ML-DSA-44, made of a seed of such bytes.
+// Returns a private key of ML-DSA-44 whose seed has all bytes equal to `byte`.
 Bytes ml_dsa_key(uint8_t byte) {
   lc_context *context = nullptr;
   lc_options options{};
@@ -120,12 +120,12 @@ TEST(LibraryKeys, OfMlDsaToo) {
   EXPECT_EQ(first, keys.get(kMlDsa, {secret}));
   EXPECT_NE(nullptr, keys.get(kMlDsa, {other}));
   EXPECT_NE(first, keys.get(kMlDsa, {other}));
-  // Whoever has another K, which nothing else of the key depends on, gets a key of its own.
+  // A client with another K, on which nothing else of the key depends, gets its own key.
   secret[32] ^= 1;
   const LibraryKeyPointer second = keys.get(kMlDsa, {secret});
   EXPECT_NE(nullptr, second);
   EXPECT_NE(first, second);
-  // A part of s1 or of t0 that does not belong to the public key.
+  // A part of s1 or of t0 that does not match the public key.
   secret[128] ^= 1;
   EXPECT_EQ(nullptr, keys.get(kMlDsa, {secret}));
   secret[128] ^= 1;
@@ -133,7 +133,7 @@ TEST(LibraryKeys, OfMlDsaToo) {
   EXPECT_EQ(nullptr, keys.get(kMlDsa, {secret}));
 }
 
-// SK.seed, PK.seed and PK.root of a key of SLH-DSA-SHA2-128f.
+// Returns SK.seed, PK.seed and PK.root of a key of SLH-DSA-SHA2-128f.
 Bytes slh_dsa_key(lc_context *context, uint8_t byte) {
   const Bytes seeds(48, byte);
   Bytes made(64);
@@ -170,13 +170,13 @@ TEST(LibraryKeys, OfSlhDsaToo) {
     EXPECT_EQ(nullptr, first->ml_dsa());
     EXPECT_EQ(first, keys.get(kSlhDsa, {secret}));
     EXPECT_NE(first, keys.get(kSlhDsa, {slh_dsa_key(context, 2)}));
-    // Seeds, or a root, that belong to another key.
+    // Seeds, or a root, of another key.
     for (const size_t at : {0, 16, 32, 47}) {
       secret[at] ^= 1;
       EXPECT_EQ(nullptr, keys.get(kSlhDsa, {secret})) << at;
       secret[at] ^= 1;
     }
-    // The other family's, with the same numbers.
+    // The same bytes as a key of the SHAKE set.
     EXPECT_EQ(nullptr, keys.get({Family::kSlhDsa, LC_SLH_DSA_SHAKE_128F}, {secret}));
   }
   lc_close(context);

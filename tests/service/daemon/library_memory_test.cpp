@@ -1,4 +1,4 @@
-// liblanecrypt as a client of a service, where memory is wanting: each allocation fails in turn.
+// Tests liblanecrypt as a client of a service without enough memory: each allocation fails in turn.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -14,9 +14,10 @@
 
 namespace {
 
-// Of this thread: so many allocations succeed, then so many fail.
+// For this thread: the number of allocations that succeed, and of those that then fail.
 thread_local long here = 0, failing_here = 0;
-// So many of all threads together that are not spared succeed before one fails; -1: none fails.
+// For all threads that are not spared: the number of allocations that succeed before one fails; -1:
+// none fails.
 std::atomic<long> elsewhere{-1};
 thread_local bool is_spared = false;
 
@@ -27,8 +28,8 @@ bool fails_now() {
 
 }  // namespace
 
-// Of this whole program, with the library: each form that a sanitizer has too. They are not
-// inlined, or gcc would take free() for a mistake.
+// Replace the operators of the whole program and the library: each form that a sanitizer replaces.
+// They are not inlined, since gcc would warn about free().
 [[gnu::noinline]] void *operator new(std::size_t bytes, const std::nothrow_t &) noexcept {
   return fails_now() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
 }
@@ -45,13 +46,13 @@ namespace {
 
 using service_test::FakeService;
 
-// A service that has one channel for its client: a channel that is lost is noticed.
+// A service that gives its client one channel, so that a lost channel is noticed.
 class LibraryWithoutMemory : public testing::TestWithParam<lc_verify> {
  protected:
   LibraryWithoutMemory() {
     fake.most_channels = 1;
     fake.sign = [this](const SignatureSet &, std::span<const uint8_t>, const Bytes &) {
-      is_spared = true;  // the fake's own thread
+      is_spared = true;  // the thread of the fake service
       return filler_;
     };
     EXPECT_EQ(LC_OK, signer.sign()) << lc_last_error();
@@ -70,7 +71,7 @@ class LibraryWithoutMemory : public testing::TestWithParam<lc_verify> {
     const bool is_fakes = GetParam() != LC_VERIFY_FULL && signer.signatures[0] == filler_;
     EXPECT_TRUE(is_fakes || signer.are_right());
   }
-  // Nothing of what has failed stays behind.
+  // Expects that nothing is left of the failed operation.
   void expect_service() {
     ASSERT_EQ(LC_OK, signer.sign()) << lc_last_error();
     EXPECT_EQ(1, fake.sessions);

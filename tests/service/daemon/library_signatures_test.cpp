@@ -1,4 +1,5 @@
-// Signatures of ML-DSA and SLH-DSA by liblanecrypt as a client of lanecryptd: lc_options.service.
+// Tests liblanecrypt as a client of lanecryptd (lc_options.service): signatures of ML-DSA and
+// SLH-DSA.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -17,15 +18,16 @@
 namespace lanecrypt::service::test {
 namespace {
 
-// Whether the service makes them, perhaps not at the first try: it tries its device for SLH-DSA
-// when the first key comes, and the emulator of a busy machine may take longer than a client waits.
+// Returns whether the service makes the signatures, if not at the first try. It tries its device
+// for SLH-DSA when the first key comes, and on a busy machine the emulator may take longer than a
+// client waits.
 bool signs_by_service(LibrarySigner &signer, bool is_deterministic = false) {
   return comes_true([&] { return signer.sign(is_deterministic) == LC_OK && signer.did_service(); });
 }
 
 class LibrarySignatures : public testing::TestWithParam<const SignatureSet *> {
  protected:
-  // All tests that leave it whole have one service, which has tried its device.
+  // Tests that leave the service intact share one, which has tried its device.
   DaemonProcess &daemon() {
     static DaemonProcess one;
     static const bool is_ready = [&] {
@@ -68,7 +70,7 @@ TEST_P(LibrarySignatures, ThatAreDeterministicAreTheCpus) {
 
 TEST_P(LibrarySignatures, KeysThatAreFreedAreForgotten) {
   TestClient witness = connected(daemon().socket_path());
-  // Of clients that have gone they are gone a little later.
+  // The keys of clients that have gone are released a little later.
   const auto becomes = [&](const char *what, int count) {
     return comes_true([&] { return witness.statistics()[what] == count; });
   };
@@ -128,7 +130,7 @@ TEST_P(LibrarySignatures, AChildOfForkHasAConnectionOfItsOwn) {
 TEST_P(LibrarySignatures, NoneIsLostIfTheServiceIsKilledAmidThem) {
   DaemonProcess mine;
   LibrarySigner signer(set(), mine.socket_path());
-  // Whoever makes these, there is a session then.
+  // Afterwards there is a session, whether the service or the CPU has signed.
   ASSERT_EQ(LC_OK, signer.sign());
   mine.send_signal(SIGSTOP);
   ASSERT_EQ(mine.number(), waitpid(mine.number(), nullptr, WUNTRACED));
@@ -143,7 +145,7 @@ TEST_P(LibrarySignatures, NoneIsLostIfTheServiceIsKilledAmidThem) {
   }
   EXPECT_TRUE(signer.are_right());
   (void)mine.wait();
-  // A call that waits does not wait for what is gone.
+  // A call does not wait for a service that has gone.
   EXPECT_EQ(LC_OK, signer.sign());
   EXPECT_TRUE(signer.did_cpu());
   EXPECT_TRUE(signer.are_right());

@@ -12,7 +12,7 @@
 
 namespace lanecrypt::service::test {
 
-// One of each family whose signatures the emulator makes soon.
+// A set of each family whose signatures the emulator makes quickly.
 inline constexpr const SignatureSet &kMlDsaTried = kMlDsaSets[0],
                                     &kSlhDsaTried = kSlhDsaSets[LC_SLH_DSA_SHA2_128F];
 
@@ -21,22 +21,23 @@ class LibrarySigner {
   struct Options {
     lc_fallback fallback = LC_FALLBACK_CPU;
     lc_verify verify = LC_VERIFY_SAMPLED;
-    // SK.seed, SK.prf, PK.seed and PK.root of SLH-DSA; empty: a key whose signatures verify.
+    // SK.seed, SK.prf, PK.seed and PK.root for SLH-DSA; empty: a key whose signatures verify.
     std::vector<uint8_t> private_key = {};
-    size_t count = 2;  // of messages
+    size_t count = 2;  // number of messages
   };
-  // No device of its own: what is not the service's is the CPU's. The key is the same each time.
+  // The context has no device: the CPU does what the service does not. The key is the same each
+  // time.
   LibrarySigner(const SignatureSet &set, const std::string &service)
       : LibrarySigner(set, service, Options{}) {}
   LibrarySigner(const SignatureSet &set, const std::string &service, Options options);
   ~LibrarySigner();
   LibrarySigner(const LibrarySigner &) = delete;
 
-  // Signs all messages in one job, and fills `result`.
+  // Signs all messages in one job, and sets `result`.
   lc_status sign(bool is_deterministic = false, uint32_t device = LC_ANY_DEVICE);
-  // Starts a job for one of them.
+  // Starts a job for one message.
   lc_status submit(size_t message, const lc_completion *completion, lc_ticket **ticket);
-  // Whether the CPU verifies all signatures.
+  // Returns whether the CPU verifies all signatures.
   bool are_right() const;
   bool did_service() const {
     return result.service_operations == signatures.size() &&
@@ -50,7 +51,7 @@ class LibrarySigner {
 
   lc_context *context = nullptr;
   std::vector<std::vector<uint8_t>> messages, signatures;
-  std::vector<uint8_t> private_key;  // of SLH-DSA
+  std::vector<uint8_t> private_key;  // for SLH-DSA
   lc_result result{};
 
  private:

@@ -1,4 +1,4 @@
-// liblanecrypt as a client of lanecryptd: lc_options.service.
+// Tests liblanecrypt as a client of lanecryptd (lc_options.service): private operations of RSA.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ class User {
                 lc_verify verify = LC_VERIFY_SAMPLED) {
     lc_options options{};
     options.struct_size = sizeof options;
-    // No device of its own: what is not the service's is the CPU's.
+    // The context has no device: the CPU does what the service does not.
     options.devices = "none";
     options.fallback = fallback;
     options.verify = verify;
@@ -60,7 +60,7 @@ class User {
     made.message_size = sizeof(lc_rsa_message);
     return made;
   }
-  // In place: the outputs are the inputs first.
+  // Runs in place: the outputs overwrite the inputs.
   lc_status run() {
     begin();
     const lc_rsa_job what = job();
@@ -165,7 +165,7 @@ TEST(LibraryAndDaemon, NothingIsLostIfItIsKilledAmidOperations) {
   EXPECT_TRUE(user.is_right());
   EXPECT_EQ(user.inputs.size(), user.result.cpu_operations);
   EXPECT_EQ(1u, user.result.failed_devices);
-  // A call that waits does not wait for what is gone.
+  // A call does not wait for a service that has gone.
   EXPECT_EQ(LC_OK, user.run());
   EXPECT_TRUE(user.is_right());
   EXPECT_EQ(0u, user.result.service_operations);

@@ -1,4 +1,4 @@
-// Clients that want more than there is.
+// Tests the limits of clients and users.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -21,7 +21,7 @@ namespace {
 using lanecrypt::test::extreme_inputs;
 using lanecrypt::test::key_of_bits;
 
-// This process needs a descriptor for each.
+// Raises the limit of descriptors: this process needs one for each channel.
 class DaemonLimits : public testing::Test {
  protected:
   void SetUp() override {
@@ -54,7 +54,7 @@ TEST_F(DaemonLimits, AUserHasSoManySessions) {
   const nlohmann::json told = clients[0].statistics();
   EXPECT_EQ(clients.size(), told["clients"]);
   EXPECT_EQ(1000, told["clients_refused_total"]);
-  // Those that are there work, and a place that is free again is given.
+  // The existing sessions work, and a session that ends makes room for another.
   const std::vector<Socket> channels = clients[0].open_channels(1);
   ASSERT_EQ(1u, channels.size());
   EXPECT_EQ(Outcome::kDone, ask(channels[0], 1, key_, input_, true).outcome);
@@ -85,7 +85,7 @@ TEST_F(DaemonLimits, ASessionHasSoManyKeys) {
   TestClient client = connected(service.socket_path());
   const std::vector<Socket> channels = client.open_channels(32);
   ASSERT_EQ(32u, channels.size());
-  // An input that is none: nothing is computed, but the key stays.
+  // An invalid input: nothing is computed, but the key stays.
   const Bytes none(kBits / 8, 0xff);
   for (uint64_t first = 1; first <= daemon::kMostKeysOfSession; first += channels.size()) {
     for (size_t n = 0; n < channels.size(); ++n)
@@ -101,7 +101,7 @@ TEST_F(DaemonLimits, ASessionHasSoManyKeys) {
       [&] { return ask(channels[0], 1000000, key_, input_, true).outcome == Outcome::kDone; }));
 }
 
-// A device works for the longer prime of a key, so the key is charged by that.
+// A device computes for the longer prime of a key, so the key is charged for it.
 TEST(DaemonCharges, TheLongerPrimeCounts) {
   EXPECT_EQ(2048u, daemon::charged_bits(2048, 1024));
   EXPECT_EQ(2047u, daemon::charged_bits(2047, 1023));
@@ -112,11 +112,11 @@ TEST(DaemonCharges, TheLongerPrimeCounts) {
     EXPECT_GT(daemon::bytes_of_key(Family::kRsa, bits), before) << bits;
     before = daemon::bytes_of_key(Family::kRsa, bits);
   }
-  // One user may not fill the memory of all.
+  // One user may not fill the memory of all users.
   EXPECT_LE(4 * daemon::kMostKeyBytesOfUser, daemon::kMostKeyBytes);
 }
 
-// Many long keys are more than a user may have, though they are few.
+// Many long keys exceed the limit of bytes, though their number is small.
 TEST_F(DaemonLimits, AUserHasSoManyBytesOfKeys) {
   const TestKey key = lanecrypt::test::key_of_unequal_primes(2048, 160);
   const size_t most = daemon::kMostKeyBytesOfUser / daemon::bytes_of_key(Family::kRsa, 2 * 2048);
@@ -125,7 +125,7 @@ TEST_F(DaemonLimits, AUserHasSoManyBytesOfKeys) {
   TestClient client = connected(service.socket_path());
   const std::vector<Socket> channels = client.open_channels(32);
   ASSERT_EQ(32u, channels.size());
-  // An input that is none: nothing is computed, but the key stays.
+  // An invalid input: nothing is computed, but the key stays.
   const Bytes none(key.n.size(), 0xff);
   size_t kept = 0, refused = 0;
   for (uint64_t number = 1; number <= most + 100;) {
@@ -143,7 +143,7 @@ TEST_F(DaemonLimits, AUserHasSoManyBytesOfKeys) {
   const nlohmann::json told = client.statistics();
   EXPECT_EQ(most, told["keys"]);
   EXPECT_EQ(most * daemon::bytes_of_key(Family::kRsa, 2 * 2048), told["key_bytes"]);
-  // One that is forgotten makes room for another.
+  // A key that is forgotten makes room for another.
   ASSERT_TRUE(client.control.send(packet(Kind::kForgetKey, ForgetKey{{}, 1})));
   EXPECT_TRUE(comes_true(
       [&] { return ask(channels[0], 1000000, key, none, true).outcome == Outcome::kBadInput; }));
@@ -167,7 +167,7 @@ TEST_F(DaemonLimits, WithoutDescriptorsItGoesOn) {
     else
       ++refused;
   }
-  // Half of the descriptors are the clients', and half of these one user's: 2 for a session.
+  // Clients get half of the descriptors, and one user half of these; a session takes 2.
   EXPECT_EQ((kFew / 4 - 2 - 32) / 2, clients.size());
   EXPECT_EQ(300 - clients.size(), refused);
   EXPECT_EQ(Outcome::kDone, ask(channels[0], 1, key_, input_, true).outcome);
@@ -177,7 +177,7 @@ TEST_F(DaemonLimits, WithoutDescriptorsItGoesOn) {
   EXPECT_TRUE(service.is_running());
 }
 
-// As many sessions as the service gives.
+// Connects as many sessions as the service admits.
 std::vector<TestClient> connect_all(const std::string &path) {
   std::vector<TestClient> clients;
   for (int n = 0; n < 100; ++n) {
@@ -187,7 +187,7 @@ std::vector<TestClient> connect_all(const std::string &path) {
   return clients;
 }
 
-// A process of another user that takes all sessions it can get, and keeps them until its end.
+// A process of another user that opens all sessions it can get, and keeps them until its end.
 class OtherUser {
  public:
   OtherUser(const std::string &path, uid_t user, gid_t group) {
@@ -235,7 +235,8 @@ TEST_F(DaemonLimits, AUserLeavesDescriptorsToOthers) {
                                (void)setrlimit(RLIMIT_NOFILE, &few);
                              }},
                         folder.path() + "/socket");
-  // 200 for clients. Each user has half of what the others leave, at 2 for a session.
+  // There are 200 descriptors for clients. Each user gets half of what the others leave; a session
+  // takes 2.
   const std::vector<TestClient> first = connect_all(service.socket_path());
   EXPECT_EQ(50u, first.size());
   const OtherUser second(service.socket_path(), 65534, kGroup);

@@ -1,4 +1,4 @@
-// Signatures of ML-DSA by the service.
+// Tests ML-DSA signatures by the service.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ struct FreeKey {
   void operator()(lc_ml_dsa_key *key) const { lc_ml_dsa_key_free(key); }
 };
 
-// Makes keys and signatures on the CPU, to compare with.
+// Makes reference keys and signatures on the CPU.
 class Cpu {
  public:
   Cpu() {
@@ -50,7 +50,7 @@ class Cpu {
     run(LC_ML_DSA_GENERATE, set, message);
     return secret;
   }
-  // input: mu and rnd, which say all of a signature.
+  // `input`: mu and rnd, which with the key determine the signature.
   Bytes sign(const SignatureSet &set, const Bytes &secret, const Bytes &input) {
     lc_ml_dsa_parts parts{};
     parts.struct_size = sizeof parts;
@@ -99,7 +99,7 @@ class DaemonMlDsa : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_EQ(8u, channels_.size());
-    // It is tried after RSA.
+    // The service tries ML-DSA after RSA.
     ASSERT_TRUE(comes_true([&] { return client_.page()->ml_dsa_devices == 1; }));
   }
   Answer ask_to_sign(uint64_t number, const SignatureSet &set, const Bytes &input,
@@ -120,7 +120,7 @@ TEST_F(DaemonMlDsa, TheSignaturesAreRightAndTheDeviceMadeThem) {
   for (const SignatureSet &set : kMlDsaSets) {
     const Bytes key = cpu_.private_key(set, 5);
     ++number;
-    // The key comes with each request, as it does until one is answered.
+    // Each request carries the key, as requests do until one is answered.
     for (uint8_t n = 0; n < channels_.size(); ++n)
       ASSERT_TRUE(channels_[n].send(sign_request(number, set.sort(), input_of(n), key)));
     for (uint8_t n = 0; n < channels_.size(); ++n) {
@@ -132,7 +132,7 @@ TEST_F(DaemonMlDsa, TheSignaturesAreRightAndTheDeviceMadeThem) {
     const nlohmann::json kind = client_.kind(std::string(set.name) + "-sign");
     EXPECT_EQ(9, kind["done"]);
     for (const auto &[name, count] : kind["outcomes"].items()) EXPECT_EQ(0, count) << name;
-    // Only what a device made has a batch.
+    // Only operations that a device did have a batch.
     EXPECT_EQ(9, kind["batch_operations"]["count"]);
     EXPECT_EQ(9, kind["device_seconds"]["count"]);
     EXPECT_GT(StatusPage::times_of(*client_.page(), set.sort())[StatusPage::load_of(1)], 0u);
@@ -173,14 +173,14 @@ TEST_F(DaemonMlDsa, KeysOfBothFamiliesShareTheirNumbers) {
   const Bytes rsa_input = extreme_inputs(rsa, 1).back();
   EXPECT_EQ(Outcome::kUnknownKey, ask_to_sign(1, set, input_of(1), {}).outcome);
   ASSERT_EQ(Outcome::kDone, ask(channels_[0], 1, rsa, rsa_input, true).outcome);
-  // Number 1 is the other family's.
+  // Number 1 is a key of the other family.
   EXPECT_EQ(Outcome::kBadInput, ask_to_sign(1, set, input_of(1), {}).outcome);
   EXPECT_EQ(Outcome::kBadKey, ask_to_sign(1, set, input_of(1), key).outcome);
   ASSERT_EQ(Outcome::kDone, ask_to_sign(2, set, input_of(1), key).outcome);
   EXPECT_EQ(Outcome::kBadInput, ask(channels_[0], 2, rsa, rsa_input, false).outcome);
   EXPECT_EQ(Outcome::kBadKey, ask_to_sign(2, set, input_of(1), other).outcome);
   EXPECT_EQ(Outcome::kBadInput, ask_to_sign(2, kMlDsaSets[1], input_of(1), {}).outcome);
-  // All that does not spoil what was there.
+  // The existing keys still work.
   EXPECT_EQ(cpu_.sign(set, key, input_of(3)), ask_to_sign(2, set, input_of(3), {}).output);
   EXPECT_EQ(Outcome::kDone, ask(channels_[0], 1, rsa, rsa_input, false).outcome);
   EXPECT_EQ(2, client_.statistics()["keys"]);
@@ -189,7 +189,7 @@ TEST_F(DaemonMlDsa, KeysOfBothFamiliesShareTheirNumbers) {
 TEST_F(DaemonMlDsa, AKeyWhosePartsDoNotBelongTogetherIsRefused) {
   const SignatureSet &set = kMlDsaSets[0];
   const Bytes key = cpu_.private_key(set, 1);
-  // In rho, in tr, in s1 and in t0.
+  // A byte of rho, tr, s1 or t0.
   for (const size_t at : {size_t{0}, size_t{64}, size_t{128}, key.size() - 1}) {
     Bytes wrong = key;
     wrong[at] ^= 1;

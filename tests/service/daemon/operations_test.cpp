@@ -1,4 +1,4 @@
-// What a well-behaved client gets from the service.
+// Tests what the service does for a client that follows the protocol.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -28,14 +28,15 @@ class DaemonOperations : public testing::Test {
 };
 
 TEST_F(DaemonOperations, TheResultsAreRightAndTheDeviceMadeThem) {
-  // The service tries ML-DSA on its devices soon after its start, which they count too.
+  // The service tries ML-DSA on its devices soon after its start, and the devices count those
+  // operations too.
   for (int look = 0; look < 3000 && client_.statistics()["ml_dsa_devices"] == 0; ++look)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   const uint64_t before = client_.statistics()["devices"][0]["operations"];
   const std::vector<Socket> channels = client_.open_channels(8);
   ASSERT_EQ(8u, channels.size());
   const std::vector<Bytes> inputs = extreme_inputs(key_, 10);
-  // The key comes with the first request on each channel, as it does until one is answered.
+  // The first request on each channel carries the key, as requests do until one is answered.
   for (size_t begin = 0; begin < inputs.size(); begin += channels.size()) {
     const size_t count = std::min(channels.size(), inputs.size() - begin);
     for (size_t n = 0; n < count; ++n)
@@ -62,7 +63,7 @@ TEST_F(DaemonOperations, TheResultsAreRightAndTheDeviceMadeThem) {
     EXPECT_EQ(inputs.size(), kind[name]["buckets"].back()["count"]) << name;
     EXPECT_GT(kind[name]["sum"], 0) << name;
   }
-  // Some ran together, and each batch had at least one of them.
+  // Some operations shared a batch, and each batch had at least one.
   EXPECT_LE(kind["batches"].get<double>(), double(inputs.size()) + 0.01);
   EXPECT_GE(kind["batches"].get<double>() * 8, double(inputs.size()) - 0.01);
   EXPECT_LT(kind["device_seconds"]["sum"], kind["service_seconds"]["sum"]);
@@ -117,7 +118,7 @@ TEST_F(DaemonOperations, AKeyMayComeAgainIfItIsTheSame) {
   EXPECT_EQ(Outcome::kDone, ask(channels[0], 5, key_, input_, true).outcome);
   EXPECT_EQ(Outcome::kDone, ask(channels[0], 5, key_, input_, true).outcome);
   EXPECT_EQ(Outcome::kBadKey, ask(channels[0], 5, other_key_, input_, true).outcome);
-  // What differs in its last part too, and the key stays.
+  // A key that differs in its last part is refused, and the stored key stays.
   TestKey last = TestKey(key_.first.get(), key_.second.get(), key_.exponent.get());
   last.qinv.back() ^= 1;
   EXPECT_EQ(Outcome::kBadKey, ask(channels[0], 5, last, input_, true).outcome);
@@ -146,7 +147,7 @@ TEST_F(DaemonOperations, ABadKeyIsRefusedAndItsNumberFree) {
   EXPECT_EQ(Outcome::kBadKey, ask_with([](TestKey &key) { key.dp.back() ^= 2; }));
   EXPECT_EQ(Outcome::kBadKey, ask_with([](TestKey &key) { key.n[3] ^= 2; }));
   EXPECT_EQ(Outcome::kBadKey, ask_with([](TestKey &key) { key.e = {4}; }));
-  // The library would take this for a public key.
+  // The library would treat this as a public key.
   EXPECT_EQ(Outcome::kBadKey, ask_with([](TestKey &key) {
               for (Bytes *part : {&key.p, &key.q, &key.dp, &key.dq, &key.qinv}) *part = {0};
             }));
@@ -164,7 +165,7 @@ TEST_F(DaemonOperations, AModulusWithZerosBeforeItIsRefused) {
 }
 
 TEST_F(DaemonOperations, AKeyThatNoDeviceTakesIsBad) {
-  // Its public exponent is too long.
+  // A key whose public exponent is too long.
   const Bn e = lanecrypt::test::power_of_two(80, 13);
   const TestKey key(key_.first.get(), key_.second.get(), e.get());
   const std::vector<Socket> channels = client_.open_channels(1);
@@ -176,7 +177,7 @@ TEST_F(DaemonOperations, AnInputMustBeLessThanTheModulus) {
   EXPECT_EQ(Outcome::kBadInput, ask(channels[0], 5, key_, key_.n, true).outcome);
   EXPECT_EQ(Outcome::kBadInput,
             ask(channels[0], 5, key_, Bytes(key_.n.size(), 0xff), false).outcome);
-  // Of another length than the key's.
+  // An input of another length than the key's modulus.
   EXPECT_EQ(Outcome::kBadInput,
             ask(channels[0], 5, key_, Bytes(key_.n.size() + 1, 0), false).outcome);
   EXPECT_EQ(Outcome::kDone, ask(channels[0], 5, key_, input_, false).outcome);
@@ -191,7 +192,7 @@ TEST_F(DaemonOperations, NumbersOfOthersAreUnknown) {
   const std::vector<Socket> its = thief.open_channels(1);
   for (uint64_t number = 1; number < 20; ++number)
     EXPECT_EQ(Outcome::kUnknownKey, ask(its[0], number, key_, input_, false).outcome);
-  // The same number there is another key.
+  // The same number stands for another key there.
   const Answer answer = ask(its[0], 5, other_key_, Bytes(kBits / 8, 1), true);
   EXPECT_EQ(Outcome::kDone, answer.outcome);
   EXPECT_EQ(other_key_.power(Bytes(kBits / 8, 1), other_key_.secret.get()), answer.output);
@@ -212,7 +213,7 @@ TEST(DaemonDevices, WithoutOneTheClientIsToldSo) {
 }
 
 TEST(DaemonDevices, ALostOneIsTold) {
-  // The service's own trials are the first.
+  // The service's own trials are the first operations.
   DaemonProcess daemon({.environment = {{"LANECRYPT_HOST_FAULT", "lost-after:30"}}});
   TestClient client = connected(daemon.socket_path());
   EXPECT_EQ(1u, client.page()->usable_devices);

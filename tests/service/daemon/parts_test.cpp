@@ -1,4 +1,4 @@
-// The service's small parts: limits, the page, histograms, sockets.
+// Tests small parts of the service: limits, the page, histograms, sockets.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
@@ -69,14 +69,14 @@ TEST(Rate, AllowsSomeAtOnceAndThenOneEach) {
   EXPECT_EQ(1, takes());
   now += 250ms;
   EXPECT_EQ(2, takes());
-  // What was left over goes on: this is half a time later.
+  // The remainder is kept: this is half an interval later.
   now += 50ms;
   EXPECT_EQ(1, takes());
   now += 1h;
   EXPECT_EQ(3, takes());
 }
 
-// Otherwise a user who goes and comes again could have all reports that he wants.
+// Otherwise a user that disconnects and connects again could get any number of reports.
 TEST(Rate, MayBeChargedMoreThanIsLeft) {
   using namespace std::chrono_literals;
   Rate rate(100ms, 3);
@@ -96,7 +96,7 @@ TEST(Users, WhoConnectsTooOftenIsSentAway) {
   for (size_t n = 0; n < kConnectionsAtOnce; ++n) EXPECT_TRUE(users.takes_connection(1, now));
   EXPECT_FALSE(users.takes_connection(1, now));
   EXPECT_TRUE(users.takes_connection(2, now));
-  // Also if the user's last client goes, and others come.
+  // Also after the user's last client has gone and others have come.
   one.reset();
   (void)users.find(3, now);
   EXPECT_FALSE(users.takes_connection(1, now));
@@ -105,7 +105,7 @@ TEST(Users, WhoConnectsTooOftenIsSentAway) {
 
 // ---- Control packets --------------------------------------------------------
 
-// A user with a thousand clients that always have something to say, and then another user's.
+// A user with a thousand clients that always have packets, and then another user.
 TEST(ControlQueueTest, AUserOfManyClientsDelaysAnotherByOnePacket) {
   ControlQueue queue;
   const ControlQueue::Time now{};
@@ -158,7 +158,7 @@ TEST(ControlQueueTest, AUserWhoWantsTooMuchWaitsAndNobodyElse) {
   ASSERT_TRUE(other);
   EXPECT_EQ(2u, other->user);
   EXPECT_FALSE(queue.next(now));
-  // Later it is served again, and not more for having waited.
+  // Later the user is served again. Its wait does not raise its rate.
   now = *queue.ready_at();
   EXPECT_TRUE(queue.next(now));
   queue.charge(1, 32, now);
@@ -178,7 +178,7 @@ TEST(Users, WhoComesAgainHasNoMoreReports) {
     return count;
   };
   EXPECT_EQ(kReportsAtOnce, takes());
-  // Others come, and those who are gone are forgotten.
+  // Other users come, and those that have gone are forgotten.
   EXPECT_NE(nullptr, users.find(8, now));
   EXPECT_EQ(0u, takes());
   now += 1h;
@@ -245,7 +245,7 @@ TEST(Seats, AreNeverTooManyWhereThreadsMeet) {
 TEST(PageOfService, CanOnlyBeReadByOthers) {
   Page page;
   page.status().usable_devices = 7;
-  // As a client gets it.
+  // The descriptor as a client gets it.
   const int theirs = dup(page.descriptor());
   EXPECT_EQ(MAP_FAILED,
             mmap(nullptr, kStatusPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, theirs, 0));
@@ -286,10 +286,10 @@ TEST(Latencies, FollowTheLastOnesBySizeAndLoad) {
   for (int n = 0; n < 200; ++n) note(2048, 1, 0);
   EXPECT_GE(known(2048, 1), 1u);
   EXPECT_LT(known(2048, 1), 10u);
-  // Of any size and load.
+  // Any size and load.
   note(8192, UINT32_MAX, UINT64_MAX);
   EXPECT_EQ(UINT32_MAX / 2, known(8192, UINT32_MAX));
-  // Each set has its own.
+  // Each set has its own times.
   note_latency(status, {Family::kMlDsa, 65}, 1, 700);
   EXPECT_EQ(0u, status.sign_us[0][1]);
   EXPECT_EQ(700u, status.sign_us[1][1]);
@@ -349,7 +349,7 @@ TEST(Peers, AreThoseOfTheSocket) {
   close(pair[1]);
 }
 
-// A peer whose process cannot be named: what the calls return, as -errno.
+// Returns a peer for these results of the system calls; negative values are -errno.
 std::optional<Peer> peer_where(int of_peer, int open_process) {
   const auto call = [](int value) {
     if (value < 0) errno = -value;
@@ -364,7 +364,7 @@ std::optional<Peer> peer_where(int of_peer, int open_process) {
   return peer;
 }
 
-// A peer that was reaped is EINVAL on Linux 6.5 to 6.15.
+// For a peer that was reaped, Linux 6.5 to 6.15 gives EINVAL.
 TEST(Peers, AreRefusedIfTheKernelDoesNotNameTheirProcess) {
   for (const int error :
        {EINVAL, ESRCH, ENODATA, EMFILE, ENFILE, ENOMEM, EPERM, EACCES, EIO, ENOSYS}) {
@@ -379,7 +379,7 @@ TEST(Peers, AreRefusedIfTheKernelDoesNotNameTheirProcess) {
   }
 }
 
-// Linux before 6.5, and before 5.3.
+// As on Linux before 6.5, and before 5.3.
 TEST(Peers, AreAdmittedIfTheKernelCannotNameProcesses) {
   for (const int error : {ENOSYS, EPERM}) {
     const std::optional<Peer> peer = peer_where(-ENOPROTOOPT, -error);
@@ -389,7 +389,7 @@ TEST(Peers, AreAdmittedIfTheKernelCannotNameProcesses) {
   }
 }
 
-// From Linux 6.16 on SO_PEERPIDFD gives a descriptor of a process that was reaped.
+// From Linux 6.16 on, SO_PEERPIDFD gives a descriptor of a process that was reaped.
 TEST(Peers, AreRefusedIfTheirProcessHasEnded) {
   const pid_t child = fork();
   if (child == 0) _exit(0);

@@ -1,4 +1,4 @@
-// New keys by the service.
+// Tests the generation of RSA keys by the service.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ Bytes request(uint32_t bits, const Bytes &exponent = {1, 0, 1}) {
 struct Made {
   Outcome outcome = Outcome::kFailed;
   std::vector<Bytes> parts;
-  int news = 0;  // how often it was still at work
+  int news = 0;  // number of kStillAtWork packets
 };
 
 Made made_by(const Socket &channel) {
@@ -45,7 +45,7 @@ Made made_by(const Socket &channel) {
   return made;
 }
 
-// The very first must be the device's.
+// Even the first key must be made by the device.
 Made search_by_device(const Socket &channel, uint32_t bits, const Bytes &exponent = {1, 0, 1}) {
   EXPECT_TRUE(channel.send(request(bits, exponent)));
   return made_by(channel);
@@ -74,7 +74,7 @@ TEST(DaemonSearches, TheKeyIsRightAndTheDeviceFoundIt) {
   EXPECT_FALSE(made.parts[kD].empty());
   EXPECT_GT(client.statistics()["devices"][0]["operations"], before);
   EXPECT_EQ(1, client.kind("rsa-1024-generate")["done"]);
-  // The channel goes on.
+  // The channel is still usable.
   const TestKey &key = lanecrypt::test::key_of_bits(1024);
   EXPECT_EQ(Outcome::kDone, ask(channels[0], 1, key, Bytes(128, 1), true).outcome);
 }
@@ -102,7 +102,7 @@ TEST(DaemonSearches, ALongOneSaysThatItGoesOnAndStopsWithItsClient) {
   DaemonProcess daemon(with_teams());
   TestClient client = connected(daemon.socket_path());
   std::vector<Socket> channels = client.open_channels(2);
-  // It takes the emulator a while.
+  // The emulator takes a while for this.
   ASSERT_TRUE(channels[0].send(request(4096)));
   for (int n = 0; n < 2; ++n) {
     const std::optional<Bytes> news = channels[0].receive();
@@ -115,7 +115,7 @@ TEST(DaemonSearches, ALongOneSaysThatItGoesOnAndStopsWithItsClient) {
     return !kind.is_null() && kind["outcomes"]["failed"].get<int>() + kind["done"].get<int>() == 1;
   }));
   EXPECT_TRUE(comes_true([&] { return client.statistics()["channels"] == 1; }));
-  // And so it does with the service.
+  // A search also ends when the service ends.
   ASSERT_TRUE(channels[1].send(request(4096)));
   ASSERT_TRUE(channels[1].receive());
   daemon.send_signal(SIGTERM);

@@ -1,4 +1,4 @@
-// Signatures of SLH-DSA by the service.
+// Tests SLH-DSA signatures by the service.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -25,14 +25,14 @@ constexpr const SignatureSet &kFast = kSlhDsaSets[LC_SLH_DSA_SHA2_128F];
 constexpr const SignatureSet &kOfOtherHash = kSlhDsaSets[LC_SLH_DSA_SHAKE_128F];
 constexpr const SignatureSet &kLongest = kSlhDsaSets[LC_SLH_DSA_SHA2_256F];
 
-// R and a digest.
+// Returns R and a digest.
 Bytes input_of(const SignatureSet &set, uint8_t seed) {
   Bytes input(set.input_bytes);
   for (size_t n = 0; n < input.size(); ++n) input[n] = uint8_t(seed + 7 * n);
   return input;
 }
 
-// Makes keys and signatures on the CPU, to compare with.
+// Makes reference keys and signatures on the CPU.
 class Cpu {
  public:
   Cpu() {
@@ -46,7 +46,7 @@ class Cpu {
   ~Cpu() { lc_close(context_); }
   Cpu(const Cpu &) = delete;
 
-  // As clients send it.
+  // Returns a key in the form that clients send.
   Bytes key(const SignatureSet &set, uint8_t seed) {
     Bytes whole = runner_->make_key(set.number, slh_seeds(set.number, seed));
     const auto n = std::ptrdiff_t(whole.size() / 4);
@@ -65,7 +65,7 @@ class Cpu {
   std::unique_ptr<SlhRunner> runner_;
 };
 
-// All tests have one service, which has tried SLH-DSA on its device.
+// All tests share one service, which has tried SLH-DSA on its device.
 class DaemonSlhDsa : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -73,10 +73,10 @@ class DaemonSlhDsa : public testing::Test {
     TestClient client = connected(daemon_->socket_path());
     const std::vector<Socket> channels = client.open_channels(1);
     ASSERT_TRUE(comes_true([&] { return client.page()->slh_dsa_devices == 1; }));
-    // It does not try it before a key comes.
+    // The service does not try SLH-DSA before the first key comes.
     ASSERT_EQ("untried", client.statistics()["devices"][0]["slh_dsa_state"]);
     const Bytes request = sign_request(1, kFast.sort(), input_of(kFast, 1), Cpu().key(kFast, 1));
-    // The first waits for that, but not for long.
+    // The first request waits for the trial, but not for long.
     ASSERT_TRUE(comes_true([&] {
       EXPECT_TRUE(channels[0].send(request));
       const Outcome outcome = answer_of(channels[0]).outcome;
@@ -95,7 +95,8 @@ class DaemonSlhDsa : public testing::Test {
     const nlohmann::json kind = client_.kind(std::string(set.name) + "-sign");
     return kind.is_null() ? 0 : kind["done"].get<uint64_t>();
   }
-  // Those of clients that have gone are gone a little later.
+  // Waits until the service has `count` keys: those of clients that have gone are released a little
+  // later.
   bool keys_become(int count) {
     return comes_true([&] { return client_.statistics()["keys"] == count; });
   }
@@ -117,7 +118,7 @@ TEST_F(DaemonSlhDsa, TheSignaturesAreRightAndTheDeviceMadeThem) {
     const uint64_t done_before = done(*set);
     const Bytes key = cpu_.key(*set, 5);
     ++number;
-    // The key comes with each request, as it does until one is answered.
+    // Each request carries the key, as requests do until one is answered.
     for (uint8_t n = 0; n < 2; ++n)
       ASSERT_TRUE(channels_[n].send(sign_request(number, set->sort(), input_of(*set, n), key)));
     for (uint8_t n = 0; n < 2; ++n) {
@@ -129,7 +130,7 @@ TEST_F(DaemonSlhDsa, TheSignaturesAreRightAndTheDeviceMadeThem) {
               ask_to_sign(number, *set, input_of(*set, 0), {}).output);
     const nlohmann::json kind = client_.kind(name);
     EXPECT_EQ(done_before + 3, kind["done"]);
-    // Only what a device made has a batch.
+    // Only operations that a device did have a batch.
     EXPECT_EQ(kind["done"], kind["batch_operations"]["count"]);
     EXPECT_EQ(kind["done"], kind["device_seconds"]["count"]);
     EXPECT_GT(StatusPage::times_of(*client_.page(), set->sort())[StatusPage::load_of(1)], 0u);
@@ -143,24 +144,24 @@ TEST_F(DaemonSlhDsa, KeysOfAllFamiliesShareTheirNumbers) {
   const Bytes rsa_input = extreme_inputs(rsa, 1).back();
   EXPECT_EQ(Outcome::kUnknownKey, ask_to_sign(1, kFast, input, {}).outcome);
   ASSERT_EQ(Outcome::kDone, ask(channels_[0], 1, rsa, rsa_input, true).outcome);
-  // Number 1 is the other family's.
+  // Number 1 is a key of the other family.
   EXPECT_EQ(Outcome::kBadInput, ask_to_sign(1, kFast, input, {}).outcome);
   EXPECT_EQ(Outcome::kBadKey, ask_to_sign(1, kFast, input, key).outcome);
   ASSERT_EQ(Outcome::kDone, ask_to_sign(2, kFast, input, key).outcome);
   EXPECT_EQ(Outcome::kBadInput, ask(channels_[0], 2, rsa, rsa_input, false).outcome);
   EXPECT_EQ(Outcome::kBadKey, ask_to_sign(2, kFast, input, cpu_.key(kFast, 2)).outcome);
-  // A set whose signatures, keys and inputs are as long.
+  // A set whose signatures, keys and inputs have the same lengths.
   EXPECT_EQ(Outcome::kBadInput, ask_to_sign(2, kOfOtherHash, input, {}).outcome);
   EXPECT_EQ(Outcome::kBadInput, ask_to_sign(2, kOfOtherHash, input, key).outcome);
-  // All that does not spoil what was there.
+  // The existing keys still work.
   EXPECT_EQ(cpu_.sign(kFast, key, input), ask_to_sign(2, kFast, input, {}).output);
   EXPECT_EQ(Outcome::kDone, ask(channels_[0], 1, rsa, rsa_input, false).outcome);
 }
 
-// The library takes such a key, and would blame the device for each signature.
+// The library alone would accept such a key, and blame the device for each signature.
 TEST_F(DaemonSlhDsa, AKeyWhoseRootIsAnothersIsRefused) {
   const Bytes key = cpu_.key(kFast, 1);
-  // In SK.seed, in PK.seed and in PK.root.
+  // A byte of SK.seed, PK.seed or PK.root.
   for (const size_t at : {size_t{0}, size_t{16}, key.size() - 1}) {
     Bytes wrong = key;
     wrong[at] ^= 1;
@@ -170,7 +171,8 @@ TEST_F(DaemonSlhDsa, AKeyWhoseRootIsAnothersIsRefused) {
   EXPECT_EQ(0, client_.statistics()["devices"][0]["failures"]);
 }
 
-// A device makes the root of a key of SLH-DSA, which takes it long. A new key of RSA does not wait.
+// A device computes the root of an SLH-DSA key, which takes long. A new RSA key does not wait for
+// that.
 TEST_F(DaemonSlhDsa, OtherNewKeysDoNotWaitForRoots) {
   const SignatureSet &slow = kSlhDsaSets[LC_SLH_DSA_SHAKE_256S];
   const std::vector<Socket> channels = client_.open_channels(8);
@@ -204,7 +206,7 @@ TEST_F(DaemonSlhDsa, KeysOfClientsAreApartAndGoWithThem) {
   EXPECT_EQ(Outcome::kUnknownKey, ask_to_sign(1, kFast, input, {}).outcome);
 }
 
-// Answers that nobody reads take no more than a channel's socket, and harm nobody else.
+// Unread answers take no more memory than a channel's socket, and do not harm other clients.
 TEST_F(DaemonSlhDsa, AClientThatDoesNotReadIsSentAway) {
   const Bytes key = cpu_.key(kLongest, 1), input = input_of(kLongest, 1);
   TestClient lazy = connected(daemon_->socket_path());
@@ -215,13 +217,13 @@ TEST_F(DaemonSlhDsa, AClientThatDoesNotReadIsSentAway) {
   };
   for (size_t n = 1; n <= 3; ++n) {
     ASSERT_TRUE(channels[0].send(sign_request(1, kLongest.sort(), input, key))) << n;
-    // The next request comes after this one's answer. The third has no room.
+    // The next request is sent after this one's answer has come. The third answer has no room.
     if (n < 3) {
       ASSERT_TRUE(comes_true([&] { return unread() >= n * kLongest.signature_bytes; })) << n;
     }
   }
   EXPECT_TRUE(lazy.control.is_closed());
-  // The channel has what there was room for.
+  // The channel has the answers for which there was room.
   EXPECT_EQ(Outcome::kDone, answer_of(channels[0]).outcome);
   EXPECT_TRUE(keys_become(0));
   EXPECT_EQ(Outcome::kDone, ask_to_sign(1, kFast, input_of(kFast, 1), cpu_.key(kFast, 1)).outcome);

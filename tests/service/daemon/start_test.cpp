@@ -1,4 +1,4 @@
-// How the service starts, and where it gets its socket from.
+// Tests how the service starts, and from where it gets its socket.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -31,7 +31,7 @@ int listening_socket(const std::string &path, int type) {
   return made;
 }
 
-// In the child, as systemd does it.
+// Called in the child: passes a socket as systemd does.
 void hand_over(int socket, const char *count = "1") {
   dup2(socket, kFirstOfSystemd);
   setenv("LISTEN_PID", std::to_string(getpid()).c_str(), 1);
@@ -50,7 +50,7 @@ TEST(DaemonStart, ItsProcessIsHardened) {
   EXPECT_NE(std::string::npos, read_file(folder + "/status").find("NoNewPrivs:\t1"));
   const std::string limits = read_file(folder + "/limits");
   EXPECT_NE(std::string::npos, limits.find("Max core file size        0 "));
-  // What is not dumpable belongs to root, whoever runs it.
+  // The files in /proc of a process that is not dumpable belong to root.
   struct stat its {};
   ASSERT_EQ(0, stat((folder + "/environ").c_str(), &its));
   EXPECT_EQ(0u, its.st_uid);
@@ -91,7 +91,7 @@ TEST(DaemonStart, OnlyARightSocketIsTakenFromSystemd) {
   for (const int each : {stream, good, file, deaf}) close(each);
 }
 
-// The variables are another process's.
+// The variables are meant for another process.
 TEST(DaemonStart, WhatIsForAnotherProcessIsNotTaken) {
   DaemonProcess daemon({.in_child = [] {
     setenv("LISTEN_PID", "1", 1);

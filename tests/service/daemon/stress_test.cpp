@@ -1,5 +1,5 @@
-// Many clients that come, work, break off and misbehave at once. Best run with
-// ThreadSanitizer and AddressSanitizer.
+// Many clients that connect, work, abort and misbehave at once. Most useful with ThreadSanitizer
+// and AddressSanitizer.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using lanecrypt::test::key_of_bits;
 
 class DaemonStress : public testing::Test {
  protected:
-  // What one client does.
+  // Runs one client.
   void visit(std::mt19937 &random) {
     const auto one_of = [&](unsigned count) { return random() % count == 0; };
     TestClient client(daemon_.socket_path());

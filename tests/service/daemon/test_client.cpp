@@ -37,12 +37,12 @@ void Socket::close() {
 
 bool Socket::send(std::span<const uint8_t> packet) const {
   const std::span<const uint8_t> pieces[] = {packet};
-  // The service's own way of sending adds nothing to the packet.
+  // send_packet() adds nothing to the packet.
   return send_packet(number_, pieces) == Transfer::kDone;
 }
 
 std::optional<Bytes> Socket::receive(std::vector<int> *descriptors) const {
-  // Their sockets do not wait.
+  // The sockets are non-blocking.
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   std::vector<uint8_t> buffer(sizeof(Result) + kMostOutputBytes);
   int numbers[kMostChannelsAtOnce];
@@ -96,7 +96,7 @@ TestClient::TestClient(const std::string &path) {
 }
 
 Outcome TestClient::hello() {
-  // Whoever is refused at once may find the socket closed already.
+  // A client that is refused at once may find the socket closed already.
   (void)control.send(packet(Kind::kHello, Hello{}));
   std::vector<int> descriptors;
   const std::optional<Bytes> answer = control.receive(&descriptors);

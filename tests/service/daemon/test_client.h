@@ -1,4 +1,4 @@
-// A client of the service, written for tests: it can also say what no client should.
+// A test client of the service, which can also break the protocol.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -23,10 +23,10 @@ namespace lanecrypt::service::test {
 using lanecrypt::test::Bytes;
 using lanecrypt::test::TestKey;
 
-// Of the keys of most tests: the emulator is slow.
+// The length of most tests' keys: the emulator is slow.
 constexpr int kBits = 1024;
 
-// One end of a socket. What does not come within a minute fails the test.
+// One end of a socket. The test fails if a packet does not come within a minute.
 class Socket {
  public:
   Socket() = default;
@@ -37,9 +37,9 @@ class Socket {
 
   int get() const { return number_; }
   void close();
-  // False where the service does not take it.
+  // Returns false if the packet cannot be sent.
   bool send(std::span<const uint8_t> packet) const;
-  // nullopt where the service has closed it.
+  // Returns the next packet, or nullopt if the service has closed the socket.
   std::optional<Bytes> receive(std::vector<int> *descriptors = nullptr) const;
   bool is_closed() const { return !receive(); }
 
@@ -47,22 +47,22 @@ class Socket {
   int number_ = -1;
 };
 
-// A packet of a fixed part and what follows it. The header is set.
+// Returns a packet of a fixed part and the bytes after it. Sets the header.
 template <class Message>
 Bytes packet(Kind kind, Message message, std::span<const uint8_t> rest = {}) {
   message.header = {kind, kVersion, uint32_t(sizeof message + rest.size())};
-  // Not by insert(), of which gcc 12 warns falsely.
+  // Not with insert(), for which gcc 12 gives a false warning.
   Bytes bytes(sizeof message + rest.size());
   std::memcpy(bytes.data(), &message, sizeof message);
   std::copy(rest.begin(), rest.end(), bytes.begin() + sizeof message);
   return bytes;
 }
 
-// A request with the parts of the key, or without.
+// Returns a request for a private operation, with the parts of the key or without.
 Bytes private_request(uint64_t number, const TestKey &key, const Bytes &input, bool with_key);
 
-// A request for a signature. `input` and `key` as Sign has them; `key` is empty if it does not come
-// along.
+// Returns a request for a signature. `input` and `key` are as in Sign; without a key, `key` is
+// empty.
 Bytes sign_request(uint64_t number, const Sort &set, const Bytes &input, const Bytes &key);
 
 struct Answer {
@@ -72,18 +72,18 @@ struct Answer {
 
 class TestClient {
  public:
-  // Connects. Throws where nobody listens.
+  // Connects. Throws if nothing listens there.
   explicit TestClient(const std::string &path);
 
   Socket control;
-  // Says kHello. Gives the outcome where it is refused, else kDone.
+  // Sends kHello. Returns the outcome of a refusal, or kDone.
   Outcome hello();
   const StatusPage *page() const { return page_; }
   int page_descriptor() const { return page_descriptor_.get(); }
-  // As many as the service gives, of those that are wanted at once.
+  // Requests `count` channels and returns those that the service gives.
   std::vector<Socket> open_channels(uint32_t count);
   nlohmann::json statistics();
-  // The counters of a kind, such as "rsa-1024-private"; null where there are none.
+  // Returns the counters of a kind, such as "rsa-1024-private"; null if there are none.
   nlohmann::json kind(const std::string &name);
 
  private:
@@ -91,16 +91,17 @@ class TestClient {
   const StatusPage *page_ = nullptr;
 };
 
-// A client that has said hello.
+// Returns a client that has sent kHello.
 TestClient connected(const std::string &path);
 
-// The answer on a channel; kFailed and no bytes where it is closed, which fails the test.
+// Returns the answer on a channel. If the channel is closed, fails the test and returns kFailed
+// without an output.
 Answer answer_of(const Socket &channel);
 // Sends a request and waits for its answer.
 Answer ask(const Socket &channel, uint64_t number, const TestKey &key, const Bytes &input,
            bool with_key);
 
-// Waits until `what` holds, at most a minute.
+// Waits until `what` returns true, for a minute at most.
 bool comes_true(const std::function<bool()> &what);
 
 }  // namespace lanecrypt::service::test

@@ -1,5 +1,5 @@
-// What may befall the service: a lost device, a log that nobody reads, no memory and no threads,
-// and a user who asks too much.
+// Tests failures around the service: a lost device, a log that is not read, no memory and no
+// threads, and a user that sends too many requests.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -27,7 +27,7 @@ using lanecrypt::test::key_of_bits;
 
 const std::pair<std::string, std::string> kLostSoon = {"LANECRYPT_HOST_FAULT", "lost-after:30"};
 
-// Operations until one is not done. The service then has something to say.
+// Runs operations until one is not done. The service then has something to log.
 void use_until_lost(const std::string &path) {
   TestClient client = connected(path);
   const std::vector<Socket> channels = client.open_channels(1);
@@ -47,7 +47,7 @@ TEST(DaemonTrouble, ItEndsWithItsLastDeviceIfThatIsWanted) {
   EXPECT_NE(0, access(daemon.socket_path().c_str(), F_OK));
 }
 
-// One that cannot be used at all is no reason to begin anew.
+// A device that cannot be used at all does not end the service.
 TEST(DaemonTrouble, ItStaysWithoutADevice) {
   DaemonProcess daemon({.arguments = {"--devices", "none", "--end-if-lost"}});
   TestClient client = connected(daemon.socket_path());
@@ -55,7 +55,7 @@ TEST(DaemonTrouble, ItStaysWithoutADevice) {
   EXPECT_TRUE(daemon.is_running());
 }
 
-// Loses its device, which it says, and goes on.
+// Expects that the service loses its device, logs that, and goes on.
 void expect_it_goes_on(const std::function<void()> &in_child) {
   DaemonProcess daemon({.environment = {kLostSoon}, .in_child = in_child});
   use_until_lost(daemon.socket_path());
@@ -85,7 +85,7 @@ TEST(DaemonTrouble, ItGoesOnWhenNobodyReadsItsLog) {
   for (const int each : log) close(each);
 }
 
-// As on a disk that is full.
+// As on a full disk.
 TEST(DaemonTrouble, ItGoesOnWhenItsLogHasNoRoom) {
   const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
   ASSERT_GE(full, 0);
@@ -99,8 +99,8 @@ TEST(DaemonTrouble, ItGoesOnWhenItsLogHasNoRoom) {
   });
 }
 
-// It starts, or says why it does not. With some of these limits it has no memory, and with others
-// none for the stacks of its threads.
+// The service starts, or reports why it does not. With some of these limits it has no memory, and
+// with others none for the stacks of its threads.
 TEST(DaemonTrouble, WithoutMemoryItSaysSo) {
   if (kIsSanitized) GTEST_SKIP() << "a sanitizer needs more than any of these limits";
   constexpr rlim_t kMiB = 1 << 20;
@@ -112,7 +112,7 @@ TEST(DaemonTrouble, WithoutMemoryItSaysSo) {
                                 (void)setrlimit(RLIMIT_AS, &limit);
                               },
                           .awaits_ready = false});
-    // That it listens, or what it lacks.
+    // The log says that it listens, or what failed.
     EXPECT_TRUE(comes_true([&] { return daemon.log() != ""; }));
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     daemon.send_signal(SIGTERM);
@@ -127,8 +127,8 @@ TEST(DaemonTrouble, WithoutMemoryItSaysSo) {
   EXPECT_GT(failed, 0) << "this test limits nothing";
 }
 
-// Reports take the main thread longer than other packets do. A user who wants too many is
-// refused, and whoever owns the service is served.
+// A report takes the main thread longer than other packets. A user that requests too many is
+// refused; the service's owner is served.
 TEST(DaemonTrouble, AUserWhoAsksTooOftenIsRefused) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   constexpr uid_t kOther = 65534;

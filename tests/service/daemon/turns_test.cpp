@@ -1,4 +1,4 @@
-// Whose turn it is, with things that do nothing.
+// Tests the fair queue, with items that do nothing.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "service/daemon/work/turns.h"
@@ -31,7 +31,7 @@ class TurnsTest : public testing::Test {
     for (; chain != nullptr; chain = chain->next) all += static_cast<Thing *>(chain)->name + " ";
     return all;
   }
-  // What is taken until nothing waits.
+  // Takes all items and returns their names.
   std::string take_all() {
     std::string all;
     while (turns_.first() != nullptr) {
@@ -71,7 +71,7 @@ TEST_F(TurnsTest, AUserOfManyClientsGetsNoMoreThanAnother) {
   EXPECT_EQ("x1 b1 y1 b2 x2 b3 y2 ", take_all());
 }
 
-// Of one user each thing takes ten times as long as those of the others.
+// The items of one user take ten times as long as those of the others.
 TEST_F(TurnsTest, AUserIsChargedTheTimeThatItsThingsTook) {
   for (int n = 0; n < 10; ++n) {
     add(a1_, "a");
@@ -89,7 +89,7 @@ TEST_F(TurnsTest, AUserIsChargedTheTimeThatItsThingsTook) {
       turns_.charge(b1_, std::chrono::milliseconds(1));
   }
   EXPECT_EQ("abbbbbbbbbba", all);
-  // Who comes now has no more than the head start.
+  // A user that starts now has only the head start.
   add(c1_, "c1");
   add(c1_, "c2");
   EXPECT_EQ("c1", static_cast<Thing *>(turns_.take())->name);
@@ -98,7 +98,7 @@ TEST_F(TurnsTest, AUserIsChargedTheTimeThatItsThingsTook) {
   EXPECT_EQ(8u, turns_.waiting());
 }
 
-// Many users bring slow things, and one whose thing is new waits for one of them at most.
+// Many users have slow items, and a new user waits for one of them at most.
 TEST_F(TurnsTest, SlowThingsOfManyUsersDelayANewOneByOne) {
   std::deque<Turns::User> users(20);
   std::deque<Turns::Client> clients;
@@ -209,7 +209,7 @@ TEST_F(TurnsTest, AllOfManyAreTakenOnce) {
   size_t added = 0;
   for (Turns::User &user : users)
     for (int n = 0; n < 5; ++n) clients.emplace_back(user);
-  // A generator of bad quality that is the same in every run.
+  // A weak random generator, which gives the same numbers in every run.
   uint32_t state = 1;
   const auto next = [&](uint32_t below) {
     return (state = state * 1664525 + 1013904223) / 7 % below;
