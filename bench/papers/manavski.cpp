@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-#include "bench/papers/harrison.h"
+#include "bench/papers/gl_bench.h"
 #include "cli/failure.h"
 
 namespace lanecrypt::bench {

@@ -17,7 +17,7 @@
 
 #include "bench/papers/engines.h"
 #include "bench/papers/files.h"
-#include "bench/papers/harrison.h"
+#include "bench/papers/gl_bench.h"
 #include "bench/report/load_trace.h"
 #include "cli/crypt/device_engine.h"
 #include "cli/failure.h"

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/papers/gl_bench.h"
+
+#include <fmt/format.h>
+
+#include "process/diagnostics.h"
+
+namespace lanecrypt::bench {
+
+std::optional<lc_device_info> find_gl(const Context &context) {
+  std::optional<lc_device_info> first, gpu;
+  for (uint32_t index = 0; index < context.device_count(); index++) {
+    const lc_device_info info = context.device(index);
+    if (std::string_view(info.api) != "gl" || info.state == LC_DEVICE_UNUSABLE) continue;
+    if (info.selected) return info;
+    if (!first) first = info;
+    if (!gpu && info.is_gpu) gpu = info;
+  }
+  return gpu ? gpu : first;
+}
+
+GlBench::GlBench(PaperBench &bench, const lc_device_info &device)
+    : bench_(bench), id_(device.id), api_(device.api), is_gpu_(device.is_gpu != 0) {}
+
+void GlBench::with(const GlWay &way, const std::function<void(const Context &)> &work) const {
+  if (!process::kHasDiagnostics)
+    return bench_.log.note(
+        fmt::format("{} by OpenGL is left out: it needs a build with LANECRYPT_DIAGNOSTICS, as "
+                    "dev/bench makes",
+                    way.name));
+  bench_.log.tell(way.name);
+  const ScopedSetting setting("LANECRYPT_GL", way.setting);
+  const Context context(id_.c_str(), LC_FALLBACK_NONE);
+  if (lc_device_test(context.get(), 0) == LC_OK)
+    work(context);
+  else
+    bench_.log.note(fmt::format("H: {} does not {}: {}", id_, way.setting, lc_last_error()));
+}
+
+}  // namespace lanecrypt::bench
