@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "process/diagnostics.h"
-
 namespace lanecrypt::bench {
 
 std::optional<lc_device_info> find_gl(const Context &context) {
@@ -23,18 +21,24 @@ GlBench::GlBench(PaperBench &bench, const lc_device_info &device)
     : bench_(bench), id_(device.id), api_(device.api), is_gpu_(device.is_gpu != 0) {}
 
 void GlBench::with(const GlWay &way, const std::function<void(const Context &)> &work) const {
-  if (!process::kHasDiagnostics)
-    return bench_.log.note(
+  const auto measure = [&](const Context &context) {
+    bench_.log.tell(way.name);
+    if (lc_device_test(context.get(), 0) == LC_OK)
+      work(context);
+    else
+      bench_.log.note(fmt::format("{} does not compute by {}: {}", id_, way.name, lc_last_error()));
+  };
+  if (!way.fragment)
+    measure(Context(id_.c_str(), LC_FALLBACK_NONE));
+  else if constexpr (gl2007::kIsHere) {
+    lc_context *opened = nullptr;
+    check(lc_gl2007_open(id_.c_str(), &*way.fragment, &opened));
+    measure(Context::adopt(opened));
+  } else
+    bench_.log.note(
         fmt::format("{} by OpenGL is left out: it needs a build with LANECRYPT_DIAGNOSTICS, as "
                     "dev/bench makes",
                     way.name));
-  bench_.log.tell(way.name);
-  const ScopedSetting setting("LANECRYPT_GL", way.setting);
-  const Context context(id_.c_str(), LC_FALLBACK_NONE);
-  if (lc_device_test(context.get(), 0) == LC_OK)
-    work(context);
-  else
-    bench_.log.note(fmt::format("H: {} does not {}: {}", id_, way.setting, lc_last_error()));
 }
 
 }  // namespace lanecrypt::bench

@@ -9,17 +9,20 @@
 #include <string>
 
 #include "bench/papers/case.h"
+#include "bench/papers/gl2007/gl2007.h"
 
 namespace lanecrypt::bench {
 
-// A way to compute, as LANECRYPT_GL names it.
+// A way to compute by OpenGL.
 struct GlWay {
-  std::string name;     // in results
-  std::string setting;  // "xor=table8,gather=multi,round=rot"
+  std::string name;                     // in results
+  std::optional<gl2007::Way> fragment;  // nullopt: the library's device, by compute shaders
 };
 
-const GlWay kComputeWay = {"compute", "shaders=compute"};
-const GlWay kIntegerWay = {"integer", "shaders=fragment"};
+const GlWay kComputeWay = {"compute", {}};
+const GlWay kIntegerWay = {"integer", gl2007::Way{}};
+// What R and M had: a table of all pairs of bytes, and a draw for each round.
+const GlWay kTable8Way = {"table8", gl2007::Way{.xor_by = gl2007::Xor::kTable8}};
 
 // The first selected device of OpenGL, or the first GPU that OpenGL reaches, or its
 // first device.
