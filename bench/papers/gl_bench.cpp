@@ -6,15 +6,24 @@
 namespace lanecrypt::bench {
 
 std::optional<lc_device_info> find_gl(const Context &context) {
-  std::optional<lc_device_info> first, gpu;
   for (uint32_t index = 0; index < context.device_count(); index++) {
     const lc_device_info info = context.device(index);
-    if (std::string_view(info.api) != "gl" || info.state == LC_DEVICE_UNUSABLE) continue;
-    if (info.selected) return info;
-    if (!first) first = info;
-    if (!gpu && info.is_gpu) gpu = info;
+    if (std::string_view(info.api) == "gl" && info.selected) return info;
   }
-  return gpu ? gpu : first;
+  // A context that names devices of other APIs looks for none of OpenGL.
+  std::optional<lc_device_info> first;
+  try {
+    const Context all("gl", LC_FALLBACK_NONE);
+    for (uint32_t index = 0; index < all.device_count(); index++) {
+      const lc_device_info info = all.device(index);
+      if (info.state == LC_DEVICE_UNUSABLE) continue;
+      if (info.is_gpu) return info;
+      if (!first) first = info;
+    }
+  } catch (const Error &error) {
+    if (error.status() != LC_ERROR_NO_DEVICE) throw;
+  }
+  return first;
 }
 
 GlBench::GlBench(PaperBench &bench, const lc_device_info &device)

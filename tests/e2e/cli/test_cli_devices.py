@@ -67,7 +67,7 @@ def test_every_device_here_gives_openssls_bytes(tmp_path):
 # Mesa's driver, made to report versions that are too old: without compute shaders.
 def test_a_driver_of_opengl_that_is_too_old():
     variables = {"MESA_GLES_VERSION_OVERRIDE": "3.0", "MESA_GL_VERSION_OVERRIDE": "4.2"}
-    mesa = [d["id"] for d in listed() if d["api"] == "gl" and "Mesa" in d["name"]]
+    mesa = [d["id"] for d in listed(devices=None) if d["api"] == "gl" and "Mesa" in d["name"]]
     if not mesa:
         pytest.skip("Mesa's OpenGL is not here")
     words = ("devices", "--devices", mesa[0], "--test")
@@ -198,7 +198,7 @@ def test_bench_of_kernels_runs_every_form():
      {"aes-128-ecb.table1.gl"}, ["AES-128-XTS encryption", "AES-128-GCM encryption"]),
 ])
 def test_bench_leaves_out_what_the_device_does_not_do(what, only, measured, left_out):
-    if not any(d["api"] == "gl" for d in listed()):
+    if not any(d["api"] == "gl" for d in listed(devices=None)):
         pytest.skip("there is no EGL here, or it has no device")
     words = ["bench", what, "--devices", "gl:0", "--quick", "--only", only, "--json"]
     done = ok(*words, timeout=400)
@@ -357,7 +357,7 @@ def test_bench_papers_leaves_out_what_takes_too_long(tmp_path):
 
 @pytest.mark.xdist_group("papers")
 def test_bench_papers_has_every_way_of_opengl(papers):
-    if not any(d["api"] == "gl" for d in listed()):
+    if not any(d["api"] == "gl" for d in listed(devices=None)):
         pytest.skip("there is no EGL here, or it has no device")
     names = {result["name"] for result in papers["results"]}
     assert {"H.aes-128-ctr.compute.card.gl", "H.aes-128-ctr.integer.card.gl",
@@ -411,7 +411,7 @@ def test_plots_of_papers_come_from_the_json(papers, tmp_path):
 
     done = draw("--api", "host", tmp_path / "papers.json")
     assert done.returncode == 0, done.stderr
-    has_gl = any(d["api"] == "gl" for d in listed())
+    has_gl = any(d["api"] == "gl" for d in listed(devices=None))
     drawn = {"m", "r", "s", "w"} | ({"h"} if has_gl else set())
     assert sorted(os.listdir(out)) == sorted(f"papers-{letter}.svg" for letter in drawn)
     assert (b"papers-h.svg: no file has its figures" in done.stderr) == (not has_gl)
@@ -491,7 +491,7 @@ def test_man_page_has_no_warnings_and_every_option():
                                                 "libegl-mesa0 and libgl1-mesa-dri"]),
 ])
 def test_without_opengl_it_says_what_to_install(tmp_path, variables, words):
-    if not any(device["api"] == "gl" for device in listed()):
+    if not any(device["api"] == "gl" for device in listed(devices=None)):
         pytest.skip("needs OpenGL: there is no device")
     # Files that the loader does not take for a library.
     for name in ("libEGL.so.1", "libEGL.so"):
@@ -499,4 +499,4 @@ def test_without_opengl_it_says_what_to_install(tmp_path, variables, words):
     changed = {name: value.format(empty=tmp_path) for name, value in variables.items()}
     for word in words:
         fails(NO_DEVICE, word, "devices", "--devices", "gl:0", env=changed)
-    assert not any(device["api"] == "gl" for device in listed(env=changed))
+    assert not any(device["api"] == "gl" for device in listed(env=changed, devices=None))
