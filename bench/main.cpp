@@ -63,8 +63,8 @@ OpenGL, M sizes), 2010 (W packets) and 2013 (S sizes, loaded CPUs and RSA). --ou
 names a folder, into which papers.json and the table go and in which R has files of
 2.7 GB meanwhile; in the current folder otherwise. R takes a RAM disk at /dev/shm and, for
 electricity, NVIDIA's NVML, and H takes EGL with OpenGL: what is not here is named
-and left out. kernels, and what papers do by OpenGL, choose forms of kernels, for which
-dev/bench builds with LANECRYPT_DIAGNOSTICS. S loads the CPU by stress-ng where that is on the PATH, and by threads
+and left out. kernels, and what papers do by fragment shaders of OpenGL, need a build with
+LANECRYPT_DIAGNOSTICS, as dev/bench makes. S loads the CPU by stress-ng where that is on the PATH, and by threads
 of its own otherwise.
 
 Examples:

@@ -5,13 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 target_include_directories(lanecrypt INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-# Some linkers demand that every function named in the export list exists.
-set(LANECRYPT_DIAGNOSTIC_EXPORTS "")
-if(LANECRYPT_DIAGNOSTICS)
-  set(LANECRYPT_DIAGNOSTIC_EXPORTS "lc_device_xor; lc_device_fragment_places; ")
-endif()
-set(lanecrypt_exports ${PROJECT_BINARY_DIR}/exports.map)
-configure_file(${PROJECT_SOURCE_DIR}/src/exports.map.in ${lanecrypt_exports} @ONLY)
+set(lanecrypt_exports ${PROJECT_SOURCE_DIR}/src/exports.map)
 target_link_options(lanecrypt PRIVATE -Wl,--version-script=${lanecrypt_exports})
 set_property(TARGET lanecrypt APPEND PROPERTY LINK_DEPENDS ${lanecrypt_exports})
 
@@ -74,6 +68,10 @@ foreach(program lanecrypt_main lanecrypt_bench lanecryptd)
     install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
 endforeach()
+# For lanecrypt-bench, in builds with LANECRYPT_DIAGNOSTICS.
+if(TARGET lanecrypt_gl2007)
+  install(TARGETS lanecrypt_gl2007 LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 if(TARGET lanecrypt_main)
   # `lanecrypt run` and `lanecrypt bench` find the provider there.
   lanecrypt_relative(modules "${CMAKE_INSTALL_BINDIR}" "${LANECRYPT_MODULES_DIR}" "."

@@ -6,25 +6,23 @@
 
 #include <fmt/format.h>
 
-#include "cli/failure.h"
-#include "process/diagnostics.h"
-
 namespace lanecrypt::bench {
 namespace {
 
-// The paper's GB/s with a GeForce 7900 GT, the round trip included.
-std::optional<double> published(const std::string &xor_by, const std::string &gather,
-                                const std::string &round) {
-  if (round != "rot") return {};
-  if (xor_by == "table8") return 0.026;
-  if (xor_by == "table4") return 0.039;
-  return gather == "multi" ? std::optional(0.109) : std::nullopt;
-}
+struct {
+  const char *name;
+  gl2007::Xor value;
+  double published;  // GB/s with a GeForce 7900 GT, the round trip included
+} constexpr kXors[] = {{"table8", gl2007::Xor::kTable8, 0.026},
+                       {"table4", gl2007::Xor::kTable4, 0.039},
+                       {"raster", gl2007::Xor::kRaster, 0.109}};
 
-GlWay table_way(const std::string &xor_by, const std::string &gather, const std::string &round) {
-  return {fmt::format("{}-{}-{}", xor_by, gather, round),
-          fmt::format("xor={},gather={},round={}", xor_by, gather, round)};
-}
+struct {
+  const char *name;
+  gl2007::Gather value;
+} constexpr kGathers[] = {{"multi", gl2007::Gather::kMulti},
+                          {"hgather", gl2007::Gather::kRow},
+                          {"sgather", gl2007::Gather::kSquare}};
 
 class MeasureH {
  public:
@@ -107,36 +105,6 @@ class MeasureH {
 
 }  // namespace
 
-std::optional<lc_device_info> find_gl(const Context &context) {
-  std::optional<lc_device_info> first, gpu;
-  for (uint32_t index = 0; index < context.device_count(); index++) {
-    const lc_device_info info = context.device(index);
-    if (std::string_view(info.api) != "gl" || info.state == LC_DEVICE_UNUSABLE) continue;
-    if (info.selected) return info;
-    if (!first) first = info;
-    if (!gpu && info.is_gpu) gpu = info;
-  }
-  return gpu ? gpu : first;
-}
-
-GlBench::GlBench(PaperBench &bench, const lc_device_info &device)
-    : bench_(bench), id_(device.id), api_(device.api), is_gpu_(device.is_gpu != 0) {}
-
-void GlBench::with(const GlWay &way, const std::function<void(const Context &)> &work) const {
-  if (!process::kHasDiagnostics)
-    return bench_.log.note(
-        fmt::format("{} by OpenGL is left out: it needs a build with LANECRYPT_DIAGNOSTICS, as "
-                    "dev/bench makes",
-                    way.name));
-  bench_.log.tell(way.name);
-  const ScopedSetting setting("LANECRYPT_GL", way.setting);
-  const Context context(id_.c_str(), LC_FALLBACK_NONE);
-  if (lc_device_test(context.get(), 0) == LC_OK)
-    work(context);
-  else
-    bench_.log.note(fmt::format("H: {} does not {}: {}", id_, way.setting, lc_last_error()));
-}
-
 void paper_h(PaperBench &bench) {
   const std::optional<lc_device_info> device = find_gl(bench.context);
   if (!device) {
@@ -152,14 +120,19 @@ void paper_h(PaperBench &bench) {
   measure.counter_mode(kComputeWay, uint64_t{1} << 30);
   measure.counter_mode(kIntegerWay, uint64_t{256} << 20);
   paper_h_places(gl);
-  for (const char *xor_by : {"table8", "table4", "raster"})
-    for (const char *gather : {"multi", "hgather", "sgather"})
-      for (const char *round : {"rot", "norot"}) {
-        const std::string plainest = std::string(gather) + round;
+  for (const auto &xor_by : kXors)
+    for (const auto &gather : kGathers)
+      for (const bool rotates : {true, false}) {
+        const bool is_plainest = rotates && gather.value == gl2007::Gather::kMulti;
         // In a trial one way of each is enough.
-        if (gl.is_small() && plainest != "multirot") continue;
-        measure.way(table_way(xor_by, gather, round), published(xor_by, gather, round),
-                    plainest == "multirot");
+        if (gl.is_small() && !is_plainest) continue;
+        const GlWay way = {
+            fmt::format("{}-{}-{}", xor_by.name, gather.name, rotates ? "rot" : "norot"),
+            gl2007::Way{xor_by.value, gather.value, rotates}};
+        // The paper has the raster units only with a texture for each column.
+        const bool is_published = rotates && (is_plainest || xor_by.value != gl2007::Xor::kRaster);
+        measure.way(way, is_published ? std::optional(xor_by.published) : std::nullopt,
+                    is_plainest);
       }
   paper_h_xor(gl);
   paper_h_idle(gl);

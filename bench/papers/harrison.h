@@ -3,46 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <string>
-
-#include "bench/papers/case.h"
+#include "bench/papers/gl_bench.h"
 
 namespace lanecrypt::bench {
-
-// A way to compute, as LANECRYPT_GL names it.
-struct GlWay {
-  std::string name;     // in results
-  std::string setting;  // "xor=table8,gather=multi,round=rot"
-};
-
-const GlWay kComputeWay = {"compute", "shaders=compute"};
-const GlWay kIntegerWay = {"integer", "shaders=fragment"};
-
-// The first selected device of OpenGL, or the first GPU that OpenGL reaches, or its
-// first device.
-std::optional<lc_device_info> find_gl(const Context &context);
-
-class GlBench {
- public:
-  GlBench(PaperBench &bench, const lc_device_info &device);
-
-  PaperBench &bench() const { return bench_; }
-  const std::string &api() const { return api_; }
-  bool is_gpu() const { return is_gpu_; }
-  // Whether few and small measurements are enough: in a trial, or without a GPU.
-  bool is_small() const { return bench_.quick || !is_gpu_; }
-
-  // Opens the device anew with that way, and calls `work` with it as device 0. If it
-  // cannot be opened like that, a note says why.
-  void with(const GlWay &way, const std::function<void(const Context &)> &work) const;
-
- private:
-  PaperBench &bench_;
-  const std::string id_, api_;
-  const bool is_gpu_;
-};
 
 // On how many multiprocessors fragments run, and how many there are.
 void paper_h_places(const GlBench &gl);

@@ -17,9 +17,9 @@ void paper_h_idle(const GlBench &gl) {
   const CountingTask task(gl.is_small() ? 0.05 : 0.4);
   const std::vector<GlWay> ways = {kComputeWay,
                                    kIntegerWay,
-                                   {"table8", "xor=table8"},
-                                   {"table4", "xor=table4"},
-                                   {"raster", "xor=raster"}};
+                                   kTable8Way,
+                                   {"table4", gl2007::Way{.xor_by = gl2007::Xor::kTable4}},
+                                   {"raster", gl2007::Way{.xor_by = gl2007::Xor::kRaster}}};
   for (const GlWay &way : ways)
     gl.with(way, [&](const Context &context) {
       PaperData data(context, bytes, false);

@@ -7,22 +7,21 @@
 #include <set>
 #include <vector>
 
-#include "abi/device_xor.h"
 #include "bench/papers/harrison.h"
 #include "cli/failure.h"
-#include "process/diagnostics.h"
 
 namespace lanecrypt::bench {
 namespace {
 
 constexpr struct {
-  const char *name, *setting;
+  const char *name;
+  gl2007::Xor xor_by;
   std::optional<double> alone, back;  // GB/s there, with a GeForce 7900 GT
 } kWays[] = {
-    {"table8", "xor=table8", 0.672, 0.335},
-    {"table4", "xor=table4", 3.510, 0.473},
-    {"raster", "xor=raster", 12.249, 0.475},
-    {"integer", "shaders=fragment", {}, {}},
+    {"table8", gl2007::Xor::kTable8, 0.672, 0.335},
+    {"table4", gl2007::Xor::kTable4, 3.510, 0.473},
+    {"raster", gl2007::Xor::kRaster, 12.249, 0.475},
+    {"integer", gl2007::Xor::kInteger, {}, {}},
 };
 
 // The sizes of the paper's textures, 1024 x 1024 of four bytes, and as many bytes as fill
@@ -65,11 +64,10 @@ class MeasureXor {
                        out = context.on_device(0, bytes_);
     const auto run = [&](uint32_t times) {
       return seconds_of([&] {
-        // If the library was built without this function, GlBench::with() calls none of
-        // this.
-        if constexpr (process::kHasDiagnostics)
-          lanecrypt::check(lc_device_xor(context.get(), 0, a.address(), b.address(), out.address(),
-                                         bytes_, times));
+        // Without it GlBench::with() calls none of this.
+        if constexpr (gl2007::kIsHere)
+          lanecrypt::check(
+              lc_gl2007_xor(context.get(), a.address(), b.address(), out.address(), bytes_, times));
       });
     };
     const std::string of_api = "." + gl_.api();
@@ -130,34 +128,35 @@ class MeasureXor {
 
 void paper_h_places(const GlBench &gl) {
   // Only desktop OpenGL tells it.
-  gl.with({"multiprocessors", "xor=raster"}, [&](const Context &context) {
-    std::vector<uint32_t> places(size_t{4} << 20);
-    const uint64_t bytes = places.size() * sizeof places[0];
-    const DeviceBuffer out = context.on_device(0, bytes);
-    lc_status told = LC_ERROR_UNSUPPORTED;
-    if constexpr (process::kHasDiagnostics)
-      told = lc_device_fragment_places(context.get(), 0, out.address(), bytes);
-    if (told != LC_OK) {
-      gl.bench().log.note(fmt::format("H: on which multiprocessors fragments run is not known: {}",
-                                      lc_last_error()));
-      return;
-    }
-    out.read_to(places.data(), bytes);
-    std::set<uint32_t> seen;
-    for (size_t n = 0; n < places.size(); n += 4) seen.insert(places[n]);
-    const auto add = [&](const char *which, uint32_t count) {
-      const double value = count;
-      gl.bench().log.add({fmt::format("H.multiprocessors.{}.{}", which, gl.api()),
-                          "multiprocessors",
-                          {value, value, value, 1},
-                          bytes,
-                          {},
-                          "",
-                          {}});
-    };
-    add("of-fragments", static_cast<uint32_t>(seen.size()));
-    add("of-the-chip", places[1]);
-  });
+  gl.with({"multiprocessors", gl2007::Way{.xor_by = gl2007::Xor::kRaster}},
+          [&](const Context &context) {
+            std::vector<uint32_t> places(size_t{4} << 20);
+            const uint64_t bytes = places.size() * sizeof places[0];
+            const DeviceBuffer out = context.on_device(0, bytes);
+            try {
+              if constexpr (gl2007::kIsHere)
+                lanecrypt::check(lc_gl2007_places(context.get(), out.address(), bytes));
+            } catch (const Error &error) {
+              gl.bench().log.note(fmt::format(
+                  "H: on which multiprocessors fragments run is not known: {}", error.what()));
+              return;
+            }
+            out.read_to(places.data(), bytes);
+            std::set<uint32_t> seen;
+            for (size_t n = 0; n < places.size(); n += 4) seen.insert(places[n]);
+            const auto add = [&](const char *which, uint32_t count) {
+              const double value = count;
+              gl.bench().log.add({fmt::format("H.multiprocessors.{}.{}", which, gl.api()),
+                                  "multiprocessors",
+                                  {value, value, value, 1},
+                                  bytes,
+                                  {},
+                                  "",
+                                  {}});
+            };
+            add("of-fragments", static_cast<uint32_t>(seen.size()));
+            add("of-the-chip", places[1]);
+          });
 }
 
 void paper_h_xor(const GlBench &gl) {
@@ -167,7 +166,7 @@ void paper_h_xor(const GlBench &gl) {
     sizes.back()->on_core();
   }
   for (const auto &way : kWays)
-    gl.with({way.name, way.setting}, [&](const Context &context) {
+    gl.with({way.name, gl2007::Way{.xor_by = way.xor_by}}, [&](const Context &context) {
       for (const auto &size : sizes) size->way(context, way.name, way.alone, way.back);
     });
 }

@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-#include "bench/papers/harrison.h"
+#include "bench/papers/gl_bench.h"
 #include "cli/failure.h"
 
 namespace lanecrypt::bench {
@@ -45,7 +45,7 @@ class MeasureM {
 
   // The paper's GLSL: a table of all pairs of bytes, and a draw for each round.
   void old_opengl(const GlBench &gl, const BenchCase &run) {
-    gl.with({"table8", "xor=table8,gather=multi,round=rot"}, [&](const Context &context) {
+    gl.with(kTable8Way, [&](const Context &context) {
       std::vector<uint64_t> sizes;
       for (const uint64_t bytes : sizes_)
         if (bytes <= (gl.is_gpu() ? kPeakBytes : 4 << 10)) sizes.push_back(bytes);

@@ -17,7 +17,7 @@
 
 #include "bench/papers/engines.h"
 #include "bench/papers/files.h"
-#include "bench/papers/harrison.h"
+#include "bench/papers/gl_bench.h"
 #include "bench/report/load_trace.h"
 #include "cli/crypt/device_engine.h"
 #include "cli/failure.h"
@@ -30,7 +30,6 @@ constexpr char kRamDisk[] = "/dev/shm";
 // The time for the disk, which may be slow.
 constexpr double kDiskSeconds = 45;
 constexpr double kTraceSeconds = 2, kSampleSeconds = 0.02;
-const GlWay kOldWay = {"table8", "xor=table8,gather=multi,round=rot"};
 
 // The paper's seconds for a file from its disk, and by its one CPU.
 struct Published {
@@ -150,8 +149,8 @@ class MeasureR {
   // tells whether its time depends on the data.
   void by_old_opengl(const PaperFile &file, std::optional<double> published) {
     if (!opengl_) return;
-    GlBench(bench_, *opengl_).with(kOldWay, [&](const Context &context) {
-      const std::string how = kOldWay.name + "." + opengl_->api;
+    GlBench(bench_, *opengl_).with(kTable8Way, [&](const Context &context) {
+      const std::string how = kTable8Way.name + "." + opengl_->api;
       if (time(file, how, path("out"), published, by_device(context)))
         compare_files(path("cpu"), path("out"), name(file, how));
     });

@@ -44,8 +44,7 @@ class MeasureS {
   }
 
  private:
-  // False if the device does not do it at all, such as chains by fragment shaders, or
-  // would take too long.
+  // False if the device does not do it at all, or would take too long.
   bool try_device(const BenchCase &run, uint32_t index, uint64_t bytes, const std::string &suffix,
                   double openssl) {
     const double most = bench_.quick ? kMostSecondsQuick : kMostSeconds;

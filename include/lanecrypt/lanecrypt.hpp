@@ -174,6 +174,8 @@ class Context {
     open(options);
   }
   explicit Context(const lc_options &options) { open(options); }
+  // Takes over what lc_open() has opened.
+  static Context adopt(lc_context *opened) { return Context(Owned(opened)); }
   lc_context *get() const { return context_.get(); }
 
   uint32_t device_count() const {
@@ -288,7 +290,10 @@ class Context {
   struct Close {
     void operator()(lc_context *context) const { lc_close(context); }
   };
-  std::unique_ptr<lc_context, Close> context_;
+  using Owned = std::unique_ptr<lc_context, Close>;
+  explicit Context(Owned context) : context_(std::move(context)) {}
+
+  Owned context_;
 };
 
 // A key of ML-DSA. Jobs under way keep what they need of it.

@@ -71,8 +71,7 @@ struct FormShape {
   uint32_t local_bytes, chain_local_bytes;  // of CBC encryption
 };
 
-constexpr BlockForm kForms[] = {BlockForm::kTable4, BlockForm::kTable1, BlockForm::kBitslice,
-                                BlockForm::kFragment};
+constexpr BlockForm kForms[] = {BlockForm::kTable4, BlockForm::kTable1, BlockForm::kBitslice};
 
 const FormShape &shape(BlockForm form) {
   static const FormShape kShapes[] = {
@@ -81,7 +80,6 @@ const FormShape &shape(BlockForm form) {
       {"table1", BLOCK_TABLE1_LANES, BLOCK_TABLE1_LANES, BLOCK_TABLE1_LOCAL_WORDS * 4,
        BLOCK_TABLE1_LOCAL_WORDS * 4},
       {"bitslice", BLOCK_BITSLICE_LANES, BLOCK_BITSLICE_LANES, 0, 0},
-      {"fragment", BLOCK_TABLE1_LANES, BLOCK_TABLE1_LANES, 0, 0},
   };
   return kShapes[static_cast<int>(form)];
 }
@@ -176,7 +174,7 @@ bool orders_schedules(const device::Properties &properties, const CipherKind &ki
 bool has_kernel(const device::Properties &properties, BlockForm form, const CipherKind &kind) {
   if (kind.mode().is_cpu_only) return false;
   const auto has = [&](const std::string &name) { return lists(properties, name); };
-  if (properties.kernels.empty()) return form != BlockForm::kFragment;  // which is not of kernels/
+  if (properties.kernels.empty()) return true;
   // Devices that list their kernels have none of ChaCha20's.
   if (!kind.mode().is_block_cipher()) return false;
   return has(kernel_name(form, kind)) &&
@@ -194,9 +192,8 @@ Result<BlockForm> choose_block_form(const device::Properties &properties) {
                         std::to_string(properties.local_bytes) + " bytes of local memory" +
                         (properties.kernels.empty() ? "" : ", and no such kernels"));
     }
-    return Status(LC_ERROR_ARGUMENT, std::string("LANECRYPT_AES_FORM is table4, table1, "
-                                                 "bitslice or fragment, not ") +
-                                         wanted);
+    return Status(LC_ERROR_ARGUMENT,
+                  std::string("LANECRYPT_AES_FORM is table4, table1 or bitslice, not ") + wanted);
   }
   if (properties.banked_local) {
     if (can_run(properties, BlockForm::kTable4)) return BlockForm::kTable4;
@@ -204,7 +201,6 @@ Result<BlockForm> choose_block_form(const device::Properties &properties) {
   }
   if (can_run(properties, BlockForm::kBitslice)) return BlockForm::kBitslice;
   if (can_run(properties, BlockForm::kTable1)) return BlockForm::kTable1;
-  if (can_run(properties, BlockForm::kFragment)) return BlockForm::kFragment;
   return Status(LC_ERROR_NO_DEVICE, properties.id + " has no kernels for block ciphers");
 }
 

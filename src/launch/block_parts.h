@@ -13,9 +13,8 @@
 
 namespace lanecrypt::runtime {
 
-// How the kernels compute AES; each is right on every device that can run it.
-// kFragment are the fragment shaders of OpenGL, which are none of kernels/.
-enum class BlockForm { kTable4, kTable1, kBitslice, kFragment };
+// How the kernels compute a block cipher; each is right on every device that can run it.
+enum class BlockForm { kTable4, kTable1, kBitslice };
 
 // How many groups of how many lanes a launch has at most; 0: what suits the device.
 struct BlockGrid {

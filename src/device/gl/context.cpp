@@ -30,6 +30,9 @@ std::string egl_failed(const Egl &egl, const char *call) {
   return egl_failed(egl.GetError(), call);
 }
 
+// The first versions with compute shaders.
+constexpr EGLint kDesktopVersion[2] = {4, 3}, kEsVersion[2] = {3, 1};
+
 // A display is opened once and stays: to close it would close it for other
 // contexts, and for the application.
 EGLDisplay open_display(const Egl &egl, const EglPlace &place, const std::string &client) {
@@ -111,19 +114,14 @@ Status Context::create(const EglPlace &place, bool desktop) {
                              desktop ? EGL_OPENGL_BIT : EGL_OPENGL_ES3_BIT, EGL_NONE};
     EGLint count = 0;
     if (!egl_->ChooseConfig(display_, wanted, &config, 1, &count) || count == 0)
-      return no_context("the driver is too old: it has no OpenGL ES 3.0");
+      return no_context("the driver is too old: it has no OpenGL ES 3.1");
   }
-  // Some drivers give no more than what is asked for.
-  using Version = std::pair<EGLint, EGLint>;
-  const std::vector<Version> versions =
-      desktop ? std::vector<Version>{{4, 3}, {3, 3}} : std::vector<Version>{{3, 0}};
   const bool may_tell_reset = has_word(extensions, "EGL_EXT_create_context_robustness");
-  for (const auto &[major, minor] : versions)
-    for (const bool robust : {true, false})
-      if (context_ == EGL_NO_CONTEXT && (may_tell_reset || !robust))
-        create_version(config, desktop, major, minor, robust);
+  for (const bool robust : {true, false})
+    if (context_ == EGL_NO_CONTEXT && (may_tell_reset || !robust))
+      create_version(config, desktop, robust);
   if (context_ == EGL_NO_CONTEXT) {
-    const std::string needed = desktop ? "OpenGL 3.3" : "OpenGL ES 3.0";
+    const std::string needed = desktop ? "OpenGL 4.3" : "OpenGL ES 3.1";
     const EGLint error = egl_->GetError();
     // Which is EGL's for a version that the driver does not have.
     if (error == EGL_BAD_MATCH) return no_context("the driver is too old: it has no " + needed);
@@ -139,17 +137,17 @@ Status Context::create(const EglPlace &place, bool desktop) {
   gl_ = load_gl(&why);
   if (gl_ == nullptr) return no_context(why);
   read_limits();
-  if (limits_.version < (desktop ? 330 : 300))
+  if (limits_.version < (desktop ? 430 : 310))
     return no_context("the driver offers '" + limits_.version_text +
-                      "'; OpenGL ES 3.0 or OpenGL 3.3 is needed");
+                      "'; OpenGL ES 3.1 or OpenGL 4.3 is needed");
   forget_errors();
   return Status();
 }
 
-void Context::create_version(EGLConfig config, bool desktop, EGLint major, EGLint minor,
-                             bool robust) {
-  std::vector<EGLint> attributes = {EGL_CONTEXT_MAJOR_VERSION, major, EGL_CONTEXT_MINOR_VERSION,
-                                    minor};
+void Context::create_version(EGLConfig config, bool desktop, bool robust) {
+  const auto &version = desktop ? kDesktopVersion : kEsVersion;
+  std::vector<EGLint> attributes = {EGL_CONTEXT_MAJOR_VERSION, version[0],
+                                    EGL_CONTEXT_MINOR_VERSION, version[1]};
   if (desktop)
     attributes.insert(attributes.end(),
                       {EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT});
@@ -187,23 +185,15 @@ void Context::read_limits() {
   for (uint32_t n = 0; n < count; ++n)
     extensions_.insert(text_of(reinterpret_cast<const char *>(gl_->GetStringi(GL_EXTENSIONS, n))));
   const auto has = [&](const char *name) { return extensions_.count(name) != 0; };
-  limits_.texture_side = number(GL_MAX_TEXTURE_SIZE);
-  const int first_compute = limits_.is_desktop ? 430 : 310;
-  limits_.has_compute = limits_.version >= first_compute && gl_->DispatchCompute != nullptr &&
-                        gl_->MemoryBarrier != nullptr;
-  if (limits_.has_compute) {
-    limits_.local_bytes = number(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
-    limits_.max_group_lanes = number(GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS);
-    limits_.max_groups = 65535;
-    limits_.storage_blocks = number(GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS);
-    GLint64 bytes = 0;
-    gl_->GetInteger64v(GL_MAX_SHADER_STORAGE_BLOCK_SIZE, &bytes);
-    limits_.storage_bytes = static_cast<uint64_t>(std::max<GLint64>(bytes, 0));
-    limits_.storage_alignment = std::max(number(GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT), 1u);
-  }
+  limits_.local_bytes = number(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
+  limits_.max_group_lanes = number(GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS);
+  limits_.max_groups = 65535;
+  limits_.storage_blocks = number(GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS);
+  GLint64 bytes = 0;
+  gl_->GetInteger64v(GL_MAX_SHADER_STORAGE_BLOCK_SIZE, &bytes);
+  limits_.storage_bytes = static_cast<uint64_t>(std::max<GLint64>(bytes, 0));
+  limits_.storage_alignment = std::max(number(GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT), 1u);
   if (has("GL_NV_shader_thread_group")) limits_.multiprocessors = number(kSmCountNv);
-  limits_.tells_places =
-      limits_.multiprocessors != 0 && limits_.is_desktop && limits_.version >= 430;
   limits_.can_map_forever = gl_->BufferStorageEXT != nullptr &&
                             (has("GL_EXT_buffer_storage") || has("GL_ARB_buffer_storage") ||
                              (limits_.is_desktop && limits_.version >= 440));

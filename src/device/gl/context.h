@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -29,18 +28,15 @@ std::vector<EglPlace> find_places();
 
 // What a context can do.
 struct Limits {
-  int version = 0;  // 310 for OpenGL ES 3.1, 430 for OpenGL 4.3
+  int version = 0;  // 310 for OpenGL ES 3.1, 430 for OpenGL 4.3; no context has less
   bool is_desktop = false;
-  bool has_compute = false;
   uint32_t local_bytes = 0;
   uint32_t max_group_lanes = 0;
   uint32_t max_groups = 0;
   uint32_t storage_blocks = 0;  // of one compute shader
   uint64_t storage_bytes = 0;   // of one block
   uint32_t storage_alignment = 256;
-  uint32_t texture_side = 0;
   uint32_t multiprocessors = 0;  // 0: not told
-  bool tells_places = false;     // a fragment on which of them it runs
   bool can_map_forever = false;
   bool tells_time = false;
   bool tells_reset = false;
@@ -68,16 +64,12 @@ class Context {
   Status check(const char *what);
   const Gl &gl() const { return *gl_; }
   const Limits &limits() const { return limits_; }
-  // As if textures were no larger.
-  void shrink_textures(uint32_t side) {
-    limits_.texture_side = std::min(limits_.texture_side, side);
-  }
 
  private:
   Context() = default;
   Status create(const EglPlace &place, bool desktop);
   // Sets context_ where the driver has this version.
-  void create_version(EGLConfig config, bool desktop, EGLint major, EGLint minor, bool robust);
+  void create_version(EGLConfig config, bool desktop, bool robust);
   void read_limits();
   void forget_errors();
 

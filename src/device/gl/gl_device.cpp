@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "device/gl/gl_device.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +11,6 @@
 #include <thread>
 
 #include "device/gl/compute_kernels.h"
-#include "device/gl/fragment/fragment_kernels.h"
-#include "device/gl/settings.h"
 #include "device/gl/stream.h"
 #include "process/diagnostics.h"
 
@@ -23,7 +23,7 @@ class GlDevice : public Device {
   explicit GlDevice(std::shared_ptr<Session> session) : session_(std::move(session)) {}
   ~GlDevice() override {
     if (session_->enter().ok()) {
-      for (const std::unique_ptr<Kernels> &kernels : session_->kernels) kernels->close(*session_);
+      session_->kernels->close(*session_);
       session_->context->gl().DeleteBuffers(1, &session_->zeros);
     }
     session_->context.reset();
@@ -74,7 +74,47 @@ uint64_t pci_address(const std::string &drm_file) {
   return uint64_t{domain} << 16 | uint64_t{bus} << 8 | uint64_t{slot} << 3;
 }
 
-// What is known without a context.
+void add_limits(const Limits &limits, Properties *properties) {
+  properties->name = limits.renderer;
+  properties->driver = limits.version_text;
+  properties->platform = limits.vendor;
+  if (limits.is_software()) properties->is_gpu = false;
+  // Of a large chip: where there are less, groups wait for their turn, and each fills
+  // its tables once more.
+  constexpr uint32_t kUnknownUnits = 528;
+  properties->compute_units = !properties->is_gpu
+                                  ? std::max(std::thread::hardware_concurrency(), 1u)
+                              : limits.multiprocessors != 0 ? limits.multiprocessors
+                                                            : kUnknownUnits;
+  properties->local_bytes = limits.local_bytes;
+  properties->max_group_lanes = std::max(limits.max_group_lanes, 32u);
+}
+
+// OpenGL ES, or desktop OpenGL where only that has what the compute shaders need.
+Result<std::unique_ptr<Context>> open_context(const EglPlace &place) {
+  auto context = Context::open(place, false);
+  if (context.ok() && ComputeKernels::can_run((*context)->limits())) return context;
+  auto desktop = Context::open(place, true);
+  return desktop.ok() && ComputeKernels::can_run((*desktop)->limits()) ? std::move(desktop)
+                                                                       : std::move(context);
+}
+
+Result<std::unique_ptr<Device>> open_for_compute(const EglPlace &place,
+                                                 const Properties &properties) {
+  auto context = open_context(place);
+  if (!context.ok()) return context.status();
+  // Of two that were opened the other was current last.
+  LC_TRY((*context)->enter());
+  const Limits &limits = (*context)->limits();
+  if (!ComputeKernels::can_run(limits))
+    return Status(LC_ERROR_NO_DEVICE, "the driver offers '" + limits.version_text +
+                                          "', which has not what any kernel needs");
+  auto kernels = std::make_unique<ComputeKernels>(limits);
+  return open_device(std::move(*context), std::move(kernels), properties);
+}
+
+}  // namespace
+
 Properties describe(const EglPlace &place, size_t number) {
   Properties properties;
   properties.id = "gl:" + std::to_string(number);
@@ -94,75 +134,26 @@ Properties describe(const EglPlace &place, size_t number) {
   return properties;
 }
 
-void add_limits(const Limits &limits, Properties *properties) {
-  properties->name = limits.renderer;
-  properties->driver = limits.version_text;
-  properties->platform = limits.vendor;
-  if (limits.is_software()) properties->is_gpu = false;
-  // Of a large chip: where there are less, groups wait for their turn, and each fills
-  // its tables once more.
-  constexpr uint32_t kUnknownUnits = 528;
-  properties->compute_units = !properties->is_gpu
-                                  ? std::max(std::thread::hardware_concurrency(), 1u)
-                              : limits.multiprocessors != 0 ? limits.multiprocessors
-                                                            : kUnknownUnits;
-  properties->local_bytes = limits.local_bytes;
-  properties->max_group_lanes = std::max(limits.max_group_lanes, 32u);
-}
-
-// OpenGL ES, or desktop OpenGL where that is what it takes: for the raster units, and
-// for compute shaders where a driver of OpenGL 4.3 has no OpenGL ES 3.1.
-Result<std::unique_ptr<Context>> open_context(const EglPlace &place, const Settings &settings) {
-  const bool is_raster = settings.xor_by == Xor::kRaster;
-  auto context = Context::open(place, is_raster);
-  if (is_raster || settings.shaders == Shaders::kFragment ||
-      (context.ok() && ComputeKernels::can_run((*context)->limits())))
-    return context;
-  auto desktop = Context::open(place, true);
-  return desktop.ok() && ComputeKernels::can_run((*desktop)->limits()) ? std::move(desktop)
-                                                                       : std::move(context);
-}
-
-Result<std::unique_ptr<Device>> open_device(const EglPlace &place, Properties properties) {
-  Result<Settings> settings = read_settings();
-  if (!settings.ok()) return settings.status();
-  auto context = open_context(place, *settings);
-  if (!context.ok()) return context.status();
-  auto session = std::make_shared<Session>();
-  session->context = std::move(*context);
-  // Of two that were opened the other was current last.
-  LC_TRY(session->context->enter());
-  const Limits &limits = session->context->limits();
+Result<std::unique_ptr<Device>> open_device(std::unique_ptr<Context> context,
+                                            std::unique_ptr<Kernels> kernels,
+                                            Properties properties) {
+  const Limits &limits = context->limits();
   if (properties.is_gpu && limits.is_software())
     return Status(LC_ERROR_NO_DEVICE,
                   "the driver of this device computes on the CPU (" + limits.renderer + ")");
   add_limits(limits, &properties);
-  // Pixels of a buffer are counted in 32 bits.
-  session->most_buffer_bytes = uint64_t{1} << 31;
-  if (settings->shaders != Shaders::kFragment && ComputeKernels::can_run(limits)) {
-    session->kernels.push_back(std::make_unique<ComputeKernels>(limits));
-    session->most_buffer_bytes =
-        std::min(session->most_buffer_bytes, limits.storage_bytes / 16 * 16);
-  }
-  // Both serve a device that has both: LANECRYPT_AES_FORM chooses.
-  if (settings->shaders != Shaders::kCompute)
-    session->kernels.push_back(std::make_unique<FragmentKernels>(*settings, limits));
-  for (const std::unique_ptr<Kernels> &kernels : session->kernels)
-    for (const std::string &name : kernels->names())
-      if (session->by_name.emplace(name, kernels.get()).second) properties.kernels.push_back(name);
-  if (properties.kernels.empty())
-    return Status(LC_ERROR_NO_DEVICE, "the driver offers '" + limits.version_text +
-                                          "', which has not what any kernel needs");
+  auto session = std::make_shared<Session>();
+  // Shaders count bytes in 32 bits.
+  session->most_buffer_bytes = std::min(uint64_t{1} << 31, limits.storage_bytes / 16 * 16);
+  session->context = std::move(context);
+  properties.kernels = kernels->names();
+  session->kernels = std::move(kernels);
   // OpenGL tells no size of the memory: this much can be had at once.
   properties.memory_bytes = session->most_buffer_bytes;
   session->properties = std::move(properties);
-  if (const char *fault = process::diagnostic_variable("LANECRYPT_GL_FAULT"); fault != nullptr) {
-    if (strncmp(fault, "lost-after:", 11) == 0) session->launches_left = atoll(fault + 11);
-    // What is less than a row has room for nothing.
-    if (strncmp(fault, "texture-side:", 13) == 0)
-      session->context->shrink_textures(
-          std::max(static_cast<uint32_t>(atol(fault + 13)), kRowBlocks));
-  }
+  if (const char *fault = process::diagnostic_variable("LANECRYPT_GL_FAULT");
+      fault != nullptr && strncmp(fault, "lost-after:", 11) == 0)
+    session->launches_left = atoll(fault + 11);
 
   const Gl &gl = session->context->gl();
   const std::vector<uint8_t> zeros(kZeroBytes, 0);
@@ -172,8 +163,6 @@ Result<std::unique_ptr<Device>> open_device(const EglPlace &place, Properties pr
   LC_TRY(session->check("opening the device"));
   return std::unique_ptr<Device>(new GlDevice(std::move(session)));
 }
-
-}  // namespace
 
 Status Session::enter() {
   if (context == nullptr) return {LC_ERROR_INTERNAL, properties.id + " is closed"};
@@ -194,10 +183,10 @@ Status Session::launch(const Launch &launch) {
     launches_left = 0;
     return {LC_ERROR_DEVICE, "the OpenGL context was lost (simulated)"};
   }
-  const auto kernel = by_name.find(launch.kernel);
-  if (kernel == by_name.end())
+  const std::vector<std::string> &names = properties.kernels;
+  if (std::find(names.begin(), names.end(), launch.kernel) == names.end())
     return {LC_ERROR_INTERNAL, properties.id + " has no kernel " + launch.kernel};
-  return kernel->second->launch(*this, launch);
+  return kernels->launch(*this, launch);
 }
 
 }  // namespace gl
@@ -217,7 +206,7 @@ std::vector<Found> find_gl() {
     const auto open = [place, properties](KernelSet set) -> Result<std::unique_ptr<Device>> {
       if (!properties.has(set))
         return Status(LC_ERROR_UNSUPPORTED, "OpenGL does no " + std::string(row_of(set).subject));
-      return gl::open_device(place, properties);
+      return gl::open_for_compute(place, properties);
     };
     found.push_back({std::move(properties), open});
   }

@@ -38,18 +38,10 @@ std::unique_ptr<Egl> open_egl() {
   return egl;
 }
 
-// A function of this name or, where `name` ends in EXT, of the same without.
-void *find_gl_function(const Egl &egl, void *es_library, const char *name) {
-  std::string plain = name;
-  if (plain.size() > 3 && plain.compare(plain.size() - 3, 3, "EXT") == 0)
-    plain.resize(plain.size() - 3);
-  for (const char *each : {plain.c_str(), name}) {
-    if (auto *function = reinterpret_cast<void *>(egl.GetProcAddress(each))) return function;
-    // EGL 1.4 need not know the functions of the core.
-    if (es_library != nullptr)
-      if (void *function = dlsym(es_library, each)) return function;
-  }
-  return nullptr;
+// nullptr where it is not here.
+void *es_library() {
+  static void *const opened = dlopen("libGLESv2.so.2", RTLD_NOW | RTLD_LOCAL);
+  return opened;
 }
 
 }  // namespace
@@ -63,23 +55,32 @@ const Egl *egl() {
   return opened;
 }
 
+void *find_gl_function(const char *name) {
+  std::string plain = name;
+  if (plain.size() > 3 && plain.compare(plain.size() - 3, 3, "EXT") == 0)
+    plain.resize(plain.size() - 3);
+  void *const library = es_library();
+  for (const char *each : {plain.c_str(), name}) {
+    if (auto *function = reinterpret_cast<void *>(egl()->GetProcAddress(each))) return function;
+    // EGL 1.4 need not know the functions of the core.
+    if (library != nullptr)
+      if (void *function = dlsym(library, each)) return function;
+  }
+  return nullptr;
+}
+
 const Gl *load_gl(std::string *why) {
   // First, since a child of fork may inherit the lock locked.
-  const Egl *library = egl();
   *why = kNoEgl;
-  if (library == nullptr) return nullptr;
+  if (egl() == nullptr) return nullptr;
   static std::mutex mutex;
   static const Gl *loaded = nullptr;
   std::lock_guard lock(mutex);
   if (loaded != nullptr) return loaded;
-  void *es_library = dlopen("libGLESv2.so.2", RTLD_NOW | RTLD_LOCAL);
   std::string missing;
   auto gl = std::make_unique<Gl>();
-#define LC_FIND(name) \
-  gl->name =          \
-      reinterpret_cast<decltype(gl->name)>(find_gl_function(*library, es_library, "gl" #name));
+#define LC_FIND(name) gl->name = reinterpret_cast<decltype(gl->name)>(find_gl_function("gl" #name));
   LC_GL_OPTIONAL(LC_FIND)
-  LC_FIND(LogicOp)
 #define LC_FIND_NEEDED(name) \
   LC_FIND(name)              \
   if (gl->name == nullptr && missing.empty()) missing = "gl" #name;
@@ -87,9 +88,9 @@ const Gl *load_gl(std::string *why) {
 #undef LC_FIND_NEEDED
 #undef LC_FIND
   if (!missing.empty()) {
-    *why = es_library != nullptr ? "the driver is too old: it has no " + missing
-                                 : "EGL has no " + missing + ", and there is no libGLESv2.so.2 " +
-                                       "that can be loaded (Debian's package libgles2)";
+    *why = es_library() != nullptr ? "the driver is too old: it has no " + missing
+                                   : "EGL has no " + missing + ", and there is no libGLESv2.so.2 " +
+                                         "that can be loaded (Debian's package libgles2)";
     return nullptr;
   }
   loaded = gl.release();

@@ -24,22 +24,18 @@ namespace lanecrypt::device::gl {
   X(QueryString) X(ReleaseThread)
 
 #define LC_GL_FUNCTIONS(X) \
-  X(ActiveTexture) X(AttachShader) X(BindBuffer) X(BindBufferRange) X(BindFramebuffer) \
-  X(BindTexture) X(BindVertexArray) X(BufferData) X(BufferSubData) X(CheckFramebufferStatus) \
+  X(AttachShader) X(BindBuffer) X(BindBufferRange) X(BufferData) X(BufferSubData) \
   X(ClientWaitSync) X(CompileShader) X(CopyBufferSubData) X(CreateProgram) X(CreateShader) \
-  X(DeleteBuffers) X(DeleteFramebuffers) X(DeleteProgram) X(DeleteShader) X(DeleteSync) \
-  X(DeleteTextures) X(DeleteVertexArrays) X(Disable) X(DrawArrays) X(DrawBuffers) X(Enable) \
-  X(FenceSync) X(Finish) X(Flush) X(FramebufferTexture2D) X(GenBuffers) X(GenFramebuffers) \
-  X(GenTextures) X(GenVertexArrays) X(GetError) X(GetInteger64v) X(GetIntegerv) \
+  X(DeleteBuffers) X(DeleteProgram) X(DeleteShader) X(DeleteSync) X(DispatchCompute) X(FenceSync) \
+  X(Finish) X(Flush) X(GenBuffers) X(GetError) X(GetInteger64v) X(GetIntegerv) \
   X(GetProgramInfoLog) X(GetProgramiv) X(GetShaderInfoLog) X(GetShaderiv) X(GetString) \
-  X(GetStringi) X(GetUniformLocation) X(LinkProgram) X(MapBufferRange) X(PixelStorei) \
-  X(ReadBuffer) X(ReadPixels) X(ShaderSource) X(TexParameteri) X(TexStorage2D) \
-  X(TexSubImage2D) X(Uniform1f) X(Uniform1i) X(Uniform1ui) X(Uniform2f) X(UnmapBuffer) X(UseProgram) X(Viewport)
+  X(GetStringi) X(LinkProgram) X(MapBufferRange) X(MemoryBarrier) X(ShaderSource) X(Uniform1ui) \
+  X(UnmapBuffer) X(UseProgram)
 
 // What some contexts lack.
 #define LC_GL_OPTIONAL(X) \
-  X(BufferStorageEXT) X(DeleteQueriesEXT) X(DispatchCompute) X(GenQueriesEXT) \
-  X(GetGraphicsResetStatusEXT) X(GetQueryObjectui64vEXT) X(MemoryBarrier) X(QueryCounterEXT)
+  X(BufferStorageEXT) X(DeleteQueriesEXT) X(GenQueriesEXT) X(GetGraphicsResetStatusEXT) \
+  X(GetQueryObjectui64vEXT) X(QueryCounterEXT)
 
 // clang-format on
 
@@ -58,8 +54,6 @@ struct Gl {
   LC_GL_FUNCTIONS(LC_MEMBER)
   LC_GL_OPTIONAL(LC_MEMBER)
 #undef LC_MEMBER
-  // Of desktop OpenGL, so that the headers of OpenGL ES have it not.
-  void(GL_APIENTRYP LogicOp)(GLenum operation) = nullptr;
 };
 
 // The library, opened at the first call; nullptr where there is none, or where
@@ -71,6 +65,11 @@ bool is_forked();
 // OpenGL's functions, once a context is current; nullptr, with the reason in words,
 // where one that is needed is not there.
 const Gl *load_gl(std::string *why);
+
+// The function of OpenGL with this name, such as "glFinish", or, where the name ends in EXT, that
+// of the same name without. nullptr where there is none. Any thread, once egl() has given a
+// library.
+void *find_gl_function(const char *name);
 
 // For a person whose machine lacks libraries: what brings them.
 inline constexpr char kNoEgl[] =

@@ -18,12 +18,11 @@ namespace lanecrypt::device::gl {
 class Allocation;
 struct Session;
 
-// A way to compute: by compute shaders or by fragments. All calls come with the
-// context current.
+// What a device computes with. All calls come with the context current.
 class Kernels {
  public:
   virtual ~Kernels() = default;
-  // The names that launch() knows.
+  // The kernels that launch() knows.
   virtual std::vector<std::string> names() const = 0;
   virtual Status launch(Session &session, const Launch &launch) = 0;
   // Deletes what it has made of OpenGL's objects.
@@ -33,8 +32,7 @@ class Kernels {
 struct Session {
   Properties properties;
   std::unique_ptr<Context> context;  // goes with the Device
-  std::vector<std::unique_ptr<Kernels>> kernels;
-  std::map<std::string, Kernels *, std::less<>> by_name;
+  std::unique_ptr<Kernels> kernels;
   uint64_t most_buffer_bytes = 0;
   GLuint zeros = 0;  // a buffer of them, kZeroBytes
 

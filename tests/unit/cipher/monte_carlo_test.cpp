@@ -97,7 +97,7 @@ void MonteCarlo::check_file(const std::string &file_name) {
   std::vector<Chain> chains;
   for (const VectorChain &vector : file.chains) {
     ASSERT_EQ(100u, vector.answers.size()) << file_name << " is not whole";
-    if (!offers(vector.cipher.mode, vector.direction)) continue;
+    if (!offers(vector.cipher.mode)) continue;
     chains.emplace_back(vector);
   }
   std::vector<std::thread> threads;

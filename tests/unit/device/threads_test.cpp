@@ -53,7 +53,6 @@ TEST_P(Threads, FirstUseAtOnce) {
   std::vector<std::thread> threads;
   BatchShape shape;
   shape.cipher = LC_AES_CBC;
-  shape.direction = offers(LC_AES_CBC, LC_ENCRYPT) ? LC_ENCRYPT : LC_DECRYPT;
   shape.messages.resize(2);
   shape.messages[0].length = shape.messages[1].length = 4096;
   for (int n = 0; n < kThreads; n++)

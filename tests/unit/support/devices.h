@@ -104,7 +104,7 @@ class DeviceTest : public testing::TestWithParam<DeviceCase> {
   lc_context *context() { return context_->get(); }
   // Whether the device has kernels for this. If not, run_and_check() checks that the
   // device says so.
-  bool offers(lc_cipher cipher, lc_direction direction = LC_DECRYPT) const;
+  bool offers(lc_cipher cipher) const;
   // A random shape that the device offers.
   BatchShape random_shape(Random &random, uint64_t most_messages, uint64_t most_bytes) const;
   // Runs a job that must succeed on the device, and counts it.

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/gl/fragment/fragment_kernels.h"
+#include "bench/papers/gl2007/fragment_kernels.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "device/gl/program.h"
 #include "kernels/block/ciphers.h"
-#include "process/diagnostics.h"
 
 // shaders/fragment.glsl and whole_screen.glsl with what they include
 // (cmake/bundle_kernels.py).
 extern "C" const char lanecrypt_gl_fragment[], lanecrypt_gl_whole_screen[];
 
-namespace lanecrypt::device::gl {
+namespace lanecrypt::bench::gl2007 {
 namespace {
 
+using device::gl::find_spot;
+using device::gl::Stage;
+
+// The library takes these for the kernels of the form table1.
 constexpr const char kExpandKeys[] = "aes_expand_keys";
-constexpr const char kKeyPlanes[] = "aes_key_planes";  // of draws of our own
-constexpr const char kEcbEncrypt[] = "aes_fragment_ecb_encrypt";
-constexpr const char kCbcDecrypt[] = "aes_fragment_cbc_decrypt";
-constexpr const char kXorBlocks[] = "xor_blocks";
-constexpr const char kPlaces[] = "fragment_places";
+constexpr const char kEcb[] = "aes_table1_ecb_encrypt";
+constexpr const char kKeyPlanes[] = "key_planes";  // of draws of our own
 
 struct FragmentKernel {
   const char *name;
@@ -28,13 +28,8 @@ struct FragmentKernel {
 };
 
 constexpr FragmentKernel kFragmentKernels[] = {
-    {kExpandKeys, "LC_EXPAND_KEYS"},
-    {kEcbEncrypt, "LC_ECB_ENCRYPT"},
-    {"aes_fragment_ecb_decrypt", "LC_ECB_DECRYPT"},
-    {kCbcDecrypt, "LC_CBC_DECRYPT"},
-    {"aes_fragment_ctr", "LC_CTR"},
-    {kXorBlocks, "LC_XOR_BLOCKS"},
-    {kPlaces, "LC_PLACES"},
+    {kExpandKeys, "LC_EXPAND_KEYS"}, {kEcb, "LC_ECB"},           {"aes_table1_ctr", "LC_CTR"},
+    {kXorBlocks, "LC_XOR_BLOCKS"},   {kTellPlaces, "LC_PLACES"}, {kKeyPlanes, "LC_KEY_PLANES"},
 };
 
 constexpr uint32_t kKeyBlocks = BLOCK_KEY_WORDS / 4, kScheduleBlocks = AES_SCHEDULE_WORDS / 4;
@@ -43,17 +38,17 @@ std::string defines_of(const std::string &name) {
   std::string all;
   for (const FragmentKernel &kernel : kFragmentKernels)
     all += std::string("#define ") + kernel.define + (name == kernel.name ? " 1\n" : " 0\n");
-  all += name == kKeyPlanes ? "#define LC_KEY_PLANES 1\n" : "#define LC_KEY_PLANES 0\n";
   return all + "#define ROW " + std::to_string(kRowBlocks) + "u\n#define KEY_TEXELS " +
          std::to_string(kKeyBlocks) + "u\n#define SCHEDULE_TEXELS " +
          std::to_string(kScheduleBlocks) + "u\n";
 }
 
-void set(const Gl &gl, GLuint program, const char *name, uint32_t value) {
+void set(const DrawingGl &gl, GLuint program, const char *name, uint32_t value) {
   gl.Uniform1ui(gl.GetUniformLocation(program, name), value);
 }
 
-void set(const Gl &gl, GLuint program, const char *name, uint32_t unit, const BlockTexture &from) {
+void set(const DrawingGl &gl, GLuint program, const char *name, uint32_t unit,
+         const BlockTexture &from) {
   gl.ActiveTexture(GL_TEXTURE0 + unit);
   gl.BindTexture(GL_TEXTURE_2D, from.name());
   gl.Uniform1i(gl.GetUniformLocation(program, name), static_cast<GLint>(unit));
@@ -77,9 +72,9 @@ Result<Spot> spot_argument(Session &session, const Launch &launch, size_t n) {
 
 // The pieces lie on the device, but passes are made of them here.
 Result<std::vector<CipherPiece>> read_pieces(Session &session, const Spot &spot, uint32_t count) {
-  const Gl &gl = session.context->gl();
+  const DrawingGl &gl = drawing_gl();
   const uint64_t bytes = count * sizeof(CipherPiece);
-  if (count == 0 || bytes > room_after(spot))
+  if (count == 0 || bytes > bytes_after(spot))
     return Status(LC_ERROR_INTERNAL, "a launch has no pieces, or more than their buffer holds");
   std::vector<CipherPiece> pieces(count);
   gl.BindBuffer(GL_COPY_READ_BUFFER, spot.allocation->name());
@@ -95,20 +90,19 @@ Result<std::vector<CipherPiece>> read_pieces(Session &session, const Spot &spot,
 
 }  // namespace
 
-FragmentKernels::FragmentKernels([[maybe_unused]] const Settings &settings, const Limits &limits)
-    : tells_places_(limits.tells_places) {
-#ifdef LANECRYPT_DIAGNOSTICS
-  rounds_ = make_rounds(settings);
-#endif
+FragmentKernels::FragmentKernels(const Way &way, const device::gl::Limits &limits)
+    : tells_places_(limits.multiprocessors != 0 && limits.is_desktop) {
+  GLint side = 0;
+  drawing_gl().GetIntegerv(GL_MAX_TEXTURE_SIZE, &side);
+  texture_side_ = std::min(static_cast<uint32_t>(side), way.most_texture_side);
+  rounds_ = make_rounds(way, texture_side_);
 }
 
 std::vector<std::string> FragmentKernels::names() const {
   std::vector<std::string> all;
   for (const FragmentKernel &kernel : kFragmentKernels) {
     const std::string_view name = kernel.name;
-    // What is measured, and no job has.
-    if (!process::kHasDiagnostics && (name == kXorBlocks || name == kPlaces)) continue;
-    if (name != kPlaces || tells_places_) all.push_back(kernel.name);
+    if (name != kKeyPlanes && (name != kTellPlaces || tells_places_)) all.push_back(kernel.name);
   }
   return all;
 }
@@ -116,20 +110,20 @@ std::vector<std::string> FragmentKernels::names() const {
 Status FragmentKernels::launch(Session &session, const Launch &launch) {
   const std::string_view kernel = launch.kernel;
   if (kernel == kExpandKeys) return expand_keys(session, launch);
-  if (kernel == kPlaces) return tell_places(session, launch);
+  if (kernel == kTellPlaces) return tell_places(session, launch);
   return kernel == kXorBlocks ? xor_blocks(session, launch) : run_mode(session, launch);
 }
 
 Result<GLuint> FragmentKernels::use_program(Session &session, const std::string &name) {
-  const Gl &gl = session.context->gl();
+  const DrawingGl &gl = drawing_gl();
   GLuint &program = programs_[name];
   if (program == 0) {
     const Stage stages[] = {{GL_VERTEX_SHADER, "", lanecrypt_gl_whole_screen},
                             {GL_FRAGMENT_SHADER, defines_of(name), lanecrypt_gl_fragment}};
     const std::string version =
-        name == kPlaces ? "#version 430 core\n#extension GL_NV_shader_thread_group : require\n"
-                        : version_line(session.context->limits(), 300, 330);
-    Result<GLuint> linked = link_program(session, name, version, stages);
+        name == kTellPlaces ? "#version 430 core\n#extension GL_NV_shader_thread_group : require\n"
+                            : device::gl::version_line(session.context->limits(), 310, 430);
+    Result<GLuint> linked = device::gl::link_program(session, name, version, stages);
     if (!linked.ok()) return linked.status();
     program = *linked;
   }
@@ -141,40 +135,36 @@ Result<GLuint> FragmentKernels::use_program(Session &session, const std::string 
 
 Status FragmentKernels::expand_keys(Session &session, const Launch &launch) {
   auto keys = spot_argument(session, launch, 0), schedules = spot_argument(session, launch, 1);
-  auto count = argument<uint32_t>(launch, 2), key_words = argument<uint32_t>(launch, 3),
-       inverse = argument<uint32_t>(launch, 4);
+  auto count = argument<uint32_t>(launch, 2), key_words = argument<uint32_t>(launch, 3);
   for (const Status &status :
-       {keys.status(), schedules.status(), count.status(), key_words.status(), inverse.status()})
+       {keys.status(), schedules.status(), count.status(), key_words.status()})
     LC_TRY(status);
   const uint64_t bytes = uint64_t{*count} * AES_SCHEDULE_WORDS * 4;
-  if (uint64_t{*count} * BLOCK_KEY_WORDS * 4 > room_after(*keys) || bytes > room_after(*schedules))
+  if (uint64_t{*count} * BLOCK_KEY_WORDS * 4 > bytes_after(*keys) ||
+      bytes > bytes_after(*schedules))
     return {LC_ERROR_INTERNAL, "a launch has more keys than their buffer holds"};
   const uint32_t key_blocks = *count * kKeyBlocks, blocks = *count * kScheduleBlocks;
-  const Gl &gl = session.context->gl();
+  const DrawingGl &gl = drawing_gl();
   auto program = use_program(session, launch.kernel);
   if (!program.ok()) return program.status();
   LC_TRY(keys_.reserve(session, key_blocks));
   LC_TRY(round_keys_.begin(session, 1, blocks));
   gl.ActiveTexture(GL_TEXTURE0);
-  keys_.fill(session, keys->allocation->name(), keys->offset, key_blocks);
+  keys_.fill(keys->allocation->name(), keys->offset, key_blocks);
   set(gl, *program, "keys", 0, keys_);
   set(gl, *program, "key_words", *key_words);
-  set(gl, *program, "inverse", *inverse);
   gl.DrawArrays(GL_TRIANGLES, 0, 3);
-  round_keys_.read(session, 0, blocks, schedules->allocation->name(), schedules->offset);
-  keys_.wipe(session, key_blocks);
-  round_keys_.wipe(session, blocks);
+  round_keys_.read(0, blocks, schedules->allocation->name(), schedules->offset);
   return session.check(launch.kernel);
 }
 
 // The round keys as the gates take them.
-Status FragmentKernels::turn_keys(Session &session, bool inverse, uint32_t blocks) {
+Status FragmentKernels::make_key_planes(Session &session, uint32_t blocks) {
   auto program = use_program(session, kKeyPlanes);
   if (!program.ok()) return program.status();
-  const Gl &gl = session.context->gl();
+  const DrawingGl &gl = drawing_gl();
   LC_TRY(key_planes_.begin(session, 1, blocks));
   set(gl, *program, "keys", 0, schedules_);
-  set(gl, *program, "inverse", inverse ? 1 : 0);
   gl.DrawArrays(GL_TRIANGLES, 0, 3);
   return Status();
 }
@@ -183,15 +173,15 @@ Status FragmentKernels::draw(Session &session, const std::string &kernel, const 
                              uint32_t rounds, const BufferPlace &from, const BufferPlace &to) {
   auto program = use_program(session, kernel);
   if (!program.ok()) return program.status();
-  const Gl &gl = session.context->gl();
+  const DrawingGl &gl = drawing_gl();
   static_assert(sizeof(PassPiece) == 2 * 16);
   const auto pieces = static_cast<uint32_t>(pass.pieces.size());
   const uint32_t half = (pass.blocks + 1) / 2;
   gl.ActiveTexture(GL_TEXTURE0);
-  LC_TRY(blocks_.reserve(session, pass.slots));
-  blocks_.fill(session, from.buffer, from.offset, pass.slots);
+  LC_TRY(blocks_.reserve(session, pass.blocks));
+  blocks_.fill(from.buffer, from.offset, pass.blocks);
   LC_TRY(pieces_.reserve(session, 2 * pieces));
-  pieces_.fill(session, pass.pieces.data(), 2 * pieces);
+  pieces_.fill(pass.pieces.data(), 2 * pieces);
   LC_TRY(results_.begin(session, 2, half));
   set(gl, *program, "pieces", 0, pieces_);
   set(gl, *program, "schedules", 1, key_planes_.texture(0));
@@ -201,8 +191,8 @@ Status FragmentKernels::draw(Session &session, const std::string &kernel, const 
   set(gl, *program, "half_blocks", half);
   set(gl, *program, "rounds", rounds);
   gl.DrawArrays(GL_TRIANGLES, 0, 3);
-  results_.read(session, 0, half, to.buffer, to.offset);
-  results_.read(session, 1, pass.blocks - half, to.buffer, to.offset + uint64_t{half} * 16);
+  results_.read(0, half, to.buffer, to.offset);
+  results_.read(1, pass.blocks - half, to.buffer, to.offset + uint64_t{half} * 16);
   return Status();
 }
 
@@ -218,19 +208,18 @@ Status FragmentKernels::run_mode(Session &session, const Launch &launch) {
   uint32_t last_key = 0;
   for (const CipherPiece &piece : *pieces) last_key = std::max(last_key, piece.key);
   const uint64_t key_blocks = (uint64_t{last_key} + 1) * kScheduleBlocks;
-  if (key_blocks * 16 > room_after(*keys))
+  if (key_blocks * 16 > bytes_after(*keys))
     return {LC_ERROR_INTERNAL, "a launch has more keys than their buffer holds"};
   const auto schedule_blocks = static_cast<uint32_t>(key_blocks);
   const std::string kernel = launch.kernel;
-  const bool round_by_round = rounds_ != nullptr && kernel == kEcbEncrypt;
+  const bool round_by_round = rounds_ != nullptr && kernel == kEcb;
   LC_TRY(schedules_.reserve(session, schedule_blocks));
-  schedules_.fill(session, keys->allocation->name(), keys->offset, schedule_blocks);
+  schedules_.fill(keys->allocation->name(), keys->offset, schedule_blocks);
   Status status;
-  if (!round_by_round) status = turn_keys(session, kernel.ends_with("_decrypt"), schedule_blocks);
-  const Limits &limits = session.context->limits();
+  if (!round_by_round) status = make_key_planes(session, schedule_blocks);
   PiecePasses passes(*pieces,
-                     round_by_round ? rounds_->most_blocks(limits) : most_texture_blocks(limits),
-                     kernel == kCbcDecrypt, round_by_round);
+                     round_by_round ? rounds_->most_blocks() : most_texture_blocks(texture_side_),
+                     round_by_round);
   Pass pass;
   while (status.ok() && passes.next(pass)) {
     auto from = memory_.gather(session, pass, *in), to = memory_.place_results(session, pass, *out);
@@ -241,10 +230,8 @@ Status FragmentKernels::run_mode(Session &session, const Launch &launch) {
                  ? rounds_->encrypt(session, *from, {keys->allocation->name(), keys->offset + key},
                                     *rounds, pass.blocks, *to)
                  : draw(session, kernel, pass, *rounds, *from, *to);
-    if (status.ok()) memory_.scatter(session, pass, *out);
+    if (status.ok()) memory_.scatter(pass, *out);
   }
-  schedules_.wipe(session, schedule_blocks);
-  key_planes_.wipe(session, schedule_blocks);
   LC_TRY(status);
   return session.check(launch.kernel);
 }
@@ -256,7 +243,7 @@ Status FragmentKernels::xor_blocks(Session &session, const Launch &launch) {
   for (const Status &status :
        {a.status(), b.status(), out.status(), blocks.status(), times.status()})
     LC_TRY(status);
-  if (uint64_t{*blocks} * 16 > std::min({room_after(*a), room_after(*b), room_after(*out)}))
+  if (uint64_t{*blocks} * 16 > std::min({bytes_after(*a), bytes_after(*b), bytes_after(*out)}))
     return {LC_ERROR_INTERNAL, "a launch has more blocks than its buffers hold"};
   const GLuint first = a->allocation->name(), second = b->allocation->name(),
                result = out->allocation->name();
@@ -265,21 +252,21 @@ Status FragmentKernels::xor_blocks(Session &session, const Launch &launch) {
                                {result, out->offset});
   auto program = use_program(session, launch.kernel);
   if (!program.ok()) return program.status();
-  const Gl &gl = session.context->gl();
-  const uint64_t most = most_texture_blocks(session.context->limits());
+  const DrawingGl &gl = drawing_gl();
+  const uint64_t most = most_texture_blocks(texture_side_);
   for (uint64_t done = 0; done < *blocks; done += most) {
     const uint64_t offset = 16 * done;
     const auto part = static_cast<uint32_t>(std::min(most, *blocks - done));
     gl.ActiveTexture(GL_TEXTURE0);
     LC_TRY(blocks_.reserve(session, part));
-    blocks_.fill(session, first, a->offset + offset, part);
+    blocks_.fill(first, a->offset + offset, part);
     LC_TRY(others_.reserve(session, part));
-    others_.fill(session, second, b->offset + offset, part);
+    others_.fill(second, b->offset + offset, part);
     LC_TRY(results_.begin(session, 1, part));
     set(gl, *program, "blocks_in", 0, blocks_);
     set(gl, *program, "others_in", 1, others_);
     for (uint32_t n = 0; n < *times; ++n) gl.DrawArrays(GL_TRIANGLES, 0, 3);
-    results_.read(session, 0, part, result, out->offset + offset);
+    results_.read(0, part, result, out->offset + offset);
   }
   return session.check(launch.kernel);
 }
@@ -288,27 +275,14 @@ Status FragmentKernels::tell_places(Session &session, const Launch &launch) {
   auto out = spot_argument(session, launch, 0);
   auto blocks = argument<uint32_t>(launch, 1);
   for (const Status &status : {out.status(), blocks.status()}) LC_TRY(status);
-  if (uint64_t{*blocks} * 16 > room_after(*out))
+  if (uint64_t{*blocks} * 16 > bytes_after(*out))
     return {LC_ERROR_INTERNAL, "a launch has more blocks than its buffer holds"};
   auto program = use_program(session, launch.kernel);
   if (!program.ok()) return program.status();
   LC_TRY(results_.begin(session, 1, *blocks));
-  session.context->gl().DrawArrays(GL_TRIANGLES, 0, 3);
-  results_.read(session, 0, *blocks, out->allocation->name(), out->offset);
+  drawing_gl().DrawArrays(GL_TRIANGLES, 0, 3);
+  results_.read(0, *blocks, out->allocation->name(), out->offset);
   return session.check(launch.kernel);
 }
 
-void FragmentKernels::close(Session &session) {
-  const Gl &gl = session.context->gl();
-  for (const auto &[name, program] : programs_) gl.DeleteProgram(program);
-  programs_.clear();
-  if (rounds_ != nullptr) rounds_->close(session);
-  if (vertices_ != 0) gl.DeleteVertexArrays(1, &vertices_);
-  vertices_ = 0;
-  for (BlockTexture *texture : {&pieces_, &keys_, &schedules_, &blocks_, &others_})
-    texture->close(session);
-  for (BlockTarget *target : {&results_, &round_keys_, &key_planes_}) target->close(session);
-  memory_.close(session);
-}
-
-}  // namespace lanecrypt::device::gl
+}  // namespace lanecrypt::bench::gl2007

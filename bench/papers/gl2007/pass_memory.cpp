@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/gl/fragment/pass_memory.h"
+#include "bench/papers/gl2007/pass_memory.h"
 
 #include <algorithm>
 #include <span>
 
-namespace lanecrypt::device::gl {
+namespace lanecrypt::bench::gl2007 {
 namespace {
 
 // OpenGL counts pixels in words: buffers are read and written at multiples.
 constexpr uint32_t kTransferAlignment = 4;
 
-void copy_runs(const Gl &gl, GLuint from, uint64_t from_offset, GLuint to, uint64_t to_offset,
+void copy_runs(GLuint from, uint64_t from_offset, GLuint to, uint64_t to_offset,
                std::span<const Run> runs) {
+  const DrawingGl &gl = drawing_gl();
   gl.BindBuffer(GL_COPY_READ_BUFFER, from);
   gl.BindBuffer(GL_COPY_WRITE_BUFFER, to);
   for (const Run &run : runs)
@@ -22,11 +23,11 @@ void copy_runs(const Gl &gl, GLuint from, uint64_t from_offset, GLuint to, uint6
 
 }  // namespace
 
-uint64_t room_after(const Spot &spot) { return spot.allocation->object_bytes() - spot.offset; }
+uint64_t bytes_after(const Spot &spot) { return spot.allocation->object_bytes() - spot.offset; }
 
-Status PassMemory::Room::reserve(Session &session, uint64_t wanted) {
+Status PassMemory::Growing::reserve(Session &session, uint64_t wanted) {
   if (wanted <= bytes) return Status();
-  const Gl &gl = session.context->gl();
+  const DrawingGl &gl = drawing_gl();
   if (name == 0) gl.GenBuffers(1, &name);
   gl.BindBuffer(GL_COPY_WRITE_BUFFER, name);
   gl.BufferData(GL_COPY_WRITE_BUFFER, static_cast<GLsizeiptr>(wanted), nullptr, GL_DYNAMIC_COPY);
@@ -36,26 +37,14 @@ Status PassMemory::Room::reserve(Session &session, uint64_t wanted) {
   return Status();
 }
 
-// Freed memory of a driver may come to another program: data do not stay in it.
-void PassMemory::Room::close(Session &session) {
-  const Gl &gl = session.context->gl();
-  for (uint64_t done = 0; done < bytes; done += kZeroBytes) {
-    const Run run = {0, done, std::min(kZeroBytes, bytes - done)};
-    copy_runs(gl, session.zeros, 0, name, 0, {&run, 1});
-  }
-  if (name != 0) gl.DeleteBuffers(1, &name);
-  *this = {};
-}
-
 Result<BufferPlace> PassMemory::gather(Session &session, const Pass &pass, const Spot &in) {
   const Run &first = pass.gather.front();
   const uint64_t offset = in.offset + first.from;
   if (pass.gather.size() == 1 && offset % kTransferAlignment == 0 &&
-      first.from + uint64_t{pass.slots} * 16 <= room_after(in))
+      first.from + uint64_t{pass.blocks} * 16 <= bytes_after(in))
     return BufferPlace{in.allocation->name(), offset};
-  LC_TRY(gathered_.reserve(session, uint64_t{pass.slots} * 16));
-  copy_runs(session.context->gl(), in.allocation->name(), in.offset, gathered_.name, 0,
-            pass.gather);
+  LC_TRY(gathered_.reserve(session, uint64_t{pass.blocks} * 16));
+  copy_runs(in.allocation->name(), in.offset, gathered_.name, 0, pass.gather);
   return BufferPlace{gathered_.name, 0};
 }
 
@@ -69,15 +58,9 @@ Result<BufferPlace> PassMemory::place_results(Session &session, const Pass &pass
   return BufferPlace{computed_.name, 0};
 }
 
-void PassMemory::scatter(Session &session, const Pass &pass, const Spot &out) {
+void PassMemory::scatter(const Pass &pass, const Spot &out) {
   if (is_placed_) return;
-  copy_runs(session.context->gl(), computed_.name, 0, out.allocation->name(), out.offset,
-            pass.scatter);
+  copy_runs(computed_.name, 0, out.allocation->name(), out.offset, pass.scatter);
 }
 
-void PassMemory::close(Session &session) {
-  gathered_.close(session);
-  computed_.close(session);
-}
-
-}  // namespace lanecrypt::device::gl
+}  // namespace lanecrypt::bench::gl2007

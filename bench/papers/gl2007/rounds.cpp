@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/gl/fragment/rounds.h"
+#include "bench/papers/gl2007/rounds.h"
 
 #include <algorithm>
 #include <bit>
@@ -13,8 +13,10 @@
 
 extern "C" const char lanecrypt_gl_round[], lanecrypt_gl_whole_screen[];
 
-namespace lanecrypt::device::gl {
+namespace lanecrypt::bench::gl2007 {
 namespace {
+
+using device::gl::Stage;
 
 // As in shaders/round.glsl.
 enum Step {
@@ -37,8 +39,8 @@ constexpr uint32_t kKeyUnit = 4, kXorUnit = 5, kTableUnit = 6;
 // Of desktop OpenGL; the headers of OpenGL ES have them not.
 constexpr GLenum kColorLogicOp = 0x0BF2, kLogicXor = 0x1506;
 
-int xor_of(const Settings &settings) {
-  switch (settings.xor_by) {
+int xor_of(const Way &way) {
+  switch (way.xor_by) {
     case Xor::kTable8:
       return 8;
     case Xor::kTable4:
@@ -69,13 +71,12 @@ std::vector<uint8_t> round_table(uint32_t row) {
 // A draw for each round or part of one, between two layers in turn.
 class DrawnRounds : public Rounds {
  public:
-  explicit DrawnRounds(const Settings &settings) : settings_(settings) {}
-  uint64_t most_blocks(const Limits &limits) const override;
+  DrawnRounds(const Way &way, uint32_t texture_side) : way_(way), texture_side_(texture_side) {}
+  uint64_t most_blocks() const override;
   Status encrypt(Session &session, const BufferPlace &from, const BufferPlace &keys,
                  uint32_t rounds, uint32_t blocks, const BufferPlace &to) override;
   Status xor_blocks(Session &session, const BufferPlace &a, const BufferPlace &b, uint32_t blocks,
                     uint32_t times, const BufferPlace &to) override;
-  void close(Session &session) override;
 
  private:
   Status make_tables(Session &session);
@@ -88,7 +89,8 @@ class DrawnRounds : public Rounds {
   Status draw_round(Session &session, uint32_t round, bool is_last, const ByteLayer &from,
                     const ByteLayer &to);
 
-  const Settings settings_;
+  const Way way_;
+  const uint32_t texture_side_;
   std::map<int, GLuint> programs_;  // by step
   GLuint vertices_ = 0, xor_table_ = 0;
   GLuint tables_[4] = {};
@@ -99,43 +101,43 @@ class DrawnRounds : public Rounds {
 
 Status DrawnRounds::make_tables(Session &session) {
   if (vertices_ != 0) return Status();
-  const Gl &gl = session.context->gl();
-  if (settings_.xor_by == Xor::kRaster &&
+  const DrawingGl &gl = drawing_gl();
+  if (way_.xor_by == Xor::kRaster &&
       (gl.LogicOp == nullptr || !session.context->limits().is_desktop))
     return {LC_ERROR_UNSUPPORTED,
-            "xor=raster needs desktop OpenGL: OpenGL ES has no logic operation"};
+            "XOR by raster units needs desktop OpenGL: OpenGL ES has no logic operation"};
   gl.GenVertexArrays(1, &vertices_);
   gl.ActiveTexture(GL_TEXTURE0);
   for (uint32_t row = 0; row < 4; ++row)
-    tables_[row] = make_table(gl, GL_RGBA8, 256, 1, round_table(row).data());
-  if (settings_.xor_by == Xor::kTable8) {
+    tables_[row] = make_table(GL_RGBA8, 256, 1, round_table(row).data());
+  if (way_.xor_by == Xor::kTable8) {
     std::vector<uint8_t> bytes(256 * 256);
     for (uint32_t n = 0; n < bytes.size(); ++n) bytes[n] = static_cast<uint8_t>((n >> 8) ^ n);
-    xor_table_ = make_table(gl, GL_R8, 256, 256, bytes.data());
-  } else if (settings_.xor_by == Xor::kTable4) {
+    xor_table_ = make_table(GL_R8, 256, 256, bytes.data());
+  } else if (way_.xor_by == Xor::kTable4) {
     std::vector<uint8_t> nibbles(16 * 16 * 2);
     for (uint32_t n = 0; n < 256; ++n) {
       nibbles[2 * n] = static_cast<uint8_t>((n >> 4) ^ (n & 15));
       nibbles[2 * n + 1] = static_cast<uint8_t>(nibbles[2 * n] << 4);
     }
-    xor_table_ = make_table(gl, GL_RG8, 16, 16, nibbles.data());
+    xor_table_ = make_table(GL_RG8, 16, 16, nibbles.data());
   }
   return session.check("making tables");
 }
 
 Result<GLuint> DrawnRounds::use_program(Session &session, int step) {
-  const Gl &gl = session.context->gl();
+  const DrawingGl &gl = drawing_gl();
   GLuint &program = programs_[step];
   if (program == 0) {
-    const std::string defines =
-        define("LC_STEP", step) + define("LC_XOR", xor_of(settings_)) +
-        define("LC_GATHER", step == kPair ? static_cast<int>(Gather::kRow)
-                                          : static_cast<int>(settings_.gather)) +
-        define("LC_ROTATES", settings_.rotates ? 1 : 0);
+    const std::string defines = define("LC_STEP", step) + define("LC_XOR", xor_of(way_)) +
+                                define("LC_GATHER", step == kPair ? static_cast<int>(Gather::kRow)
+                                                                  : static_cast<int>(way_.gather)) +
+                                define("LC_ROTATES", way_.rotates ? 1 : 0);
     const Stage stages[] = {{GL_VERTEX_SHADER, "", lanecrypt_gl_whole_screen},
                             {GL_FRAGMENT_SHADER, defines, lanecrypt_gl_round}};
-    Result<GLuint> linked = link_program(session, "round.glsl, step " + std::to_string(step),
-                                         version_line(session.context->limits(), 300, 330), stages);
+    Result<GLuint> linked = device::gl::link_program(
+        session, "round.glsl, step " + std::to_string(step),
+        device::gl::version_line(session.context->limits(), 310, 430), stages);
     if (!linked.ok()) return linked.status();
     program = *linked;
     gl.UseProgram(program);
@@ -157,19 +159,19 @@ Status DrawnRounds::draw(Session &session, int step, uint32_t round, const ByteL
                          const ByteLayer &to) {
   auto program = use_program(session, step);
   if (!program.ok()) return program.status();
-  const Gl &gl = session.context->gl();
+  const DrawingGl &gl = drawing_gl();
   gl.Uniform2f(gl.GetUniformLocation(*program, "texel"), 1.0f / static_cast<float>(from.width()),
                1.0f / static_cast<float>(from.height()));
   gl.Uniform1f(gl.GetUniformLocation(*program, "first_key"), static_cast<float>(4 * round));
-  from.bind(session);
-  const bool is_square = &to != &linear_ && settings_.gather == Gather::kSquare;
-  to.aim(session, is_square ? 2 * rows_ : rows_);
+  from.bind();
+  const bool is_square = &to != &linear_ && way_.gather == Gather::kSquare;
+  to.aim(is_square ? 2 * rows_ : rows_);
   gl.DrawArrays(GL_TRIANGLES, 0, 3);
   return Status();
 }
 
 Status DrawnRounds::begin(Session &session, uint32_t blocks) {
-  const Gl &gl = session.context->gl();
+  const DrawingGl &gl = drawing_gl();
   LC_TRY(make_tables(session));
   gl.BindVertexArray(vertices_);
   gl.Disable(GL_DITHER);
@@ -179,9 +181,9 @@ Status DrawnRounds::begin(Session &session, uint32_t blocks) {
 
 Status DrawnRounds::draw_round(Session &session, uint32_t round, bool is_last,
                                const ByteLayer &from, const ByteLayer &to) {
-  if (settings_.xor_by != Xor::kRaster)
+  if (way_.xor_by != Xor::kRaster)
     return draw(session, round == 0 ? kFirst : is_last ? kLast : kMiddle, round, from, to);
-  const Gl &gl = session.context->gl();
+  const DrawingGl &gl = drawing_gl();
   LC_TRY(draw(session, kKey, round, from, to));
   gl.Enable(kColorLogicOp);
   gl.LogicOp(kLogicXor);
@@ -198,16 +200,16 @@ Status DrawnRounds::draw_round(Session &session, uint32_t round, bool is_last,
   return status;
 }
 
-uint64_t DrawnRounds::most_blocks(const Limits &limits) const {
-  const uint64_t rows = std::bit_floor(limits.texture_side);  // as ByteLayer rounds them up
-  return kRowBlocks * (settings_.gather == Gather::kSquare ? rows / 2 : rows);
+uint64_t DrawnRounds::most_blocks() const {
+  const uint64_t rows = std::bit_floor(texture_side_);  // as ByteLayer rounds them up
+  return kRowBlocks * (way_.gather == Gather::kSquare ? rows / 2 : rows);
 }
 
 Status DrawnRounds::encrypt(Session &session, const BufferPlace &from, const BufferPlace &keys,
                             uint32_t rounds, uint32_t blocks, const BufferPlace &to) {
-  const Gl &gl = session.context->gl();
+  const DrawingGl &gl = drawing_gl();
   LC_TRY(begin(session, blocks));
-  const bool multi = settings_.gather == Gather::kMulti, row = settings_.gather == Gather::kRow;
+  const bool multi = way_.gather == Gather::kMulti, row = way_.gather == Gather::kRow;
   LC_TRY(keys_.reserve(session, 1, kScheduleTexels, 1));
   for (ByteLayer &layer : layers_)
     LC_TRY(layer.reserve(session, multi ? 4 : 1,
@@ -216,9 +218,9 @@ Status DrawnRounds::encrypt(Session &session, const BufferPlace &from, const Buf
                                              : 2),
                          multi || row ? rows_ : 2 * rows_));
   if (!row) LC_TRY(linear_.reserve(session, 1, kRowBlocks * 4, rows_));
-  keys_.fill(session, keys, kScheduleTexels);
+  keys_.fill(keys, kScheduleTexels);
   ByteLayer &ends = row ? layers_[0] : linear_;
-  ends.fill(session, from, 4 * blocks);
+  ends.fill(from, 4 * blocks);
   const auto bind = [&](uint32_t unit, GLuint texture) {
     gl.ActiveTexture(GL_TEXTURE0 + unit);
     gl.BindTexture(GL_TEXTURE_2D, texture);
@@ -232,15 +234,13 @@ Status DrawnRounds::encrypt(Session &session, const BufferPlace &from, const Buf
     LC_TRY(draw_round(session, round, round == rounds, layers_[round % 2], layers_[1 - round % 2]));
   ByteLayer &last = layers_[(rounds + 1) % 2];
   if (!row) LC_TRY(draw(session, kCollect, 0, last, linear_));
-  (row ? last : linear_).read(session, to, 4 * blocks);
-  keys_.fill(session, {session.zeros, 0}, kScheduleTexels);
+  (row ? last : linear_).read(to, 4 * blocks);
   return session.check("encrypting round by round");
 }
 
 Status DrawnRounds::xor_blocks(Session &session, const BufferPlace &a, const BufferPlace &b,
                                uint32_t blocks, uint32_t times, const BufferPlace &to) {
-  const uint64_t rows = std::bit_floor(session.context->limits().texture_side);
-  const uint64_t most = kRowBlocks * rows;
+  const uint64_t most = uint64_t{kRowBlocks} * std::bit_floor(texture_side_);
   for (uint64_t done = 0; done < blocks; done += most) {
     const uint64_t offset = 16 * done;
     LC_TRY(xor_part(session, {a.buffer, a.offset + offset}, {b.buffer, b.offset + offset},
@@ -252,14 +252,14 @@ Status DrawnRounds::xor_blocks(Session &session, const BufferPlace &a, const Buf
 
 Status DrawnRounds::xor_part(Session &session, const BufferPlace &a, const BufferPlace &b,
                              uint32_t blocks, uint32_t times, const BufferPlace &to) {
-  const Gl &gl = session.context->gl();
+  const DrawingGl &gl = drawing_gl();
   LC_TRY(begin(session, blocks));
   for (ByteLayer *layer : {&layers_[0], &layers_[1], &linear_})
     LC_TRY(layer->reserve(session, 1, kRowBlocks * 4, rows_));
-  layers_[0].fill(session, a, 4 * blocks);
-  layers_[1].fill(session, b, 4 * blocks);
-  const bool is_raster = settings_.xor_by == Xor::kRaster;
-  if (is_raster) linear_.fill(session, a, 4 * blocks);
+  layers_[0].fill(a, 4 * blocks);
+  layers_[1].fill(b, 4 * blocks);
+  const bool is_raster = way_.xor_by == Xor::kRaster;
+  if (is_raster) linear_.fill(a, 4 * blocks);
   auto program = use_program(session, kPair);
   if (!program.ok()) return program.status();
   // The layer that is written to may have more rows than these two.
@@ -272,35 +272,22 @@ Status DrawnRounds::xor_part(Session &session, const BufferPlace &a, const Buffe
     gl.ActiveTexture(GL_TEXTURE0 + units[n]);
     gl.BindTexture(GL_TEXTURE_2D, textures[n]);
   }
-  linear_.aim(session, rows_);
+  linear_.aim(rows_);
   if (is_raster) {
     gl.Enable(kColorLogicOp);
     gl.LogicOp(kLogicXor);
   }
   for (uint32_t n = 0; n < times; ++n) gl.DrawArrays(GL_TRIANGLES, 0, 3);
   if (is_raster) gl.Disable(kColorLogicOp);
-  linear_.read(session, to, 4 * blocks);
+  linear_.read(to, 4 * blocks);
   return session.check("XORing");
-}
-
-void DrawnRounds::close(Session &session) {
-  const Gl &gl = session.context->gl();
-  for (const auto &[step, program] : programs_) gl.DeleteProgram(program);
-  programs_.clear();
-  if (vertices_ != 0) {
-    gl.DeleteVertexArrays(1, &vertices_);
-    gl.DeleteTextures(4, tables_);
-    gl.DeleteTextures(1, &xor_table_);
-  }
-  vertices_ = xor_table_ = 0;
-  for (ByteLayer *layer : {&linear_, &layers_[0], &layers_[1], &keys_}) layer->close(session);
 }
 
 }  // namespace
 
-std::unique_ptr<Rounds> make_rounds(const Settings &settings) {
-  if (settings.xor_by == Xor::kInteger) return nullptr;
-  return std::make_unique<DrawnRounds>(settings);
+std::unique_ptr<Rounds> make_rounds(const Way &way, uint32_t texture_side) {
+  if (way.xor_by == Xor::kInteger) return nullptr;
+  return std::make_unique<DrawnRounds>(way, texture_side);
 }
 
-}  // namespace lanecrypt::device::gl
+}  // namespace lanecrypt::bench::gl2007

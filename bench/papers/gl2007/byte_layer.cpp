@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/gl/fragment/byte_layer.h"
+#include "bench/papers/gl2007/byte_layer.h"
 
 #include <algorithm>
 #include <bit>
 
-namespace lanecrypt::device::gl {
+namespace lanecrypt::bench::gl2007 {
 namespace {
 
 GLsizei size(uint32_t value) { return static_cast<GLsizei>(value); }
 
 void *in_buffer(uint64_t offset) { return reinterpret_cast<void *>(offset); }
 
-GLuint make_texture(const Gl &gl, GLenum format, uint32_t width, uint32_t height) {
+GLuint make_texture(GLenum format, uint32_t width, uint32_t height) {
+  const DrawingGl &gl = drawing_gl();
   GLuint name = 0;
   gl.GenTextures(1, &name);
   gl.BindTexture(GL_TEXTURE_2D, name);
@@ -34,30 +35,28 @@ void for_rectangles(uint32_t texels, uint32_t width, Take take) {
 
 }  // namespace
 
-GLuint make_table(const Gl &gl, GLenum format, uint32_t width, uint32_t height,
-                  const void *texels) {
-  const GLuint name = make_texture(gl, format, width, height);
-  gl.TexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, size(width), size(height),
-                   format == GL_R8    ? GL_RED
-                   : format == GL_RG8 ? GL_RG
-                                      : GL_RGBA,
-                   GL_UNSIGNED_BYTE, texels);
+GLuint make_table(GLenum format, uint32_t width, uint32_t height, const void *texels) {
+  const GLuint name = make_texture(format, width, height);
+  drawing_gl().TexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, size(width), size(height),
+                             format == GL_R8    ? GL_RED
+                             : format == GL_RG8 ? GL_RG
+                                                : GL_RGBA,
+                             GL_UNSIGNED_BYTE, texels);
   return name;
 }
 
 Status ByteLayer::reserve(Session &session, uint32_t count, uint32_t width, uint32_t rows) {
   const uint32_t height = std::bit_ceil(std::max(rows, 1u));
   if (count == count_ && width == width_ && height <= height_) return Status();
-  const Limits &limits = session.context->limits();
-  if (height > limits.texture_side || width > limits.texture_side)
-    return {LC_ERROR_MEMORY, session.properties.id + " has textures of at most " +
-                                 std::to_string(limits.texture_side) + " rows, and " +
-                                 std::to_string(height) + " are needed"};
-  close(session);
-  const Gl &gl = session.context->gl();
+  const DrawingGl &gl = drawing_gl();
+  // These ignore 0.
+  gl.DeleteTextures(size(kMost), textures_);
+  gl.DeleteFramebuffers(1, &framebuffer_);
+  std::fill_n(textures_, kMost, 0);
+  count_ = 0;
   width_ = width;
   height_ = height;
-  for (uint32_t n = 0; n < count; ++n) textures_[n] = make_texture(gl, GL_RGBA8, width, height);
+  for (uint32_t n = 0; n < count; ++n) textures_[n] = make_texture(GL_RGBA8, width, height);
   gl.GenFramebuffers(1, &framebuffer_);
   gl.BindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
   GLenum attachments[kMost];
@@ -74,8 +73,8 @@ Status ByteLayer::reserve(Session &session, uint32_t count, uint32_t width, uint
   return Status();
 }
 
-void ByteLayer::fill(Session &session, const BufferPlace &from, uint32_t texels) {
-  const Gl &gl = session.context->gl();
+void ByteLayer::fill(const BufferPlace &from, uint32_t texels) {
+  const DrawingGl &gl = drawing_gl();
   gl.ActiveTexture(GL_TEXTURE0);
   gl.BindTexture(GL_TEXTURE_2D, textures_[0]);
   gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, from.buffer);
@@ -86,8 +85,8 @@ void ByteLayer::fill(Session &session, const BufferPlace &from, uint32_t texels)
   gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
 }
 
-void ByteLayer::read(Session &session, const BufferPlace &to, uint32_t texels) {
-  const Gl &gl = session.context->gl();
+void ByteLayer::read(const BufferPlace &to, uint32_t texels) {
+  const DrawingGl &gl = drawing_gl();
   gl.BindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
   gl.ReadBuffer(GL_COLOR_ATTACHMENT0);
   gl.BindBuffer(GL_PIXEL_PACK_BUFFER, to.buffer);
@@ -98,38 +97,18 @@ void ByteLayer::read(Session &session, const BufferPlace &to, uint32_t texels) {
   gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
 }
 
-void ByteLayer::bind(Session &session) const {
-  const Gl &gl = session.context->gl();
+void ByteLayer::bind() const {
+  const DrawingGl &gl = drawing_gl();
   for (uint32_t n = 0; n < count_; ++n) {
     gl.ActiveTexture(GL_TEXTURE0 + n);
     gl.BindTexture(GL_TEXTURE_2D, textures_[n]);
   }
 }
 
-void ByteLayer::aim(Session &session, uint32_t rows) const {
-  const Gl &gl = session.context->gl();
+void ByteLayer::aim(uint32_t rows) const {
+  const DrawingGl &gl = drawing_gl();
   gl.BindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
   gl.Viewport(0, 0, size(width_), size(rows));
 }
 
-void ByteLayer::close(Session &session) {
-  const Gl &gl = session.context->gl();
-  gl.ActiveTexture(GL_TEXTURE0);
-  for (GLuint &name : textures_) {
-    if (name == 0) continue;
-    gl.BindTexture(GL_TEXTURE_2D, name);
-    gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, session.zeros);
-    const uint32_t rows = static_cast<uint32_t>(kZeroBytes) / 4 / width_;
-    for (uint32_t row = 0; row < height_; row += rows)
-      gl.TexSubImage2D(GL_TEXTURE_2D, 0, 0, size(row), size(width_),
-                       size(std::min(rows, height_ - row)), GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
-    gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
-    gl.DeleteTextures(1, &name);
-    name = 0;
-  }
-  if (framebuffer_ != 0) gl.DeleteFramebuffers(1, &framebuffer_);
-  framebuffer_ = 0;
-  count_ = width_ = height_ = 0;
-}
-
-}  // namespace lanecrypt::device::gl
+}  // namespace lanecrypt::bench::gl2007

@@ -3,14 +3,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "device/gl/fragment/byte_layer.h"
-#include "device/gl/fragment/piece_passes.h"
+#include "bench/papers/gl2007/byte_layer.h"
+#include "bench/papers/gl2007/piece_passes.h"
 #include "device/gl/memory.h"
 
-namespace lanecrypt::device::gl {
+namespace lanecrypt::bench::gl2007 {
 
-// How much of the object lies behind the spot.
-uint64_t room_after(const Spot &spot);
+using device::gl::Spot;
+
+// How many bytes of the object lie after the spot.
+uint64_t bytes_after(const Spot &spot);
 
 class PassMemory {
  public:
@@ -20,20 +22,18 @@ class PassMemory {
   // Where the results are to be written; scatter() then takes them to where they
   // belong, if they are not there.
   Result<BufferPlace> place_results(Session &session, const Pass &pass, const Spot &out);
-  void scatter(Session &session, const Pass &pass, const Spot &out);
-  void close(Session &session);
+  void scatter(const Pass &pass, const Spot &out);
 
  private:
   // A buffer object that only grows.
-  struct Room {
+  struct Growing {
     GLuint name = 0;
     uint64_t bytes = 0;
     Status reserve(Session &session, uint64_t wanted);
-    void close(Session &session);
   };
 
-  Room gathered_, computed_;
+  Growing gathered_, computed_;
   bool is_placed_ = false;  // the results of this pass are written in their place
 };
 
-}  // namespace lanecrypt::device::gl
+}  // namespace lanecrypt::bench::gl2007

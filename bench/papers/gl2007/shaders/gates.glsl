@@ -23,11 +23,7 @@ void add_key(inout uint s[8], uvec2 schedule, uint round) {
 void substitute(inout uint s[8]) {
   uint planes[8];
   for (int i = 0; i < 8; ++i) planes[i] = s[7 - i];
-#if INVERSE
-  aes_inverse_sbox_planes(planes);
-#else
   aes_sbox_planes(planes);
-#endif
   for (int i = 0; i < 8; ++i) s[i] = planes[7 - i];
 }
 
@@ -47,17 +43,8 @@ void times_x(inout uint a[8]) {
   a[4] ^= top;
 }
 
-// MixColumns, or its inverse: that is MixColumns after adding 4 (a0 + a2) to rows 0
-// and 2, and 4 (a1 + a3) to rows 1 and 3. With y the sums of neighbours,
-// 2 a0 + 3 a1 + a2 + a3 is 2 y0 + a1 + y2.
+// MixColumns. With y the sums of neighbours, 2 a0 + 3 a1 + a2 + a3 is 2 y0 + a1 + y2.
 void mix_columns(inout uint s[8], int t) {
-#if INVERSE
-  uint fours[8];
-  for (int i = 0; i < 8; ++i) fours[i] = s[i] ^ turned(ROTATE_LEFT(s[i], 16), 2 * t);
-  times_x(fours);
-  times_x(fours);
-  for (int i = 0; i < 8; ++i) s[i] ^= fours[i];
-#endif
   uint y[8];
   for (int i = 0; i < 8; ++i) {
     uint next = turned(ROTATE_LEFT(s[i], 24), t);
@@ -68,16 +55,10 @@ void mix_columns(inout uint s[8], int t) {
   for (int i = 0; i < 8; ++i) s[i] ^= y[i];
 }
 
-// t after so many rounds.
-#if INVERSE
-#define TURNS(rounds) (4 - (rounds))
-#else
-#define TURNS(rounds) (rounds)
-#endif
 #define MIDDLE_ROUND(n)          \
   {                              \
     substitute(s);               \
-    mix_columns(s, TURNS(n));    \
+    mix_columns(s, n);    \
     add_key(s, schedule, round); \
     ++round;                     \
   }

@@ -4,9 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "device/gl/session.h"
+#include "bench/papers/gl2007/drawing.h"
 
-namespace lanecrypt::device::gl {
+namespace lanecrypt::bench::gl2007 {
 
 // A place in a buffer object.
 struct BufferPlace {
@@ -21,14 +21,12 @@ class ByteLayer {
   // they grow.
   Status reserve(Session &session, uint32_t count, uint32_t width, uint32_t rows);
   // `texels` of them, row after row, in the first texture.
-  void fill(Session &session, const BufferPlace &from, uint32_t texels);
-  void read(Session &session, const BufferPlace &to, uint32_t texels);
+  void fill(const BufferPlace &from, uint32_t texels);
+  void read(const BufferPlace &to, uint32_t texels);
   // As what is read: texture n at unit n.
-  void bind(Session &session) const;
+  void bind() const;
   // As what is written to, its first `rows` rows.
-  void aim(Session &session, uint32_t rows) const;
-  // Wipes them first: freed memory of a driver may come to another program.
-  void close(Session &session);
+  void aim(uint32_t rows) const;
   GLuint first() const { return textures_[0]; }
   uint32_t width() const { return width_; }
   uint32_t height() const { return height_; }
@@ -40,6 +38,6 @@ class ByteLayer {
 };
 
 // A texture of constants: `format` is GL_R8, GL_RG8 or GL_RGBA8.
-GLuint make_table(const Gl &gl, GLenum format, uint32_t width, uint32_t height, const void *texels);
+GLuint make_table(GLenum format, uint32_t width, uint32_t height, const void *texels);
 
-}  // namespace lanecrypt::device::gl
+}  // namespace lanecrypt::bench::gl2007

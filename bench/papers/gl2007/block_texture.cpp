@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/gl/fragment/block_texture.h"
+#include "bench/papers/gl2007/block_texture.h"
 
 #include <algorithm>
 #include <bit>
 
-namespace lanecrypt::device::gl {
+namespace lanecrypt::bench::gl2007 {
 namespace {
 
 GLsizei size(uint32_t value) { return static_cast<GLsizei>(value); }
@@ -20,7 +20,7 @@ void for_rectangles(uint32_t blocks, Take take) {
 // With a buffer bound, a pointer of OpenGL's is an offset in it.
 const uint8_t *in_buffer(uint64_t offset) { return reinterpret_cast<const uint8_t *>(offset); }
 
-void fill_bound(const Gl &gl, GLuint texture, const uint8_t *from, uint32_t blocks) {
+void fill_bound(const DrawingGl &gl, GLuint texture, const uint8_t *from, uint32_t blocks) {
   gl.BindTexture(GL_TEXTURE_2D, texture);
   for_rectangles(blocks, [&](uint32_t row, uint32_t width, uint32_t height) {
     gl.TexSubImage2D(GL_TEXTURE_2D, 0, 0, size(row), size(width), size(height), GL_RGBA_INTEGER,
@@ -30,20 +30,14 @@ void fill_bound(const Gl &gl, GLuint texture, const uint8_t *from, uint32_t bloc
 
 }  // namespace
 
-uint64_t most_texture_blocks(const Limits &limits) {
-  return uint64_t{kRowBlocks} * std::bit_floor(limits.texture_side);
-}
+uint64_t most_texture_blocks(uint32_t side) { return uint64_t{kRowBlocks} * std::bit_floor(side); }
 
 Status BlockTexture::reserve(Session &session, uint32_t blocks) {
   const uint32_t rows = std::bit_ceil(std::max((blocks + kRowBlocks - 1) / kRowBlocks, 1u));
   if (rows <= rows_) return Status();
-  const Limits &limits = session.context->limits();
-  if (rows > limits.texture_side || kRowBlocks > limits.texture_side)
-    return {LC_ERROR_MEMORY, session.properties.id + " has textures of at most " +
-                                 std::to_string(limits.texture_side) + " rows, and " +
-                                 std::to_string(rows) + " are needed"};
-  close(session);
-  const Gl &gl = session.context->gl();
+  const DrawingGl &gl = drawing_gl();
+  rows_ = 0;
+  gl.DeleteTextures(1, &name_);  // ignores 0
   gl.GenTextures(1, &name_);
   gl.BindTexture(GL_TEXTURE_2D, name_);
   gl.TexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA32UI, size(kRowBlocks), size(rows));
@@ -55,41 +49,20 @@ Status BlockTexture::reserve(Session &session, uint32_t blocks) {
   return Status();
 }
 
-void BlockTexture::fill(Session &session, GLuint buffer, uint64_t offset, uint32_t blocks) {
-  const Gl &gl = session.context->gl();
+void BlockTexture::fill(GLuint buffer, uint64_t offset, uint32_t blocks) {
+  const DrawingGl &gl = drawing_gl();
   gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, buffer);
   fill_bound(gl, name_, in_buffer(offset), blocks);
   gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
 }
 
-void BlockTexture::fill(Session &session, const void *memory, uint32_t blocks) {
-  fill_bound(session.context->gl(), name_, static_cast<const uint8_t *>(memory), blocks);
-}
-
-void BlockTexture::wipe(Session &session, uint32_t blocks) {
-  if (name_ == 0) return;
-  const Gl &gl = session.context->gl();
-  constexpr uint32_t kRows = kZeroBytes / 16 / kRowBlocks;
-  const uint32_t rows = std::min(rows_, (blocks + kRowBlocks - 1) / kRowBlocks);
-  gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, session.zeros);
-  gl.BindTexture(GL_TEXTURE_2D, name_);
-  for (uint32_t row = 0; row < rows; row += kRows)
-    gl.TexSubImage2D(GL_TEXTURE_2D, 0, 0, size(row), size(kRowBlocks),
-                     size(std::min(kRows, rows - row)), GL_RGBA_INTEGER, GL_UNSIGNED_INT, nullptr);
-  gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
-}
-
-void BlockTexture::close(Session &session) {
-  if (name_ == 0) return;
-  wipe(session, rows_ * kRowBlocks);
-  session.context->gl().DeleteTextures(1, &name_);
-  name_ = 0;
-  rows_ = 0;
+void BlockTexture::fill(const void *memory, uint32_t blocks) {
+  fill_bound(drawing_gl(), name_, static_cast<const uint8_t *>(memory), blocks);
 }
 
 Status BlockTarget::begin(Session &session, uint32_t count, uint32_t blocks) {
   for (uint32_t n = 0; n < count; ++n) LC_TRY(textures_[n].reserve(session, blocks));
-  const Gl &gl = session.context->gl();
+  const DrawingGl &gl = drawing_gl();
   if (framebuffer_ == 0) gl.GenFramebuffers(1, &framebuffer_);
   gl.BindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
   GLenum attachments[kMost];
@@ -106,9 +79,8 @@ Status BlockTarget::begin(Session &session, uint32_t count, uint32_t blocks) {
   return session.check("binding textures to write to");
 }
 
-void BlockTarget::read(Session &session, uint32_t number, uint32_t blocks, GLuint buffer,
-                       uint64_t offset) {
-  const Gl &gl = session.context->gl();
+void BlockTarget::read(uint32_t number, uint32_t blocks, GLuint buffer, uint64_t offset) {
+  const DrawingGl &gl = drawing_gl();
   gl.ReadBuffer(GL_COLOR_ATTACHMENT0 + number);
   gl.BindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
   for_rectangles(blocks, [&](uint32_t row, uint32_t width, uint32_t height) {
@@ -118,14 +90,4 @@ void BlockTarget::read(Session &session, uint32_t number, uint32_t blocks, GLuin
   gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
 }
 
-void BlockTarget::wipe(Session &session, uint32_t blocks) {
-  for (BlockTexture &texture : textures_) texture.wipe(session, blocks);
-}
-
-void BlockTarget::close(Session &session) {
-  for (BlockTexture &texture : textures_) texture.close(session);
-  if (framebuffer_ != 0) session.context->gl().DeleteFramebuffers(1, &framebuffer_);
-  framebuffer_ = 0;
-}
-
-}  // namespace lanecrypt::device::gl
+}  // namespace lanecrypt::bench::gl2007

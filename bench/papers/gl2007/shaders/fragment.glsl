@@ -1,7 +1,7 @@
-// AES by fragment shaders with integers (OpenGL ES 3.0): a pixel is a block of
-// 16 bytes, and a fragment does two of them, block n and block n + half, into
-// two targets. fragment_kernels.cpp puts these in front:
-//   LC_EXPAND_KEYS, LC_KEY_PLANES, LC_ECB_ENCRYPT, ...  1 for what is wanted, else 0
+// AES by fragment shaders with integers: a pixel is a block of 16 bytes, and a
+// fragment does two of them, block n and block n + half, into two targets.
+// fragment_kernels.cpp puts these in front:
+//   LC_EXPAND_KEYS, LC_KEY_PLANES, LC_ECB, ...  1 for what is wanted, else 0
 //   ROW                                  pixels in a row of every texture
 //   SCHEDULE_TEXELS, KEY_TEXELS          of a schedule, and of a raw key
 //
@@ -17,7 +17,7 @@ uint pixel_number() { return uint(gl_FragCoord.y) * ROW + uint(gl_FragCoord.x); 
 #if LC_EXPAND_KEYS
 
 uniform usampler2D keys;
-uniform uint key_words, inverse;
+uniform uint key_words;
 layout(location = 0) out uvec4 round_key;
 
 // As in kernels/aes/aes_key.h, but every fragment goes from the key to the round key
@@ -27,7 +27,6 @@ void main() {
   uint rounds = key_words + 6u;
   round_key = uvec4(0u);
   if (round > rounds) return;
-  if (key < inverse) round = rounds - round;
   uvec4 low = TEXEL(keys, key * KEY_TEXELS), high = TEXEL(keys, key * KEY_TEXELS + 1u);
   uint recent[8];
   for (int i = 0; i < 4; ++i) {
@@ -49,21 +48,16 @@ void main() {
     round_key[i % 4u] = recent[at];
     at = at + 1u == key_words ? 0u : at + 1u;
   }
-  if (key < inverse && round != 0u && round != rounds)
-    for (int i = 0; i < 4; ++i) round_key[i] = aes_inverse_mix_column(round_key[i]);
 }
 
 #elif LC_KEY_PLANES
 
 uniform usampler2D keys;
-uniform uint inverse;  // of decryption
 layout(location = 0) out uvec4 key;
 
 void main() {
-  uint round = pixel_number() % SCHEDULE_TEXELS, constant = 0u;
-  uint turns = (inverse != 0u ? 4u - round % 4u : round) % 4u;
-  if (inverse == 0u && round != 0u) constant = 0x63636363u;
-  key = key_planes(TEXEL(keys, pixel_number()), turns, constant);
+  uint round = pixel_number() % SCHEDULE_TEXELS;
+  key = key_planes(TEXEL(keys, pixel_number()), round % 4u, round == 0u ? 0u : 0x63636363u);
 }
 
 #elif LC_XOR_BLOCKS
@@ -87,11 +81,8 @@ void main() {
 
 #else
 
-#define INVERSE (LC_ECB_DECRYPT || LC_CBC_DECRYPT)
-
-// Of a piece two texels: its first block here, where in blocks_in that lies, the
-// number in the message (CTR) or whether the block before lies before it (CBC),
-// and its schedule; then its iv.
+// Of a piece two texels: its first block here, the number of that in the message
+// (CTR), and its schedule; then its iv.
 uniform usampler2D pieces;
 uniform usampler2D schedules;  // as LC_KEY_PLANES leaves them
 uniform usampler2D blocks_in;
@@ -130,16 +121,11 @@ uvec4 counter_block(uvec4 first, uint number) {
 void begin(uint block, out uvec4 state, out uvec4 after, out uint schedule) {
   uint p = find_piece(block);
   uvec4 piece = TEXEL(pieces, 2u * p), iv = TEXEL(pieces, 2u * p + 1u);
-  uint number = block - piece.x, slot = piece.y + number;
-  schedule = piece.w * SCHEDULE_TEXELS;
-  uvec4 data = TEXEL(blocks_in, slot);
+  schedule = piece.z * SCHEDULE_TEXELS;
+  uvec4 data = TEXEL(blocks_in, block);
 #if LC_CTR
-  state = counter_block(iv, piece.z + number);
+  state = counter_block(iv, piece.y + block - piece.x);
   after = data;
-#elif LC_CBC_DECRYPT
-  state = data;
-  after = iv;
-  if (number + piece.z != 0u) after = TEXEL(blocks_in, slot - 1u);
 #else
   state = data;
   after = uvec4(0u);

@@ -4,28 +4,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "device/gl/session.h"
+#include "bench/papers/gl2007/drawing.h"
 
-namespace lanecrypt::device::gl {
+namespace lanecrypt::bench::gl2007 {
 
 constexpr uint32_t kRowBlocks = 1024;
 
-// The most blocks that a device's textures hold.
-uint64_t most_texture_blocks(const Limits &limits);
+// The most blocks in a texture of at most `side` rows.
+uint64_t most_texture_blocks(uint32_t side);
 
 class BlockTexture {
  public:
   // At least this many blocks; what was in it is lost where it grows.
   Status reserve(Session &session, uint32_t blocks);
   // Its first blocks from a buffer, or from memory.
-  void fill(Session &session, GLuint buffer, uint64_t offset, uint32_t blocks);
-  void fill(Session &session, const void *memory, uint32_t blocks);
-  // Zeros for its first blocks.
-  void wipe(Session &session, uint32_t blocks);
-  // Wipes it first: freed memory of a driver may come to another program.
-  void close(Session &session);
+  void fill(GLuint buffer, uint64_t offset, uint32_t blocks);
+  void fill(const void *memory, uint32_t blocks);
   GLuint name() const { return name_; }
-  uint32_t rows() const { return rows_; }
 
  private:
   GLuint name_ = 0;
@@ -39,9 +34,7 @@ class BlockTarget {
   // Binds `count` textures, each of as many blocks, and sets the view to them.
   Status begin(Session &session, uint32_t count, uint32_t blocks);
   // The first blocks of a texture to a buffer.
-  void read(Session &session, uint32_t number, uint32_t blocks, GLuint buffer, uint64_t offset);
-  void wipe(Session &session, uint32_t blocks);
-  void close(Session &session);
+  void read(uint32_t number, uint32_t blocks, GLuint buffer, uint64_t offset);
   const BlockTexture &texture(uint32_t number) const { return textures_[number]; }
 
  private:
@@ -49,4 +42,4 @@ class BlockTarget {
   GLuint framebuffer_ = 0;
 };
 
-}  // namespace lanecrypt::device::gl
+}  // namespace lanecrypt::bench::gl2007
