@@ -63,8 +63,6 @@ void Batcher::suspect() {
 }
 
 bool Batcher::submit(const BatchRequestPointer &request) {
-  if (!may_work()) return false;
-  request->prepare_for_device();
   std::unique_lock lock(mutex_);
   if (!may_work()) return false;
   begin();

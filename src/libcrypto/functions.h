@@ -383,7 +383,6 @@ F_UNTIL_CLEANUP(int, 0, RAND_bytes_ex,
 F_UNTIL_CLEANUP(int, 0, RAND_priv_bytes_ex,
                 (OSSL_LIB_CTX * context, unsigned char *out, size_t bytes, unsigned int strength),
                 (context, out, bytes, strength))
-F_UNTIL_CLEANUP(EVP_RAND_CTX *, nullptr, RAND_get0_primary, (OSSL_LIB_CTX * context), (context))
 F_UNTIL_CLEANUP(EVP_RAND_CTX *, nullptr, RAND_get0_private, (OSSL_LIB_CTX * context), (context))
 F_UNTIL_CLEANUP(int, 0, EVP_RAND_generate,
                 (EVP_RAND_CTX * generator, unsigned char *out, size_t bytes, unsigned int strength,
