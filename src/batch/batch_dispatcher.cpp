@@ -145,7 +145,7 @@ void BatchDispatcher::take_over(const BatchRequestPointer &request, uint32_t fro
     // No other device has taken any of it.
   }
   if (fallback_ == LC_FALLBACK_CPU && suits_cpu(*request)) return cpu_.submit(request);
-  request->failure = copy_of(why);
+  request->failure = why;
   request->end();
 }
 

@@ -10,19 +10,6 @@
 
 namespace lanecrypt::runtime {
 
-// The same without the text if there is no memory for it: on threads from which nothing may be
-// thrown.
-inline Status status_of(lc_status code, const char *text) noexcept {
-  try {
-    return Status(code, text);
-  } catch (const std::exception &) {
-    return Status(code, "");
-  }
-}
-inline Status copy_of(const Status &status) noexcept {
-  return status_of(status.code(), status.text().c_str());
-}
-
 enum class FailureOf {
   // One operation's: its key, its input, its random generator, or the CPU's own arithmetic for it.
   // It ends that operation alone.
@@ -39,10 +26,6 @@ enum class FailureOf {
 class [[nodiscard]] Failure {
  public:
   Failure() = default;
-  Failure(const Failure &other) noexcept : Failure(other.whose_, copy_of(other.status_)) {}
-  Failure(Failure &&) noexcept = default;
-  Failure &operator=(const Failure &other) noexcept { return *this = Failure(other); }
-  Failure &operator=(Failure &&) noexcept = default;
   static Failure of_memory(Status why) { return {FailureOf::kMemory, std::move(why)}; }
   // Something was thrown, which is for lack of memory or of threads.
   static Failure of_memory(const std::exception &error) noexcept {

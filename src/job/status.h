@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,11 +13,21 @@
 
 namespace lanecrypt {
 
-// LC_OK, or an error with its sentence. The sentence never holds secret data.
+// LC_OK, or an error with its sentence. The sentence never holds secret data. If there is no memory
+// for it, a copy has none: threads from which nothing may be thrown pass failures on.
 class [[nodiscard]] Status {
  public:
   Status() = default;
   Status(lc_status code, std::string text) : code_(code), text_(std::move(text)) {}
+  Status(const Status &other) noexcept : code_(other.code_) {
+    try {
+      text_ = other.text_;
+    } catch (const std::bad_alloc &) {
+    }
+  }
+  Status(Status &&) noexcept = default;
+  Status &operator=(const Status &other) noexcept { return *this = Status(other); }
+  Status &operator=(Status &&) noexcept = default;
 
   bool ok() const { return code_ == LC_OK; }
   lc_status code() const { return code_; }
@@ -27,13 +38,25 @@ class [[nodiscard]] Status {
   std::string text_;
 };
 
+// The same, on threads from which nothing may be thrown.
+inline Status status_of(lc_status code, const char *text) noexcept {
+  try {
+    return Status(code, text);
+  } catch (const std::bad_alloc &) {
+    return Status(code, "");
+  }
+}
+
 // Of a call that is not as lanecrypt.h says.
 inline Status wrong_argument(std::string text) {
   return Status(LC_ERROR_ARGUMENT, std::move(text));
 }
 
+// Both texts are so short that they take no memory of their own.
+//
 // Of a request that exit() found waiting, or that came after it.
-inline Status process_ends() { return Status(LC_ERROR_STOPPED, "the process ends"); }
+inline Status process_ends() noexcept { return Status(LC_ERROR_STOPPED, "process ends"); }
+inline Status out_of_memory() noexcept { return Status(LC_ERROR_MEMORY, "out of memory"); }
 
 // A value, or the error that stands in its place.
 template <typename T>

@@ -85,7 +85,7 @@ void draw_blinds(std::span<const RsaItem> items, Blinds &to, ItemResults &result
     if (!is_ours(items[n]))
       to[n] = *items[n].blind;
     else if (!drawn.ok())
-      results.fail(n, Failure::of_item(copy_of(drawn)));
+      results.fail(n, Failure::of_item(drawn));
   }
 }
 
@@ -207,7 +207,7 @@ struct RsaLaunch::Plan {
   bool is_private = false;
   uint32_t count = 0;
   std::vector<const RsaItem *> keys;  // the first item of each
-  std::vector<uint32_t> key_of;      // of each item, in `keys`
+  std::vector<uint32_t> key_of;       // of each item, in `keys`
   RsaShape shape = {}, power_shape = {};
   cpu::RsaImageForm form = {};
   RsaTeams whole, power;
