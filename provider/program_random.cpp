@@ -27,18 +27,6 @@ bool may_have_random_provider() {
   return 100 * OPENSSL_version_major() + OPENSSL_version_minor() >= 305;
 }
 
-// Draws at most 64 KiB at once, as much as generators give.
-template <typename Draw>
-bool draw_in_parts(void *to, size_t bytes, const Draw &draw) {
-  constexpr size_t kMost = 1 << 16;
-  auto *at = static_cast<unsigned char *>(to);
-  for (size_t part; bytes > 0; bytes -= part, at += part) {
-    part = std::min(bytes, kMost);
-    if (!draw(at, part)) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 OSSL_LIB_CTX *library_of_program(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core) {
@@ -112,25 +100,22 @@ PrivateGenerator::PrivateGenerator(OSSL_LIB_CTX *program)
                                                             : RAND_get0_private(program)) {}
 
 bool PrivateGenerator::fill(void *to, size_t bytes) {
-  return draw_in_parts(to, bytes, [this](unsigned char *at, size_t part) {
+  constexpr size_t kMost = 1 << 16;  // as much as generators give at once
+  auto *at = static_cast<unsigned char *>(to);
+  bool done = true;
+  for (size_t part; done && bytes > 0; bytes -= part, at += part) {
+    part = std::min(bytes, kMost);
     if (generator_ != nullptr) {
       const std::lock_guard lock(mutex_);
-      return EVP_RAND_generate(generator_, at, part, 0, 0, nullptr, 0) == 1;
+      done = EVP_RAND_generate(generator_, at, part, 0, 0, nullptr, 0) == 1;
+      continue;
     }
-    const bool done = RAND_priv_bytes_ex(program_, at, part, 0) == 1;
+    done = RAND_priv_bytes_ex(program_, at, part, 0) == 1;
     // A generator of this thread must not stay in the program's context, which may end
     // first.
     if (std::this_thread::get_id() != owner_) OPENSSL_thread_stop_ex(program_);
-    return done;
-  });
-}
-
-bool fill_by_primary(OSSL_LIB_CTX *program, void *to, size_t bytes) {
-  return draw_in_parts(to, bytes, [program](unsigned char *at, size_t part) {
-    if (has_method()) return RAND_priv_bytes_ex(program, at, part, 0) == 1;
-    EVP_RAND_CTX *const primary = RAND_get0_primary(program);
-    return primary != nullptr && EVP_RAND_generate(primary, at, part, 0, 0, nullptr, 0) == 1;
-  });
+  }
+  return done;
 }
 
 }  // namespace lanecrypt::provider

@@ -54,8 +54,4 @@ class PrivateGenerator {
   std::mutex mutex_;
 };
 
-// Draws from the program's primary generator, which seeds those of its threads. For
-// threads that work for many callers. Any thread.
-bool fill_by_primary(OSSL_LIB_CTX *program, void *to, size_t bytes);
-
 }  // namespace lanecrypt::provider

@@ -50,8 +50,9 @@ struct Provider {
   // Has OpenSSL's own implementation, for all that stays on the CPU. It mirrors the
   // providers of the application's library context.
   OSSL_LIB_CTX *fallback = nullptr;
-  // The application's own. We draw from its random generator (program_random.h). If it
-  // has loaded the default provider, we use its RSA (fallback.h).
+  // The application's own, which may be freed before this. Only threads of the application use it,
+  // and others while such a thread waits for them. We draw from its random generator
+  // (program_random.h). If it has loaded the default provider, we use its RSA (fallback.h).
   OSSL_LIB_CTX *program = nullptr;
   // Whether `program` has OpenSSL's default provider: 1 or -1; 0: not looked yet.
   std::atomic<int> program_has_default{0};

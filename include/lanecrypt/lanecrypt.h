@@ -691,9 +691,12 @@ typedef struct lc_rsa_parts {
   lc_number n, e;
   lc_number p, q, dp, dq, qinv;
   lc_number d;
-  /* Of a private key that the caller gives: where the random numbers for its blinding come
-   * from, a function as lc_rsa_generation.random. It is called while jobs with the key are
-   * under way. NULL: OpenSSL's private random generator, in a library context of
+  /* Of a private key that the caller gives: where the random numbers for its blinding come from,
+   * a function as lc_rsa_generation.random. It is called by lc_rsa_run() and lc_rsa_submit(), on
+   * the thread that calls these, and not after they have returned: what it uses may then be freed
+   * while the job is under way. It gives a seed and 4 bytes for each operation; other numbers that
+   * a job needs are made of the seed by SHAKE256. If a job's keys have different functions, their
+   * seeds are used together. NULL: OpenSSL's private random generator, in a library context of
    * Lanecrypt's own. */
   int (*random)(void *argument, void *to, size_t bytes);
   void *argument;
@@ -746,8 +749,9 @@ typedef struct lc_rsa_job {
 /* Runs a job and waits for it. result may be NULL. An input that is not less
  * than its n is LC_ERROR_ARGUMENT, and nothing is done. So ends a job with a private key that
  * proves to be at fault: if a device or the CPU gets a wrong result with it and its p or q is not
- * prime, or if it cannot be blinded. A random function of the key's that fails is
- * LC_ERROR_INTERNAL. In both cases the job's other operations may have been done. */
+ * prime, or if it cannot be blinded; its other operations may have been done. A random function of
+ * a key's that fails, or gives the same byte over and over, is LC_ERROR_INTERNAL, and nothing is
+ * done (lc_rsa_submit() returns it). */
 LC_API lc_status lc_rsa_run(lc_context *context, const lc_rsa_job *job, lc_result *result);
 /* Starts a job, as lc_submit() does. Messages are copied before it returns, and keys are
  * kept. Inputs and outputs must stay until the job is over. */
@@ -805,8 +809,8 @@ typedef struct lc_rsa_generation {
   int (*on_progress)(void *argument, const lc_rsa_progress *progress);
   /* Where all random bits come from, such as RAND_priv_bytes_ex() of a library context. It
    * fills `bytes` bytes and returns 1, or returns 0, which fails the call. Called on threads
-   * of Lanecrypt's, several at once. NULL: OpenSSL's private random generator, in a library
-   * context of Lanecrypt's own. */
+   * of Lanecrypt's, several at once, and not after lc_rsa_generate() has returned. NULL: OpenSSL's
+   * private random generator, in a library context of Lanecrypt's own. */
   int (*random)(void *argument, void *to, size_t bytes);
   void *argument;
   /* Not 0: the caller has set `device`. This tells device 0 from a field that was left zero. */

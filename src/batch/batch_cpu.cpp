@@ -64,7 +64,7 @@ void BatchCpu::submit(const BatchRequestPointer &request) {
 void BatchCpu::count(BatchRequest &request, const Status &status, uint32_t bytes) {
   if (!status.ok()) {
     ++counters_.failures;
-    if (request.failure.ok()) request.failure = copy_of(status);
+    if (request.failure.ok()) request.failure = status;
     return;
   }
   if (!request.on_cpu_counted) {

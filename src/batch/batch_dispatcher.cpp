@@ -109,7 +109,8 @@ Status BatchDispatcher::submit(const BatchRequestPointer &request) {
   const auto not_taken = request->todo.size() - size_t(suit);
   if (not_taken > 0 && fallback_ == LC_FALLBACK_NONE)
     return Status(LC_ERROR_UNSUPPORTED, "no device takes keys such as these");
-  if (suit > 0) {
+  if (suit > 0 && (named != nullptr || !selected_.empty())) {
+    LC_TRY(request->prepare_for_device());
     if (named != nullptr && named->submit(request)) return Status();
     // One operation more does not wait behind a full queue; a caller of many has them
     // all in memory of his own, and one who wants a device waits for it.
@@ -144,7 +145,7 @@ void BatchDispatcher::take_over(const BatchRequestPointer &request, uint32_t fro
     // No other device has taken any of it.
   }
   if (fallback_ == LC_FALLBACK_CPU && suits_cpu(*request)) return cpu_.submit(request);
-  request->failure = copy_of(why);
+  request->failure = why;
   request->end();
 }
 

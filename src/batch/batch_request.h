@@ -48,8 +48,9 @@ class BatchRequest : public Ending {
   virtual Repaired repair_on_cpu(uint32_t operation);
   // The job has failed: what was told of it so far does not hold.
   virtual void withdraw_results() {}
-  // On the caller's thread, before a device gets it: what that would wait for.
-  virtual void prepare_for_device() {}
+  // On the caller's thread, before a device gets it: what that would wait for, and what a thread of
+  // ours may not do. An error ends the call.
+  virtual Status prepare_for_device() { return Status(); }
 
   size_t operations() const { return operations_; }
   // The same as run_on_cpu(), on a thread from which nothing may be thrown.

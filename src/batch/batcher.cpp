@@ -63,8 +63,6 @@ void Batcher::suspect() {
 }
 
 bool Batcher::submit(const BatchRequestPointer &request) {
-  if (!may_work()) return false;
-  request->prepare_for_device();
   std::unique_lock lock(mutex_);
   if (!may_work()) return false;
   begin();
@@ -408,14 +406,13 @@ void Batcher::give_up(std::unique_lock<std::mutex> &lock, const Status &status, 
       lost->ended = Clock::now();
     } else {
       lost->batch->abandon();
-      lost->failure = Failure::of_device(is_stuck ? copy_of(status) : stuck_status(limits_.time));
+      lost->failure = Failure::of_device(is_stuck ? status : stuck_status(limits_.time));
     }
     lost->batch.reset();
     lock.lock();
     tellers_.pass_on(std::move(lost));
   }
-  for (auto &[kind, queue] : queues_)
-    hand_back(queue, queue.size(), Failure::of_device(copy_of(status)));
+  for (auto &[kind, queue] : queues_) hand_back(queue, queue.size(), Failure::of_device(status));
   order_.clear();
 }
 

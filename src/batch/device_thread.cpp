@@ -44,7 +44,7 @@ void DeviceThread::warm_up() {
 
 void DeviceThread::note_failure(const Status &status) {
   failed_ = true;
-  status_ = copy_of(status);
+  status_ = status;
   ++counters_.failures;
 }
 

@@ -26,10 +26,6 @@ enum class FailureOf {
 class [[nodiscard]] Failure {
  public:
   Failure() = default;
-  Failure(const Failure &other) noexcept : Failure(other.whose_, copy_of(other.status_)) {}
-  Failure(Failure &&) noexcept = default;
-  Failure &operator=(const Failure &other) noexcept { return *this = Failure(other); }
-  Failure &operator=(Failure &&) noexcept = default;
   static Failure of_memory(Status why) { return {FailureOf::kMemory, std::move(why)}; }
   // Something was thrown, which is for lack of memory or of threads.
   static Failure of_memory(const std::exception &error) noexcept {

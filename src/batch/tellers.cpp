@@ -171,9 +171,9 @@ bool Tellers::note_failed(const BatchItem &item, const Failure &why) noexcept {
   const std::lock_guard lock(request.mutex);
   if (!why.is_of(FailureOf::kItem)) {
     request.todo.push_back(item.number);  // it has the place that the operation had before
-    request.leaves = copy_of(why.status());
+    request.leaves = why.status();
   } else if (request.failure.ok()) {
-    request.failure = copy_of(why.status());
+    request.failure = why.status();
   }
   return --request.under_way == 0;
 }

@@ -62,8 +62,8 @@ void CpuWorker::submit(RequestPointer request) {
       return request->end();
     }
   }
-  ++present_;
   queue_.push_back(std::move(request));
+  ++present_;
   changed_.notify_all();
 }
 

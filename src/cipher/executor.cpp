@@ -33,15 +33,6 @@ PipelineOptions complete(PipelineOptions options, const device::Properties &prop
   return options;
 }
 
-// What a stuck device may still reach; kept for ever.
-struct Stuck {
-  std::list<std::unique_ptr<device::Buffer>> chains;
-  std::list<std::unique_ptr<CapturedJob>> captured;
-  std::unique_ptr<Pipeline> pipeline;
-  std::unique_ptr<DeviceMemory> memory;
-  std::unique_ptr<device::Device> device;
-};
-
 // A part of shared work is over when there is no more work for it to take.
 bool is_over(const Request &request) {
   if (request.chunks_under_way != 0) return false;
@@ -81,6 +72,12 @@ void Executor::hurry() {
   bell_.ring();
 }
 
+// As reason() says it.
+Status Executor::why_lost(lc_status code) const noexcept {
+  std::lock_guard lock(mutex_);
+  return status_of(code, status_.text().c_str());
+}
+
 std::string Executor::reason() const {
   std::lock_guard lock(mutex_);
   return status_.text();
@@ -90,8 +87,8 @@ bool Executor::submit(const RequestPointer &request) {
   std::lock_guard lock(mutex_);
   if (stopping_) return false;
   begin();
-  load_bytes_ += request->load_bytes;
   arrived_.push_back(request);
+  load_bytes_ += request->load_bytes;
   changed_.notify_all();
   bell_.ring();
   return true;
@@ -130,8 +127,11 @@ Status Executor::does_not_offer(const CipherKind &kind) const {
   return Status(LC_ERROR_UNSUPPORTED, found_.properties.id + " does no " + kind.name());
 }
 
-Status Executor::set_unusable(lc_device_state state, Status status) {
-  status = device::with_device_id(found_.properties, status);
+Status Executor::set_unusable(lc_device_state state, Status status) noexcept {
+  try {
+    status = device::with_device_id(found_.properties, status);
+  } catch (const std::exception &) {  // for lack of memory: it stays without the device's id
+  }
   ++counters_.failures;
   std::lock_guard lock(mutex_);
   status_ = status;
@@ -322,7 +322,7 @@ void Executor::serve(std::unique_lock<std::mutex> &lock) {
     else if (is_used_by_callers_)
       look_again(&looks);
     const bool lost = state_ == LC_DEVICE_LOST;
-    if (lost || hurries_) end_all(lost ? Status(LC_ERROR_DEVICE, reason()) : process_ends());
+    if (lost || hurries_) end_all(lost ? why_lost(LC_ERROR_DEVICE) : process_ends());
     const bool is_idle = queue_.empty() && pipeline_->is_idle() && !is_used_by_callers_;
     use_->give();
 
@@ -469,7 +469,7 @@ Status Executor::start_on_device(const RequestPointer &request) {
 
 void Executor::retire() { take_back(pipeline_->retire()); }
 
-// Want of memory could be told to nobody here.
+// Want of memory, which could be told to nobody here, fails the requests that need some.
 void Executor::take_back(Retired retired) noexcept {
   counters_.launches = pipeline_->launches() - self_test_launches_;
   const Status &status = retired.status;
@@ -485,7 +485,7 @@ void Executor::take_back(Retired retired) noexcept {
     for (; n < retired.pieces.size() && retired.pieces[n].request == request.get(); ++n) {
       const Piece &piece = retired.pieces[n].piece;
       if (!status.ok()) {
-        request->put_back(piece);
+        put_back(*request, piece);
         continue;
       }
       if (request->aead != nullptr && !request->job.tags_stay_on_device())
@@ -500,13 +500,22 @@ void Executor::take_back(Retired retired) noexcept {
     if (!status.ok()) {
       queue_.remove(request);
       if (request->leaves.ok())
-        request->leaves = state_ == LC_DEVICE_LOST ? Status(status.code(), reason()) : status;
+        request->leaves = state_ == LC_DEVICE_LOST ? why_lost(status.code()) : status;
     }
     // Its other chunks may still be under way. The last one hands the request back.
     if (request->leaves.ok() || !request->failure.ok())
       end_if_over(request);
     else if (request->chunks_under_way == 0)
       give_back(request, request->leaves);
+  }
+}
+
+// Without memory for the piece nobody can do it, and the request fails.
+void Executor::put_back(Request &request, const Piece &piece) noexcept {
+  try {
+    request.put_back(piece);
+  } catch (const std::exception &) {
+    if (request.failure.ok()) request.failure = out_of_memory();
   }
 }
 
@@ -541,13 +550,17 @@ void Executor::give_back(const RequestPointer &request, const Status &status) {
   const Status why = status;
   request->leaves = Status();
   if (request->chain != nullptr) pipeline_->wipe(*request->chain);
-  // To free a stuck pipeline would wait for the device.
-  if (pipeline_ != nullptr && pipeline_->is_stuck())
-    stuck_chains_.push_back(std::move(request->chain));
+  // To free a stuck device's memory would wait for it.
+  if (pipeline_ != nullptr && pipeline_->is_stuck()) keep_for_ever(std::move(request->chain));
   request->leave_device();
   request->broken_from = UINT64_MAX;
-  // Do not trust what it made before, either.
-  if (gave_wrong_output_) request->start_over();
+  try {
+    // Do not trust what it made before, either.
+    if (gave_wrong_output_) request->start_over();
+  } catch (const std::exception &) {  // want of memory
+    request->failure = out_of_memory();
+    return end_if_over(request);
+  }
   load_bytes_ -= request->load_bytes;
   hand_back_(request, why);
 }
@@ -565,10 +578,12 @@ void Executor::end_all(const Status &status) {
 
 void Executor::close_device() {
   if (pipeline_ != nullptr) pipeline_->await_copies();
-  if (pipeline_ != nullptr && pipeline_->is_stuck())
-    keep_for_ever(std::make_shared<Stuck>(Stuck{std::move(stuck_chains_), std::move(captured_),
-                                                std::move(pipeline_), std::move(memory_),
-                                                std::move(device_)}));
+  if (pipeline_ != nullptr && pipeline_->is_stuck()) {
+    for (std::unique_ptr<CapturedJob> &job : captured_) keep_for_ever(std::move(job));
+    keep_for_ever(std::move(pipeline_));
+    keep_for_ever(std::move(memory_));
+    keep_for_ever(std::move(device_));
+  }
   captured_.clear();
   pipeline_.reset();
   memory_.reset();

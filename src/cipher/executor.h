@@ -106,7 +106,8 @@ class Executor {
   Result<bool> knows(const verify::CipherKnownAnswer &answer);
   bool is_proven(const CipherKind &kind) const;
   void prove(const CipherKind &kind);
-  Status set_unusable(lc_device_state state, Status status);
+  Status set_unusable(lc_device_state state, Status status) noexcept;
+  Status why_lost(lc_status code) const noexcept;
   void serve(std::unique_lock<std::mutex> &lock);
   bool start_next();
   bool find_work();
@@ -119,6 +120,7 @@ class Executor {
   void rest(std::chrono::milliseconds most);
   void look_again(unsigned *looks);
   void count_done(Request &request, uint64_t bytes);
+  void put_back(Request &request, const Piece &piece) noexcept;
   void end_if_over(const RequestPointer &request);
   void give_back(const RequestPointer &request, const Status &status);
   void end_all(const Status &status);
@@ -167,7 +169,6 @@ class Executor {
   std::unique_ptr<Pipeline> pipeline_;
   bool opened_ = false;
   std::array<bool, kBlockCipherCount> is_proven_ = {};
-  std::list<std::unique_ptr<device::Buffer>> stuck_chains_;
   std::list<RequestPointer> queue_;
   uint64_t self_test_launches_ = 0;
 

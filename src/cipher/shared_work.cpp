@@ -2,6 +2,7 @@
 #include "cipher/shared_work.h"
 
 #include <algorithm>
+#include <exception>
 #include <limits>
 
 #include "cipher/executor.h"
@@ -45,7 +46,11 @@ RequestPointer SharedWork::add(Executor &executor, const std::function<bool(cons
 }
 
 void SharedWork::begin(const RequestPointer &part) {
-  if (!members_[part->member].executor->submit(part)) leave(*part, process_ends());
+  try {
+    if (!members_[part->member].executor->submit(part)) leave(*part, process_ends());
+  } catch (const std::exception &) {  // want of memory or of threads; others do it
+    leave(*part, out_of_memory());
+  }
 }
 
 // Nothing more can be taken from it.
@@ -165,13 +170,16 @@ void SharedWork::leave(Request &part, const Status &why) {
     member.is_here = false;
     why_ = why;
     must_start_over_ = must_start_over_ || part.must_start_over;
-    whole_->tried.insert(whole_->tried.end(), part.tried.begin(), part.tried.end());
-    if (whole_->job.reads_device()) {
-      // No other device can reach this memory.
-      if (whole_->failure.ok()) whole_->failure = why;
-    } else {
-      left_bytes_ += part.text_left();
-      whole_->todo.push_front_all(part.todo.all());
+    try {
+      whole_->tried.insert(whole_->tried.end(), part.tried.begin(), part.tried.end());
+      // No other device can reach a device's memory.
+      if (whole_->job.reads_device() && whole_->failure.ok()) whole_->failure = why;
+      if (!whole_->job.reads_device()) {
+        left_bytes_ += part.text_left();
+        whole_->todo.push_front_all(part.todo.all());
+      }
+    } catch (const std::exception &) {  // want of memory: nobody knows what is left
+      whole_->failure = out_of_memory();
     }
     part.todo.clear();
     if (!part.keystream.empty())
@@ -194,10 +202,12 @@ void SharedWork::conclude_if_over() {
 
 // No device has any of it, or will have.
 void SharedWork::conclude() {
-  if (whole_->failure.ok()) {
-    if (must_start_over_) whole_->start_over();
-    if (!whole_->todo.empty()) return place_again_(whole_, why_);
+  try {
+    if (must_start_over_ && whole_->failure.ok()) whole_->start_over();
+  } catch (const std::exception &) {  // want of memory
+    whole_->failure = out_of_memory();
   }
+  if (whole_->failure.ok() && !whole_->todo.empty()) return place_again_(whole_, why_);
   whole_->settle();
   // Nobody knows which device it was.
   if (whole_->aead != nullptr && whole_->aead->was_misled())

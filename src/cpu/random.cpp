@@ -4,7 +4,9 @@
 #include <openssl/rand.h>
 
 #include <algorithm>
+#include <cstring>
 
+#include "cpu/digest.h"
 #include "cpu/openssl_object.h"
 #include "libcrypto/forward.h"
 
@@ -28,6 +30,14 @@ Status random_bytes_from(const RandomSource &source, void *to, size_t bytes) {
   return source.function(source.argument, to, bytes) == 1
              ? Status()
              : Status(LC_ERROR_INTERNAL, "the caller's random generator failed");
+}
+
+Status SeededRandom::fill(void *to, size_t bytes) {
+  secure::WipedBytes made(kSeedBytes + bytes);
+  LC_TRY(digest(Digest::kShake256, {state_}, made));
+  state_.assign(made.begin(), made.begin() + kSeedBytes);
+  std::memcpy(to, made.data() + kSeedBytes, bytes);
+  return Status();
 }
 
 }  // namespace lanecrypt::cpu

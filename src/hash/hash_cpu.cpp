@@ -127,7 +127,7 @@ void HashCpu::start(const HashRequestPointer &request, Workers &workers) {
         guarded([&] { return hurries_ ? process_ends() : work->run(work->parts[n]); });
     if (status.ok()) return;
     const std::lock_guard lock(work->mutex);
-    work->failure = copy_of(status);
+    work->failure = status;
   };
   const auto end = [this, work] {
     if (work->failure.ok()) work->failure = guarded([&] { return work->finish(); });

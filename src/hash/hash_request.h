@@ -27,7 +27,7 @@ class HashRequest : public Ending {
     tell();
   }
   void end(const Status &status) {
-    failure = copy_of(status);
+    failure = status;
     end();
   }
 };

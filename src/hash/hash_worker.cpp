@@ -156,7 +156,7 @@ Status HashWorker::told(const Status &status) const noexcept {
   try {
     return status.code() == LC_ERROR_STOPPED ? status : with_device_id(found_.properties, status);
   } catch (const std::exception &) {  // want of memory
-    return copy_of(status);
+    return status;
   }
 }
 
@@ -202,8 +202,7 @@ Failure HashWorker::start_on_device(const HashRequestPointer &request) {
     // A device has no other words for a stream or for memory that is not its own.
     const bool is_jobs =
         status.code() == LC_ERROR_ARGUMENT || status.code() == LC_ERROR_UNSUPPORTED;
-    const Failure failure =
-        is_jobs ? Failure::of_item(copy_of(status)) : Failure::of_device(copy_of(status));
+    const Failure failure = is_jobs ? Failure::of_item(status) : Failure::of_device(status);
     wipe_hashes(*flight);
     flight->stream.reset();
     request->set_enqueued(failure.status());

@@ -80,8 +80,7 @@ Result<std::shared_ptr<RsaKey>> copy_rsa_key(const lc_rsa_parts *parts) {
   }
 
   auto key = std::make_shared<RsaKey>();
-  key->random = parts->random;
-  key->random_argument = parts->argument;
+  key->random = {parts->random, parts->argument};
   key->modulus_bits = bits_of(given.n);
   key->modulus_bytes = static_cast<uint32_t>(given.n.size());
   if (key->modulus_bits < kLeastBits || key->modulus_bits > kMostBits)

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "job/beside_key.h"
+#include "job/random_source.h"
 #include "job/status.h"
 #include "secure/key_memory.h"
 
@@ -35,12 +36,7 @@ struct RsaKey {
   uint32_t modulus_bytes = 0;
   bool is_private = false;
   uint64_t exponent = 0;  // e; 0 where it has more than 64 bits
-  // As in lc_rsa_parts.
-  int (*random)(void *argument, void *to, size_t bytes) = nullptr;
-  void *random_argument = nullptr;
-  bool draws_as(const RsaKey &other) const {
-    return random == other.random && random_argument == other.random_argument;
-  }
+  RandomSource random;    // of what blinds it
   // What OpenSSL makes of it: set by cpu::prepare().
   std::shared_ptr<const cpu::OpensslKey> on_cpu;
 

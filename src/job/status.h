@@ -14,11 +14,21 @@
 
 namespace lanecrypt {
 
-// LC_OK, or an error with its sentence. The sentence never holds secret data.
+// LC_OK, or an error with its sentence. The sentence never holds secret data. If there is no memory
+// for it, a copy has none: threads from which nothing may be thrown pass failures on.
 class [[nodiscard]] Status {
  public:
   Status() = default;
   Status(lc_status code, std::string text) : code_(code), text_(std::move(text)) {}
+  Status(const Status &other) noexcept : code_(other.code_) {
+    try {
+      text_ = other.text_;
+    } catch (const std::bad_alloc &) {
+    }
+  }
+  Status(Status &&) noexcept = default;
+  Status &operator=(const Status &other) noexcept { return *this = Status(other); }
+  Status &operator=(Status &&) noexcept = default;
 
   bool ok() const { return code_ == LC_OK; }
   lc_status code() const { return code_; }
@@ -37,10 +47,6 @@ inline Status status_of(lc_status code, const char *text) noexcept {
   } catch (const std::exception &) {
     return Status(code, "");
   }
-}
-// copy_of: the same of `status`.
-inline Status copy_of(const Status &status) noexcept {
-  return status_of(status.code(), status.text().c_str());
 }
 
 // guarded: what `body` returns, or LC_ERROR_MEMORY if it throws, which it does only for lack of
@@ -61,8 +67,11 @@ inline Status wrong_argument(std::string text) {
   return Status(LC_ERROR_ARGUMENT, std::move(text));
 }
 
+// Both texts are so short that they take no memory of their own.
+//
 // Of a request that exit() found waiting, or that came after it.
-inline Status process_ends() { return Status(LC_ERROR_STOPPED, "the process ends"); }
+inline Status process_ends() noexcept { return Status(LC_ERROR_STOPPED, "process ends"); }
+inline Status out_of_memory() noexcept { return Status(LC_ERROR_MEMORY, "out of memory"); }
 
 // A value, or the error that stands in its place.
 template <typename T>

@@ -2,6 +2,7 @@
 #include "pipeline/pipeline.h"
 
 #include <algorithm>
+#include <exception>
 #include <new>
 
 #include "pipeline/slot_layout.h"
@@ -158,10 +159,14 @@ Status Pipeline::start(DeviceChunk chunk) {
 }
 
 // Keeps OFB's last keystream, before output in place overwrites its input.
-void Pipeline::keep_keystream(Slot &slot) {
+Status Pipeline::keep_keystream(Slot &slot) noexcept {
   if (slot.sliced == nullptr || slot.work.kind.mode().continuation != Continuation::kKeystream)
-    return;
-  slot.sliced->keystream.resize(slot.sliced->job.messages.size());
+    return Status();
+  try {
+    slot.sliced->keystream.resize(slot.sliced->job.messages.size());
+  } catch (const std::exception &) {
+    return out_of_memory();
+  }
   const uint8_t *out = slot.share.ring_out->host();
   for (const ChunkPiece &part : slot.pieces) {
     const Piece &piece = part.piece;
@@ -173,6 +178,7 @@ void Pipeline::keep_keystream(Slot &slot) {
     }
     out += whole_blocks(piece.length);
   }
+  return Status();
 }
 
 // The chain values of a request in slices stay on the device between chunks. The kernels of
@@ -375,7 +381,7 @@ void Pipeline::await_output(Slot &slot) {
 void Pipeline::finish_output(Slot &slot) {
   host_.unpin(slot.share);
   if (!slot.claim(Stage::kFinishing, Stage::kScattering)) return;
-  keep_keystream(slot);
+  if (const Status kept = keep_keystream(slot); !kept.ok()) return fail(slot, kept);
   if (HostSide::is_small(slot.share.out)) {
     HostSide::scatter_now(slot.share);
     move_to(slot, Stage::kOver);
@@ -496,10 +502,8 @@ Retired Pipeline::take_back(Slot &slot) noexcept {
     if (slot.status.ok() && slot.continues_broken_chain()) slot.status = earlier_failed();
     if (slot.status.ok() && !slot.on_device) {
       slot.status = check_output(slot);
-      if (slot.status.ok()) {
-        keep_keystream(slot);
-        HostSide::scatter_now(slot.share);
-      }
+      if (slot.status.ok()) slot.status = keep_keystream(slot);
+      if (slot.status.ok()) HostSide::scatter_now(slot.share);
     }
   }
   if (!slot.status.ok()) {
@@ -521,9 +525,14 @@ Retired Pipeline::take_back(Slot &slot) noexcept {
     add_times(slot);
   }
   std::vector<cpu::AeadSum> sums;
-  if (slot.status.ok() && !slot.work.aead.tags_stay_on_device)
-    for (size_t n = 0; n < slot.work.aead.parts.size(); ++n)
-      sums.push_back(slot.launch->sum(*slot.room, slot.work, n));
+  try {
+    if (slot.status.ok() && !slot.work.aead.tags_stay_on_device)
+      for (size_t n = 0; n < slot.work.aead.parts.size(); ++n)
+        sums.push_back(slot.launch->sum(*slot.room, slot.work, n));
+  } catch (const std::exception &) {
+    slot.status = out_of_memory();
+    mark_broken(slot);
+  }
   if (slot.room != nullptr) slot.launch->wipe(*slot.room);  // else there was no memory for one
   slot.adopted.reset();
   slot.scratch_view.reset();

@@ -138,7 +138,7 @@ class Pipeline {
   size_t launch_for(const CipherKind &kind) const;
   void choose_launch(Slot &slot);
   Status launch_work(device::Stream &stream, Slot &slot);
-  void keep_keystream(Slot &slot);
+  Status keep_keystream(Slot &slot) noexcept;
   Status continue_chain(Slot &slot);
   // In pipeline_in_streams.cpp:
   static bool looks_after(const Slot *slot);
@@ -153,7 +153,8 @@ class Pipeline {
   Status fit(std::unique_ptr<device::Buffer> &buffer, device::MemoryKind kind, uint64_t bytes);
   void wipe_all();
   // In pipeline_trust.cpp:
-  Status check_output(Slot &slot);
+  Status check_output(Slot &slot) noexcept;
+  Status check_output_of(Slot &slot);
   void give_up(Slot &slot);
   bool is_overdue() const;
   Status finish(device::Stream &stream);

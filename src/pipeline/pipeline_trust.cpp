@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <exception>
 
 #include "pipeline/pipeline.h"
 #include "thread/stuck.h"
@@ -19,7 +20,15 @@ const uint8_t *ring_of(const Slot &slot) {
 }  // namespace
 
 // Called on the thread that waited for the output, before the output goes to where it belongs.
-Status Pipeline::check_output(Slot &slot) {
+Status Pipeline::check_output(Slot &slot) noexcept {
+  try {
+    return check_output_of(slot);
+  } catch (const std::exception &) {  // want of memory
+    return out_of_memory();
+  }
+}
+
+Status Pipeline::check_output_of(Slot &slot) {
   Status status;
   if (options_.verify == LC_VERIFY_FULL) {
     const bool is_aead = slot.work.kind.mode().is_aead;
@@ -125,16 +134,24 @@ void Pipeline::give_up(Slot &slot) {
 
 Status Pipeline::finish(device::Stream &stream) {
   if (is_stuck_) return stuck();
-  Result<std::unique_ptr<device::Event>> event = device_.make_event();
-  if (!event.ok()) return stream.finish();
-  LC_TRY(stream.mark(**event));
-  if (!await_within(**event, options_.time_limit)) {
+  std::unique_ptr<device::Event> event;
+  try {
+    Result<std::unique_ptr<device::Event>> made = device_.make_event();
+    if (made.ok()) {
+      LC_TRY(stream.mark(**made));
+      event = std::move(*made);
+    }
+  } catch (const std::exception &) {
+    // Want of memory, as the device may say too.
+  }
+  if (event == nullptr) return stream.finish();
+  if (!await_within(*event, options_.time_limit)) {
     is_stuck_ = true;
     // The event must not be freed while the device may still reach it.
-    (void)event->release();
+    (void)event.release();
     return stuck();
   }
-  return (*event)->wait();
+  return event->wait();
 }
 
 }  // namespace lanecrypt::runtime

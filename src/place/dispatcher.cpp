@@ -114,11 +114,7 @@ void Dispatcher::find_devices() {
     executors_.push_back(std::make_unique<Executor>(
         std::move(all[n]), options_.pipeline, pinned_, movers_,
         [this, number](const RequestPointer &request, const Status &why) {
-          // A device that lacks memory goes on working for others, but does not get this
-          // request again. A device that does not offer such work has not failed, and is not
-          // asked again either.
-          if (executors_[number]->offers(request->job.kind)) request->tried.push_back(number);
-          take_over(request, why);
+          take_over(request, why, number);
         }));
     Counters &counters = executors_.back()->counters();
     const auto is_for = [&](device::KernelSet set) {
@@ -131,14 +127,30 @@ void Dispatcher::find_devices() {
   }
 }
 
-void Dispatcher::take_over(const RequestPointer &request, const Status &why) {
+// Nothing may be thrown here.
+void Dispatcher::take_over(const RequestPointer &request, const Status &why,
+                           std::optional<uint32_t> from) noexcept {
+  try {
+    // A device that lacks memory goes on working for others, but does not get this request again.
+    // A device that does not offer such work has not failed, and is not asked again either.
+    if (from && executors_[*from]->offers(request->job.kind)) request->tried.push_back(*from);
+  } catch (const std::exception &) {
+    if (request->shared == nullptr) {
+      request->failure = out_of_memory();
+      return request->end();
+    }
+  }
   if (request->shared != nullptr) return request->shared->leave(*request, why);
   const CipherJob &job = request->job;
   // A job in a device's memory cannot go elsewhere. A job for a named device may only fall back
   // to the CPU.
   const bool stays =
       job.reads_device() || (job.device != LC_ANY_DEVICE && options_.fallback == LC_FALLBACK_NONE);
-  if (!stays && place(request)) return;
+  try {
+    if (!stays && place(request)) return;
+  } catch (const std::exception &) {
+    // Nobody else has taken it.
+  }
   request->failure = why;
   request->end();
 }

@@ -105,7 +105,8 @@ class Dispatcher {
   // False if its device takes no more requests.
   bool run(const RequestPointer &request, const Placement &place);
   bool share(const RequestPointer &request);
-  void take_over(const RequestPointer &request, const Status &why);
+  void take_over(const RequestPointer &request, const Status &why,
+                 std::optional<uint32_t> from = {}) noexcept;
   // Why such a request has no place.
   Status no_place(const CipherKind &kind) const;
   // Of a job for which a device has the set of kernels, or the CPU does it.

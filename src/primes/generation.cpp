@@ -116,7 +116,7 @@ void Generation::count_failed_device() {
 
 void Generation::fail(const Status &status) {
   const std::lock_guard lock(mutex_);
-  if (failure_.ok()) failure_ = copy_of(status);
+  if (failure_.ok()) failure_ = status;
   changed_.notify_all();
 }
 

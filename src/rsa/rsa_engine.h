@@ -9,6 +9,7 @@
 
 #include "batch/batch_engine.h"
 #include "batch/device_trust.h"
+#include "cpu/random.h"
 #include "device/device.h"
 #include "job/rsa_job.h"
 
@@ -19,9 +20,10 @@ struct RsaItem {
   const RsaKey *key;
   const uint8_t *in;
   uint8_t *out;
-  // Whose call it belongs to: items with the same one fail together if their key's random generator
-  // does. nullptr: nobody's.
-  const void *call = nullptr;
+  // Where the numbers that blind it come from, and its own one of them, drawn by its caller.
+  // nullptr: OpenSSL's private generator.
+  cpu::SeededRandom *random = nullptr;
+  const uint32_t *blind = nullptr;
 };
 
 class RsaEngine : public BatchEngine {

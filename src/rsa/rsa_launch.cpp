@@ -76,29 +76,18 @@ Status follow(device::Stream &stream, device::Stream &other, device::Event &turn
 
 using Blinds = std::vector<uint32_t, secure::WipingAllocator<uint32_t>>;
 
-// Draws secret bits for each operation from its key's generator. Neighbours with the same
-// generator are drawn at once. If that fails, each call draws again for itself, so that it fails
-// by itself too.
+// Secret bits for each operation: its caller's, or else from OpenSSL's private generator, for all
+// such operations at once.
 void draw_blinds(std::span<const RsaItem> items, Blinds &to, ItemResults &results) {
-  const auto draw = [&](size_t first, size_t end) {
-    return cpu::random_bytes_for(*items[first].key, &to[first], (end - first) * sizeof to[0]);
-  };
-  const auto same_call = [&](size_t first, size_t most) {
-    size_t end = first + 1;
-    while (end < most && items[end].call == items[first].call) ++end;
-    return end;
-  };
-  for (size_t first = 0, end; first < items.size(); first = end) {
-    for (end = first + 1; end < items.size(); ++end)
-      if (!items[end].key->draws_as(*items[first].key)) break;
-    Status drawn = draw(first, end);
-    if (drawn.ok()) continue;
-    const bool is_one_call = same_call(first, end) == end;
-    for (size_t from = first, next; from < end; from = next) {
-      next = same_call(from, end);
-      if (!is_one_call) drawn = draw(from, next);
-      for (size_t n = from; n < next && !drawn.ok(); ++n) results.fail(n, Failure::of_item(drawn));
-    }
+  const auto is_ours = [](const RsaItem &item) { return item.blind == nullptr; };
+  Status drawn;
+  if (std::any_of(items.begin(), items.end(), is_ours))
+    drawn = cpu::random_bytes(to.data(), to.size() * sizeof to[0]);
+  for (size_t n = 0; n < items.size(); ++n) {
+    if (!is_ours(items[n]))
+      to[n] = *items[n].blind;
+    else if (!drawn.ok())
+      results.fail(n, Failure::of_item(drawn));
   }
 }
 
@@ -219,8 +208,8 @@ uint32_t RsaLaunch::next_nonce() { return nonce_ += 2; }
 struct RsaLaunch::Plan {
   bool is_private = false;
   uint32_t count = 0;
-  std::vector<const RsaKey *> keys;  // each once
-  std::vector<uint32_t> key_of;      // of each item, in `keys`
+  std::vector<const RsaItem *> keys;  // the first item of each
+  std::vector<uint32_t> key_of;       // of each item, in `keys`
   RsaShape shape = {}, power_shape = {};
   cpu::RsaImageForm form = {};
   RsaTeams whole, power;
@@ -241,7 +230,7 @@ uint32_t RsaLaunch::number_keys(const RsaWork &work, Plan &plan) {
       const auto [at, is_new] = numbers.try_emplace(key, static_cast<uint32_t>(plan.keys.size()));
       plan.key_of[n] = at->second;
       if (is_new) {
-        plan.keys.push_back(key);
+        plan.keys.push_back(&work.items[n]);
         uses.push_back(0);
       }
     }
@@ -255,7 +244,8 @@ void RsaLaunch::plan_shapes(const RsaClass &size, uint32_t most_of_one_key, Plan
   const bool fp64 = arithmetic_ == RsaArithmetic::kFp64;
   RsaShape &shape = plan.shape;
   uint32_t prime_bits = 0;
-  for (const RsaKey *key : plan.keys) {
+  for (const RsaItem *item : plan.keys) {
+    const RsaKey *const key = item->key;
     shape.stride_bytes = std::max(shape.stride_bytes, (key->modulus_bytes + 7) / 8 * 8);
     shape.exponent_bits = std::max<uint32_t>(shape.exponent_bits, std::bit_width(key->exponent));
     if (plan.is_private) prime_bits = std::max(prime_bits, longest_prime_bits(*key));
@@ -327,11 +317,12 @@ Status RsaLaunch::stage(const RsaWork &work, const Plan &plan, RsaRoom &room,
   std::vector<Failure> failures(plan.keys.size());
   size_t good_key = plan.keys.size();
   for (size_t n = 0; n < plan.keys.size(); ++n) {
-    const RsaKey &key = *plan.keys[n];
-    failures[n] = Failure::of_item(
-        plan.is_private && key.is_at_fault
-            ? cpu::key_at_fault()
-            : cpu::write_rsa_image(key, plan.form, host + work.keys_at + n * plan.image_bytes));
+    const RsaKey &key = *plan.keys[n]->key;
+    failures[n] =
+        Failure::of_item(plan.is_private && key.is_at_fault
+                             ? cpu::key_at_fault()
+                             : cpu::write_rsa_image(key, plan.form, plan.keys[n]->random,
+                                                    host + work.keys_at + n * plan.image_bytes));
     if (failures[n].ok()) good_key = n;
   }
   Blinds random(plan.is_private ? plan.count : 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsa/rsa_request.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "cpu/rsa/cpu_rsa.h"
@@ -61,9 +62,46 @@ Repaired RsaRequest::repair_on_cpu(uint32_t message) {
   return *right ? Repaired() : at_fault();
 }
 
-void RsaRequest::prepare_for_device() {
-  if (job.operation == LC_RSA_PRIVATE && job.keys.size() == 1 && kinds_.front() != 0)
-    cpu::make_rsa_base_ahead(*job.keys.front());
+// The functions are the caller's, and may use what it frees after the call. So they are called
+// here, and never on a thread of ours. The seeds of keys with different functions are used
+// together.
+Status RsaRequest::draw() {
+  if (std::none_of(job.keys.begin(), job.keys.end(),
+                   [](const RsaKeyPointer &key) { return key->random.function != nullptr; }))
+    return Status();
+  constexpr size_t kSeed = cpu::SeededRandom::kSeedBytes;
+  const size_t count = job.messages.size(), blind_bytes = count * sizeof blinds_[0];
+  secure::WipedBytes drawn;
+  size_t seeds = 0;
+  for (auto key = job.keys.begin(); key != job.keys.end(); ++seeds) {
+    const RandomSource &source = (*key)->random;
+    key = std::find_if(key, job.keys.end(),
+                       [&](const RsaKeyPointer &next) { return next->random != source; });
+    // If there is but one source, it gives all at once.
+    const bool is_only = seeds == 0 && key == job.keys.end();
+    const size_t bytes = kSeed + (is_only ? blind_bytes : 0);
+    drawn.resize(drawn.size() + bytes);
+    uint8_t *const to = &drawn[drawn.size() - bytes];
+    LC_TRY(cpu::random_bytes_from(source, to, bytes));
+    if (std::all_of(to, to + bytes, [to](uint8_t byte) { return byte == *to; }))
+      return Status(LC_ERROR_INTERNAL, "the caller's random generator gives no random numbers");
+  }
+  blinds_.resize(count);
+  auto random = std::make_unique<cpu::SeededRandom>(std::span(drawn).first(seeds * kSeed));
+  if (seeds == 1)
+    std::memcpy(blinds_.data(), &drawn[kSeed], blind_bytes);
+  else
+    LC_TRY(random->fill(blinds_.data(), blind_bytes));
+  random_ = std::move(random);
+  return Status();
+}
+
+Status RsaRequest::prepare_for_device() {
+  if (job.operation != LC_RSA_PRIVATE) return Status();
+  LC_TRY(draw());
+  if (job.keys.size() == 1 && kinds_.front() != 0)
+    cpu::make_rsa_base_ahead(*job.keys.front(), random_.get());
+  return Status();
 }
 
 }  // namespace lanecrypt::runtime

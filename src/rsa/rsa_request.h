@@ -3,9 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "batch/batch_request.h"
+#include "cpu/random.h"
 #include "job/rsa_job.h"
 #include "rsa/rsa_engine.h"
 #include "rsa/rsa_kind.h"
@@ -28,18 +30,24 @@ class RsaRequest : public BatchRequest {
   Status run_on_cpu(uint32_t message) override;
   // A key with which the CPU's result is wrong too is at fault from then on.
   Repaired repair_on_cpu(uint32_t message) override;
-  // Makes the blinding of a single key. For many keys the caller would wait too long.
-  void prepare_for_device() override;
+  // Draws what blinds from the keys' own random functions. Makes the blinding of a single key. For
+  // many keys the caller would wait too long.
+  Status prepare_for_device() override;
 
   RsaItem item(uint32_t message) const {
     const RsaMessage &of = job.messages[message];
-    return {&job.key_of(of), of.in, of.out, this};
+    return {&job.key_of(of), of.in, of.out, random_.get(),
+            blinds_.empty() ? nullptr : &blinds_[message]};
   }
 
  private:
   Result<bool> make_right(const RsaItem &what);
+  Status draw();
 
   std::vector<RsaKind> kinds_;  // the keys'
+  // Of a job with a key that has a random function.
+  std::unique_ptr<cpu::SeededRandom> random_;
+  std::vector<uint32_t, secure::WipingAllocator<uint32_t>> blinds_;  // by message
 };
 
 using RsaRequestPointer = std::shared_ptr<RsaRequest>;

@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "thread/ending.h"
 
-#include <new>
 #include <utility>
 
 namespace lanecrypt::runtime {
 namespace {
 
 thread_local unsigned telling = 0;
-
-// Where there is no memory for the text, the code alone.
-void copy(const Status &from, Status *to) noexcept {
-  try {
-    *to = from;
-  } catch (const std::bad_alloc &) {
-    *to = Status(from.code(), "");
-  }
-}
 
 }  // namespace
 
@@ -30,14 +20,14 @@ Ending::Ending(Callback on_end) : tells_someone_(on_end != nullptr) {
 void Ending::set_enqueued(const Status &status) {
   std::lock_guard lock(mutex_);
   enqueued_ = true;
-  copy(status, &enqueued_status_);
+  enqueued_status_ = status;
   changed_.notify_all();
 }
 
 void Ending::tell() {
   std::unique_lock lock(mutex_);
-  copy(failure, &status_);
-  if (!enqueued_) copy(failure, &enqueued_status_);
+  status_ = failure;
+  if (!enqueued_) enqueued_status_ = failure;
   enqueued_ = ended_ = true;
   if (!on_end_.empty()) changed_.notify_all();
   // More may come while these are called.

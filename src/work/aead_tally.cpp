@@ -138,6 +138,13 @@ Status AeadTally::finish(const CipherJob &job) {
   return status;
 }
 
+void AeadTally::withhold(const CipherJob &job) noexcept {
+  for (const CipherMessage &message : job.messages)
+    if (job.kind.direction == LC_DECRYPT && job.memory != LC_MEMORY_DEVICE)
+      secure::wipe(message.out, message.length);
+  secure::wipe(messages_.data(), messages_.size() * sizeof(Message));
+}
+
 uint64_t aead_exponent(const CipherJob &job, const Piece &piece) {
   const uint64_t end = hash_blocks(piece.offset + piece.length);
   const uint64_t after = hash_blocks(job.messages[piece.message].length) + 2;

@@ -39,7 +39,10 @@ class AeadTally {
   // parts. Wipes, in host memory, all decrypted output whose tag is not right. LC_ERROR_TAG
   // if a tag is wrong. Of input in host memory the CPU confirms that before it is reported. Where
   // tags stay on the device there is nothing left to do.
+  // If it throws, withhold() must follow.
   Status finish(const CipherJob &job);
+  // Wipes all decrypted output in host memory: nobody can say which tags are right.
+  void withhold(const CipherJob &job) noexcept;
   // Whether a device called a tag wrong that is right.
   bool was_misled() const { return was_misled_; }
 

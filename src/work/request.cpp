@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 #include "job/cipher/ccm_format.h"
 
@@ -110,10 +111,16 @@ Iv Request::chain_value(const Piece &piece) const {
   return value;
 }
 
-void Request::settle() {
+void Request::settle() noexcept {
   if (aead == nullptr || is_settled_) return;
   is_settled_ = true;
-  const Status status = aead->finish(job);
+  Status status;
+  try {
+    status = aead->finish(job);
+  } catch (const std::exception &) {  // want of memory
+    aead->withhold(job);
+    status = out_of_memory();
+  }
   if (failure.ok()) failure = status;
 }
 

@@ -22,9 +22,6 @@ struct TextSpan {
 
 class SharedWork;
 
-// The text is so short that it takes no memory of its own.
-inline Status out_of_memory() { return Status(LC_ERROR_MEMORY, "out of memory"); }
-
 // How a job gets into the order of a stream that only its caller's thread can name: that thread
 // marks `before`, the device's thread awaits it and marks `after`, for which the caller's stream
 // then waits.
@@ -104,7 +101,7 @@ class Request : public Ending {
 
   // Writes or compares the tags of authenticated modes. It is the last step before the
   // end, and done once.
-  void settle();
+  void settle() noexcept;
   // Ends the request, with `failure` if that is set.
   void end();
 

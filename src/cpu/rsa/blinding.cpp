@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu/rsa/blinding.h"
 
-#include "cpu/random.h"
-
 namespace lanecrypt::cpu {
 namespace {
 
@@ -18,14 +16,15 @@ enum class Drawn { kPairs, kNoInverse };
 
 // Montgomery's trick: the inverse of the product of all r, times the other r, is the
 // inverse of one.
-Result<Drawn> draw_all(std::vector<BlindingPair> &pairs, const Modulus &modulus, BN_CTX *context) {
+Result<Drawn> draw_all(std::vector<BlindingPair> &pairs, const Modulus &modulus,
+                       SeededRandom *random, BN_CTX *context) {
   // Until the pairs are known, r stands in the place of its power, and the product of all
   // r so far in the place of the inverse.
   const BIGNUM *product = nullptr;
   for (BlindingPair &pair : pairs) {
     BIGNUM *r = pair.power.get();
     if (!pair.ok()) return no_memory_for_key();
-    LC_TRY(modulus.draw(r, context));
+    LC_TRY(modulus.draw(r, random, context));
     if (product == nullptr ? BN_copy(pair.inverse.get(), r) == nullptr
                            : !modulus.multiply(pair.inverse.get(), product, r, context))
       return no_memory_for_key();
@@ -57,19 +56,15 @@ Result<Drawn> draw_all(std::vector<BlindingPair> &pairs, const Modulus &modulus,
 }  // namespace
 
 Modulus::Modulus(const RsaKey &key)
-    : n_(number_of(key.numbers.n)),
-      e_(number_of(key.numbers.e)),
-      montgomery_(BN_MONT_CTX_new()),
-      random_(key.random),
-      random_argument_(key.random_argument) {
+    : n_(number_of(key.numbers.n)), e_(number_of(key.numbers.e)), montgomery_(BN_MONT_CTX_new()) {
   const NumberContext context(BN_CTX_new_ex(private_library()));
   is_made_ = n_ != nullptr && e_ != nullptr && montgomery_ != nullptr && context != nullptr &&
              BN_MONT_CTX_set(montgomery_.get(), n_.get(), context.get()) == 1;
 }
 
-Status Modulus::draw(BIGNUM *r, BN_CTX *context) const {
+Status Modulus::draw(BIGNUM *r, SeededRandom *random, BN_CTX *context) const {
   const size_t bits = static_cast<size_t>(BN_num_bits(n())), bytes = (bits + 7) / 8;
-  if (random_ == nullptr) {
+  if (random == nullptr) {
     do {
       if (BN_priv_rand_range_ex(r, n(), 0, context) != 1)
         return Status(LC_ERROR_INTERNAL, "OpenSSL's random generator failed");
@@ -79,13 +74,12 @@ Status Modulus::draw(BIGNUM *r, BN_CTX *context) const {
   secure::KeyMemory memory(bytes);
   if (!memory.ok(bytes)) return no_memory_for_key();
   // Each draw is below n with a chance of a half or more.
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    LC_TRY(random_bytes_from({random_, random_argument_}, memory.data(), bytes));
+  do {
+    LC_TRY(random->fill(memory.data(), bytes));
     memory.data()[0] &= static_cast<uint8_t>(0xff >> (8 * bytes - bits));
     if (BN_bin2bn(memory.data(), static_cast<int>(bytes), r) == nullptr) return no_memory_for_key();
-    if (!BN_is_zero(r) && BN_cmp(r, n()) < 0) return Status();
-  }
-  return Status(LC_ERROR_INTERNAL, "the caller's random generator gives no random numbers");
+  } while (BN_is_zero(r) || BN_cmp(r, n()) >= 0);
+  return Status();
 }
 
 bool Modulus::multiply(BIGNUM *product, const BIGNUM *x, const BIGNUM *y, BN_CTX *context) const {
@@ -103,12 +97,12 @@ bool Modulus::to_montgomery(BIGNUM *x, BN_CTX *context) const {
 }
 
 Result<std::vector<BlindingPair>> draw_pairs(size_t wanted, const Modulus &modulus,
-                                             BN_CTX *context) {
+                                             SeededRandom *random, BN_CTX *context) {
   // With two long primes, one r in about 2^500 has no inverse. With a short prime many
   // have none, and a product of several even more often.
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     std::vector<BlindingPair> pairs(attempt == 0 ? wanted : 1);
-    Result<Drawn> drawn = draw_all(pairs, modulus, context);
+    Result<Drawn> drawn = draw_all(pairs, modulus, random, context);
     if (!drawn.ok()) return drawn.status();
     if (*drawn == Drawn::kPairs) return pairs;
   }
@@ -116,15 +110,16 @@ Result<std::vector<BlindingPair>> draw_pairs(size_t wanted, const Modulus &modul
                 "the RSA key cannot be blinded: too few numbers have an inverse modulo its n");
 }
 
-Result<const BlindingPair *> BlindingChain::next(const Modulus &modulus, BN_CTX *context) {
+Result<const BlindingPair *> BlindingChain::next(const Modulus &modulus, SeededRandom *random,
+                                                 BN_CTX *context) {
   // After a failure, which may have left half a pair, a fresh one is drawn.
-  const Status status = advance(modulus, context);
+  const Status status = advance(modulus, random, context);
   made_ = status.ok() ? made_ + 1 : 0;
   if (!status.ok()) return status;
   return &pair_;
 }
 
-Status BlindingChain::advance(const Modulus &modulus, BN_CTX *context) {
+Status BlindingChain::advance(const Modulus &modulus, SeededRandom *random, BN_CTX *context) {
   BIGNUM *power = pair_.power.get(), *inverse = pair_.inverse.get();
   if (made_ % kPairsOfOne != 0) {
     const bool is_squared = modulus.multiply(power, power, power, context) &&
@@ -134,7 +129,7 @@ Status BlindingChain::advance(const Modulus &modulus, BN_CTX *context) {
   // A new key may not be used much.
   if (fresh_.empty()) {
     Result<std::vector<BlindingPair>> drawn =
-        draw_pairs(made_ == 0 ? 1 : kPairsOfOneInversion, modulus, context);
+        draw_pairs(made_ == 0 ? 1 : kPairsOfOneInversion, modulus, random, context);
     if (!drawn.ok()) return drawn.status();
     fresh_ = std::move(*drawn);
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cpu/openssl_object.h"
+#include "cpu/random.h"
 #include "job/rsa_job.h"
 
 namespace lanecrypt::cpu {
@@ -27,14 +28,12 @@ class Modulus {
   bool multiply(BIGNUM *product, const BIGNUM *x, const BIGNUM *y, BN_CTX *context) const;
   bool raise_to_e(BIGNUM *x, BN_CTX *context) const;
   bool to_montgomery(BIGNUM *x, BN_CTX *context) const;
-  // A secret number below n and not 0, from the key's random generator.
-  Status draw(BIGNUM *r, BN_CTX *context) const;
+  // A secret number below n and not 0. random: nullptr: OpenSSL's private generator.
+  Status draw(BIGNUM *r, SeededRandom *random, BN_CTX *context) const;
 
  private:
   const Number n_, e_;
   const Montgomery montgomery_;
-  int (*const random_)(void *argument, void *to, size_t bytes);
-  void *const random_argument_;
   bool is_made_ = false;
 };
 
@@ -44,21 +43,21 @@ struct BlindingPair {
   bool ok() const { return power != nullptr && inverse != nullptr; }
 };
 
-// Pairs of fresh r from the key's random generator, at most as many as are wanted and at least
-// one. LC_ERROR_ARGUMENT if the key has too few numbers with an inverse, LC_ERROR_MEMORY, or the
-// failure of the random generator.
+// Pairs of fresh r as Modulus::draw() gives them, at most as many as are wanted and at least one.
+// LC_ERROR_ARGUMENT if the key has too few numbers with an inverse, LC_ERROR_MEMORY, or the failure
+// of the random generator.
 Result<std::vector<BlindingPair>> draw_pairs(size_t wanted, const Modulus &modulus,
-                                             BN_CTX *context);
+                                             SeededRandom *random, BN_CTX *context);
 
 // Gives one pair after the other: the last one squared, and after 32 of them a fresh one,
 // as in OpenSSL's own blinding.
 class BlindingChain {
  public:
   // A pair that is good until the next call. Fails as draw_pairs() does.
-  Result<const BlindingPair *> next(const Modulus &modulus, BN_CTX *context);
+  Result<const BlindingPair *> next(const Modulus &modulus, SeededRandom *random, BN_CTX *context);
 
  private:
-  Status advance(const Modulus &modulus, BN_CTX *context);
+  Status advance(const Modulus &modulus, SeededRandom *random, BN_CTX *context);
 
   BlindingPair pair_;
   uint32_t made_ = 0;

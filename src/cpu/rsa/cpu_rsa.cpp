@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cpu/random.h"
 #include "cpu/rsa/openssl_key.h"
 #include "libcrypto/forward.h"
 #include "secure/wiped_bytes.h"
@@ -214,10 +213,6 @@ Result<bool> computes_back(const RsaKey &key, const uint8_t *made, const uint8_t
 Status key_at_fault() {
   return Status(LC_ERROR_ARGUMENT,
                 "the RSA key is at fault: its p or q is not prime, so results would be wrong");
-}
-
-Status random_bytes_for(const RsaKey &key, void *to, size_t bytes) {
-  return random_bytes_from({key.random, key.random_argument}, to, bytes);
 }
 
 }  // namespace lanecrypt::cpu

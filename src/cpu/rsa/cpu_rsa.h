@@ -34,7 +34,4 @@ Result<bool> has_proven_primes(const RsaKey &key);
 // The error of a key whose p or q is not prime.
 Status key_at_fault();
 
-// Random bytes from the generator by which the key is blinded.
-Status random_bytes_for(const RsaKey &key, void *to, size_t bytes);
-
 }  // namespace lanecrypt::cpu

@@ -176,9 +176,10 @@ bool write_constants(Maker &maker, const RsaKey &key, const RsaImageForm &form, 
 }
 
 // Entry v of table w: the pair of g^(v 16^w) for one random g.
-Status write_tables(Maker &maker, const RsaImageForm &form, const BIGNUM *r, uint8_t *numbers) {
+Status write_tables(Maker &maker, const RsaImageForm &form, const BIGNUM *r, SeededRandom *random,
+                    uint8_t *numbers) {
   if (form.blind_windows == 0) return Status();
-  Result<std::vector<BlindingPair>> step = draw_pairs(1, maker.modulus(), maker.context());
+  Result<std::vector<BlindingPair>> step = draw_pairs(1, maker.modulus(), random, maker.context());
   if (!step.ok()) return step.status();
   const Number entry(BN_new());
   if (!entry) return no_memory_for_key();
@@ -249,7 +250,8 @@ RsaImageCache::Process *RsaImageCache::process(const RsaKey &key) {
   return current;
 }
 
-Status RsaImageCache::write(const RsaKey &key, const RsaImageForm &form, uint8_t *to) {
+Status RsaImageCache::write(const RsaKey &key, const RsaImageForm &form, SeededRandom *random,
+                            uint8_t *to) {
   Process *mine = process(key);
   if (mine == nullptr) return no_memory_for_key();
   const std::lock_guard lock(mine->mutex);
@@ -263,7 +265,8 @@ Status RsaImageCache::write(const RsaKey &key, const RsaImageForm &form, uint8_t
     if (!made.memory.ok(form.bytes()) || !made.r) return no_memory_for_key();
     if (!write_constants(maker, key, form, made.memory.data())) return no_memory_for_key();
     if (form.is_private)
-      LC_TRY(write_tables(maker, form, made.r.get(), made.memory.data() + head_bytes(form)));
+      LC_TRY(
+          write_tables(maker, form, made.r.get(), random, made.memory.data() + head_bytes(form)));
     if (mine->images.size() == kMostImages) mine->images.erase(mine->images.begin());
     mine->images.push_back(std::move(made));
     image = &mine->images.back();
@@ -278,8 +281,8 @@ Status RsaImageCache::write(const RsaKey &key, const RsaImageForm &form, uint8_t
   const BlindingPair *base = ahead.owns_lock() ? mine->base_ahead.exchange(nullptr) : nullptr;
   if (ahead.owns_lock()) LC_TRY(std::exchange(mine->ahead_failed, Status()));
   if (base == nullptr) {
-    Result<const BlindingPair *> next =
-        (ahead.owns_lock() ? mine->ahead : mine->blinding).next(mine->modulus, maker.context());
+    Result<const BlindingPair *> next = (ahead.owns_lock() ? mine->ahead : mine->blinding)
+                                            .next(mine->modulus, random, maker.context());
     if (!next.ok()) return next.status();
     base = *next;
   }
@@ -291,7 +294,7 @@ Status RsaImageCache::write(const RsaKey &key, const RsaImageForm &form, uint8_t
   return Status();
 }
 
-void RsaImageCache::make_base_ahead(const RsaKey &key) {
+void RsaImageCache::make_base_ahead(const RsaKey &key, SeededRandom *random) {
   // First try without a system call. A child of fork that finds its parent's cache leaves
   // it alone.
   Process *mine = process_.load();
@@ -303,7 +306,7 @@ void RsaImageCache::make_base_ahead(const RsaKey &key) {
   // The caller's queue of errors stays as it was.
   (void)ERR_set_mark();
   if (const NumberContext context(BN_CTX_new_ex(private_library())); context != nullptr) {
-    Result<const BlindingPair *> next = mine->ahead.next(mine->modulus, context.get());
+    Result<const BlindingPair *> next = mine->ahead.next(mine->modulus, random, context.get());
     if (next.ok())
       mine->base_ahead = *next;
     else
@@ -312,10 +315,13 @@ void RsaImageCache::make_base_ahead(const RsaKey &key) {
   (void)ERR_pop_to_mark();
 }
 
-void make_rsa_base_ahead(const RsaKey &key) { key.on_cpu->images.make_base_ahead(key); }
+void make_rsa_base_ahead(const RsaKey &key, SeededRandom *random) {
+  key.on_cpu->images.make_base_ahead(key, random);
+}
 
-Status write_rsa_image(const RsaKey &key, const RsaImageForm &form, uint8_t *to) {
-  return key.on_cpu->images.write(key, form, to);
+Status write_rsa_image(const RsaKey &key, const RsaImageForm &form, SeededRandom *random,
+                       uint8_t *to) {
+  return key.on_cpu->images.write(key, form, random, to);
 }
 
 }  // namespace lanecrypt::cpu

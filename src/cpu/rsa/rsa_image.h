@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cpu/random.h"
 #include "job/rsa_job.h"
 
 namespace lanecrypt::cpu {
@@ -25,13 +26,14 @@ struct RsaImageForm {
 
 // Writes the image to `to`, which has form.bytes(). What does not change is made once for
 // each key. Each call for a private key has another blinding base (cpu/rsa/blinding.h).
-// Any thread. An error is the key's (LC_ERROR_ARGUMENT), its random generator's, or
-// LC_ERROR_MEMORY.
-Status write_rsa_image(const RsaKey &key, const RsaImageForm &form, uint8_t *to);
+// random: where its numbers come from; nullptr: OpenSSL's private generator. Any thread. An error
+// is the key's (LC_ERROR_ARGUMENT), the random generator's, or LC_ERROR_MEMORY.
+Status write_rsa_image(const RsaKey &key, const RsaImageForm &form, SeededRandom *random,
+                       uint8_t *to);
 
 // Makes the base for the next image of a private key, unless it is there or another
 // thread is making it. The base is most of the work, and callers have more threads than
 // devices have. Any thread; it does not wait.
-void make_rsa_base_ahead(const RsaKey &key);
+void make_rsa_base_ahead(const RsaKey &key, SeededRandom *random);
 
 }  // namespace lanecrypt::cpu

@@ -24,8 +24,8 @@ class RsaImageCache {
   ~RsaImageCache();
   RsaImageCache(const RsaImageCache &) = delete;
 
-  Status write(const RsaKey &key, const RsaImageForm &form, uint8_t *to);
-  void make_base_ahead(const RsaKey &key);
+  Status write(const RsaKey &key, const RsaImageForm &form, SeededRandom *random, uint8_t *to);
+  void make_base_ahead(const RsaKey &key, SeededRandom *random);
 
  private:
   struct Image;

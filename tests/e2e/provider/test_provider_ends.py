@@ -40,7 +40,8 @@ OWNS = ("no", "yes", "first")
 # valgrind is slow, so by default each way of ending and each setting is seen once.
 SHORT = [("default", "no", "global"), ("default", "no", "handler"), ("default", "first", "main"),
          ("default", "yes", "library"), ("in-process", "no", "cleanup"), ("cores", "no", "thread"),
-         ("service", "first", "handler"), ("default", "no", "unload")]
+         ("service", "first", "handler"), ("default", "no", "unload"), ("forced", "yes", "main"),
+         ("forced", "first", "global")]
 # No library context is freed while or after OPENSSL_cleanup() runs in another thread: nothing is
 # promised then. OpenSSL 4 without the provider, too, reads a context that another thread has freed, when the
 # thread that has used it ends.

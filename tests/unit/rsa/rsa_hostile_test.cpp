@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 #include "cpu/random.h"
 #include "cpu/rsa/cpu_rsa.h"
@@ -17,12 +18,14 @@
 namespace lanecrypt::test {
 namespace {
 
-// A random generator that fails at will.
+// A random generator that fails at will, and counts calls on other threads than its maker's.
 struct Moody {
-  std::atomic<int> calls{0}, fails_at{-1};
+  std::atomic<int> calls{0}, fails_at{-1}, strange_calls{0};
   std::atomic<bool> always_fails{false};
+  const std::thread::id maker = std::this_thread::get_id();
   static int give(void *argument, void *to, size_t bytes) {
     Moody &self = *static_cast<Moody *>(argument);
+    if (std::this_thread::get_id() != self.maker) ++self.strange_calls;
     if (self.calls++ == self.fails_at || self.always_fails) return 0;
     return cpu::random_bytes(to, bytes).ok() ? 1 : 0;
   }
@@ -32,7 +35,9 @@ class HostileRsa : public testing::Test {
  protected:
   struct Asked {
     runtime::RsaRequestPointer request;
+    Status submitted;
     std::vector<Bytes> outputs, expected;
+    Status outcome() { return submitted.ok() ? request->wait() : submitted; }
   };
 
   HostileRsa() { open("host"); }
@@ -73,15 +78,14 @@ class HostileRsa : public testing::Test {
           {uint32_t(key), asked->outputs.back().data(), asked->outputs.back().data()});
     }
     asked->request = std::make_shared<runtime::RsaRequest>(std::move(job), nullptr);
-    const Status status = dispatcher_->submit(asked->request);
-    EXPECT_TRUE(status.ok()) << status.text();
+    asked->submitted = dispatcher_->submit(asked->request);
     return asked;
   }
   std::unique_ptr<Asked> ask_one(const RsaKeyPointer &key, const TestKey &numbers) {
     return ask({key}, {&numbers}, 1);
   }
   void expect_right_on_device(Asked &asked) {
-    const Status status = asked.request->wait();
+    const Status status = asked.outcome();
     ASSERT_TRUE(status.ok()) << status.text();
     EXPECT_EQ(asked.expected, asked.outputs);
     EXPECT_EQ(asked.outputs.size(), asked.request->result.device_operations);
@@ -109,7 +113,7 @@ TEST_F(HostileRsa, KeysOfSmallFactorsLoseNoDevice) {
     others.push_back(ask_one(good_key_, good_));
     const auto hostile = ask_one(key, numbers);
     others.push_back(ask_one(good_key_, good_));
-    const Status status = hostile->request->wait();
+    const Status status = hostile->outcome();
     if (!status.ok()) {
       ++refused;
       EXPECT_EQ(LC_ERROR_ARGUMENT, status.code()) << status.text();
@@ -125,7 +129,7 @@ TEST_F(HostileRsa, KeysOfSmallFactorsLoseNoDevice) {
 TEST_F(HostileRsa, AMixedJobIsDoneButForTheHostileKey) {
   const TestKey numbers = key_with_composite(1024);
   const auto asked = ask({good_key_, make_key(numbers)}, {&good_, &numbers}, 20);
-  EXPECT_EQ(LC_ERROR_ARGUMENT, asked->request->wait().code());
+  EXPECT_EQ(LC_ERROR_ARGUMENT, asked->outcome().code());
   for (size_t n = 0; n < 20; n += 2) EXPECT_EQ(asked->expected[n], asked->outputs[n]) << n;
   expect_device_is_well();
 }
@@ -136,7 +140,7 @@ TEST_F(HostileRsa, ACompositePrimeIsTheKeysFault) {
   for (int n = 0; n < 3; ++n) {
     const auto asked = ask_one(key, numbers);
     const Bytes untouched = asked->outputs[0];
-    const Status status = asked->request->wait();
+    const Status status = asked->outcome();
     EXPECT_EQ(LC_ERROR_ARGUMENT, status.code());
     EXPECT_NE(std::string::npos, status.text().find("at fault")) << status.text();
     EXPECT_EQ(untouched, asked->outputs[0]) << "no wrong result is written";
@@ -149,7 +153,7 @@ TEST_F(HostileRsa, ACompositePrimeIsTheKeysFault) {
 TEST_F(HostileRsa, AKeyThatTheCpuCanUseIsTheKeysFaultToo) {
   const TestKey numbers = key_that_only_d_serves();
   const RsaKeyPointer key = make_key(numbers);
-  EXPECT_EQ(LC_ERROR_ARGUMENT, ask_one(key, numbers)->request->wait().code());
+  EXPECT_EQ(LC_ERROR_ARGUMENT, ask_one(key, numbers)->outcome().code());
   expect_device_is_well();
 }
 
@@ -160,7 +164,7 @@ TEST_F(HostileRsa, AKeyThatOftenPassesIsTheKeysFaultToo) {
   size_t refused = 0;
   for (int n = 0; n < 60; ++n) {
     const auto asked = ask_one(make_key(numbers), numbers);
-    const Status status = asked->request->wait();
+    const Status status = asked->outcome();
     if (status.ok()) {
       EXPECT_EQ(1u, asked->request->result.device_operations);
       continue;
@@ -179,7 +183,7 @@ TEST_F(HostileRsa, TheCpuGivesNoWrongResult) {
     for (int n = 0; n < 2; ++n) {
       const auto asked = ask({key}, {&numbers}, 1, device);
       const Bytes untouched = asked->outputs[0];
-      const Status status = asked->request->wait();
+      const Status status = asked->outcome();
       EXPECT_EQ(LC_ERROR_ARGUMENT, status.code());
       EXPECT_NE(std::string::npos, status.text().find("at fault")) << status.text();
       EXPECT_EQ(untouched, asked->outputs[0]);
@@ -203,7 +207,7 @@ TEST_F(HostileRsa, TheCpuServesLongExponents) {
     BN_set_bit(exponent.get(), 0);
     const TestKey numbers = key_of_unequal_primes(bits / 2, bits / 2 - 1, exponent);
     const auto asked = ask_one(make_key(numbers), numbers);
-    const Status status = asked->request->wait();
+    const Status status = asked->outcome();
     ASSERT_TRUE(status.ok()) << status.text();
     EXPECT_EQ(asked->expected, asked->outputs);
     EXPECT_EQ(1u, asked->request->result.cpu_operations);
@@ -228,7 +232,7 @@ TEST_F(HostileRsa, ARandomFunctionThatFailsOnce) {
     int failed = 0;
     for (int n = 0; n < 8; ++n) {
       const auto asked = ask_one(key, good_);
-      const Status status = asked->request->wait();
+      const Status status = asked->outcome();
       if (status.ok()) {
         EXPECT_EQ(asked->expected, asked->outputs);
         EXPECT_EQ(1u, asked->request->result.device_operations);
@@ -251,12 +255,30 @@ TEST_F(HostileRsa, ARandomFunctionThatAlwaysFails) {
   random.always_fails = true;
   for (int n = 0; n < 40; ++n) {
     const auto bad = ask_one(key, good_), other = ask_one(good_key_, good_);
-    EXPECT_EQ(LC_ERROR_INTERNAL, bad->request->wait().code());
+    EXPECT_EQ(LC_ERROR_INTERNAL, bad->outcome().code());
     expect_right_on_device(*other);
   }
   random.always_fails = false;
   expect_right_on_device(*ask_one(key, good_));
   expect_device_is_well();
+}
+
+// The caller may free what its function uses when the job is submitted.
+TEST_F(HostileRsa, ARandomFunctionIsCalledByItsCallerAlone) {
+  Moody one, other;
+  const RsaKeyPointer key = make_key(good_, &one), with_other = make_key(good_, &other);
+  std::vector<std::unique_ptr<Asked>> all;
+  // So many that bases, tables and images of several forms are made.
+  for (int n = 0; n < 80; ++n) all.push_back(ask_one(key, good_));
+  for (const size_t count : {3, 20, 60}) {
+    all.push_back(ask({key}, {&good_}, count));
+    all.push_back(ask({key, with_other, good_key_}, {&good_, &good_, &good_}, count));
+  }
+  one.always_fails = other.always_fails = true;
+  for (const auto &asked : all) expect_right_on_device(*asked);
+  EXPECT_EQ(86, one.calls);
+  EXPECT_EQ(3, other.calls);
+  EXPECT_EQ(0, one.strange_calls + other.strange_calls);
 }
 
 // A generator that gives the same numbers over and over.
@@ -268,7 +290,7 @@ TEST_F(HostileRsa, ARandomFunctionThatIsNone) {
   };
   Result<std::shared_ptr<RsaKey>> key = copy_rsa_key(&parts);
   ASSERT_TRUE(key.ok() && cpu::prepare(**key).ok());
-  EXPECT_EQ(LC_ERROR_INTERNAL, ask_one(*key, good_)->request->wait().code());
+  EXPECT_EQ(LC_ERROR_INTERNAL, ask_one(*key, good_)->outcome().code());
   expect_device_is_well();
 }
 

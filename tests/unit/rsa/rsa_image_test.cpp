@@ -46,8 +46,9 @@ RsaKeyPointer prepared(const TestKey &key) {
 // One image, read as the kernels read it.
 class Image {
  public:
-  Image(const RsaKey &key, const RsaImageForm &form) : form_(form), bytes_(form.bytes()) {
-    const Status status = cpu::write_rsa_image(key, form, bytes_.data());
+  Image(const RsaKey &key, const RsaImageForm &form, cpu::SeededRandom *random = nullptr)
+      : form_(form), bytes_(form.bytes()) {
+    const Status status = cpu::write_rsa_image(key, form, random, bytes_.data());
     EXPECT_TRUE(status.ok()) << status.text();
   }
   size_t pairs() const { return 1 + RSA_BLIND_ENTRIES * form_.blind_windows; }
@@ -112,6 +113,8 @@ struct Case {
   bool fp64;
   uint32_t half_limbs;
 };
+// With the first of the kernels' arithmetics the numbers come from a seed.
+const Bytes kSeed(cpu::SeededRandom::kSeedBytes, 7);
 const Case kCases[] = {{1024, true, 10}, {1024, false, 20}, {1208, true, 20}, {2048, false, 39}};
 
 TEST(RsaImage, EachBaseIsTheSquareOfTheLastOrFresh) {
@@ -120,11 +123,12 @@ TEST(RsaImage, EachBaseIsTheSquareOfTheLastOrFresh) {
     const RsaKeyPointer made = prepared(key);
     const RsaImageForm form = form_of(fp64, half_limbs, 0);
     Check check(key, form);
+    cpu::SeededRandom seeded(kSeed), *const random = fp64 ? &seeded : nullptr;
     Bn last = bn();
     std::set<Bytes> seen;
     for (size_t n = 0; n < kWrites; ++n) {
-      if (n % 3 == 0) cpu::make_rsa_base_ahead(*made);
-      const Image image(*made, form);
+      if (n % 3 == 0) cpu::make_rsa_base_ahead(*made, random);
+      const Image image(*made, form, random);
       const Bn power = image.power(0), inverse = image.inverse(0), r = check.plain(inverse);
       ASSERT_TRUE(check.is_pair(power, inverse)) << bits << " bits, image " << n;
       ASSERT_TRUE(seen.insert(bytes_of(r.get())).second) << "image " << n;
@@ -140,7 +144,8 @@ TEST(RsaImage, TablesHoldThePowersOfOnePair) {
     const TestKey &key = key_of_bits(bits);
     const RsaKeyPointer made = prepared(key);
     const RsaImageForm form = form_of(fp64, half_limbs, 2);
-    const Image image(*made, form);
+    cpu::SeededRandom seeded(kSeed);
+    const Image image(*made, form, fp64 ? &seeded : nullptr);
     Check check(key, form);
     for (size_t n = 0; n < image.pairs(); ++n)
       ASSERT_TRUE(check.is_pair(image.power(n), image.inverse(n))) << bits << " bits, pair " << n;
@@ -188,7 +193,7 @@ TEST(RsaImage, ThreadsNeverGetTheSameBase) {
   std::vector<std::thread> threads;
   std::atomic<bool> is_over = false;
   std::thread ahead([&] {
-    while (!is_over) cpu::make_rsa_base_ahead(*made);
+    while (!is_over) cpu::make_rsa_base_ahead(*made, nullptr);
   });
   for (std::vector<Bytes> &bases : of_threads)
     threads.emplace_back([&] {
@@ -207,12 +212,25 @@ TEST(RsaImage, ThreadsNeverGetTheSameBase) {
   EXPECT_EQ(of_threads.size() * kWrites, seen.size());
 }
 
+TEST(RsaImage, WhatASeedGivesDoesNotRepeat) {
+  cpu::SeededRandom one(kSeed), same(kSeed), other(Bytes(64, 7));
+  std::set<Bytes> seen;
+  for (int n = 0; n < 100; ++n) {
+    Bytes drawn(40), again(40), others(40);
+    ASSERT_TRUE(one.fill(drawn.data(), drawn.size()).ok());
+    ASSERT_TRUE(same.fill(again.data(), again.size()).ok());
+    ASSERT_TRUE(other.fill(others.data(), others.size()).ok());
+    EXPECT_EQ(drawn, again);
+    EXPECT_TRUE(seen.insert(drawn).second && seen.insert(others).second) << n;
+  }
+}
+
 TEST(RsaImage, AChildOfForkHasBasesOfItsOwn) {
   const TestKey &key = key_of_bits(1024);
   const RsaKeyPointer made = prepared(key);
   const RsaImageForm form = form_of(true, 10, 0);
   (void)Image(*made, form);
-  cpu::make_rsa_base_ahead(*made);
+  cpu::make_rsa_base_ahead(*made, nullptr);
   int ends[2];
   ASSERT_EQ(0, pipe(ends));
   const pid_t child = fork();

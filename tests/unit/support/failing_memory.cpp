@@ -7,16 +7,20 @@
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <thread>
 
 namespace {
 
 constexpr long kAlways = LONG_MAX;
 std::atomic<long> times_left{kAlways};
 std::atomic<bool> all_fail{false};
+std::atomic<std::thread::id> failing_thread;  // no thread: all
 thread_local bool is_spared = false;
 
 bool fails_now() {
   if (is_spared || times_left == kAlways) return false;
+  const std::thread::id only = failing_thread;
+  if (only != std::thread::id() && only != std::this_thread::get_id()) return false;
   const long left = times_left.fetch_sub(1);
   return left == 0 || left == -1 || (left < 0 && all_fail);
 }
@@ -49,9 +53,20 @@ extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() { r
 
 namespace lanecrypt::test {
 
-void fail_after(long allocations, bool lasts) {
+namespace {
+
+void begin_failing(long allocations, bool lasts, std::thread::id where) {
+  failing_thread = where;
   all_fail = lasts;
   times_left = allocations;
+}
+
+}  // namespace
+
+void fail_after(long allocations, bool lasts) { begin_failing(allocations, lasts, {}); }
+
+void fail_here_after(long allocations, bool lasts) {
+  begin_failing(allocations, lasts, std::this_thread::get_id());
 }
 
 bool end_failing() { return times_left.exchange(kAlways) < 0; }

@@ -11,6 +11,8 @@ namespace lanecrypt::test {
 // From now on so many allocations succeed. Then two fail (to tell of a failure may need memory
 // too), or all.
 void fail_after(long allocations, bool lasts);
+// The same of the calling thread alone.
+void fail_here_after(long allocations, bool lasts);
 // Ends that. Returns whether one has failed.
 bool end_failing();
 // The calling thread finds all the memory that it needs.

@@ -52,8 +52,7 @@ class Request : public BatchRequest {
 
   std::vector<Message> messages;
   uint32_t wanted_device = LC_ANY_DEVICE;
-  uint32_t unfit_bytes = 0;  // no device takes keys of this length
-  std::atomic<int> prepared{0};
+  uint32_t unfit_bytes = 0;            // no device takes keys of this length
   mutable std::thread::id counted_by;  // the thread that last asked for the bytes of an operation
 
   uint32_t device() const override { return wanted_device; }
@@ -69,7 +68,6 @@ class Request : public BatchRequest {
     run(n);
     return Status();
   }
-  void prepare_for_device() override { ++prepared; }
 
   void run(uint32_t n) const {
     const Bytes made = expected_of(*messages[n].key);
@@ -274,7 +272,6 @@ TEST_F(BatcherTest, AnIdleDeviceStartsAtOnce) {
   ASSERT_TRUE(submit(request));
   EXPECT_TRUE(request->wait().ok());
   EXPECT_EQ(std::vector<size_t>{1}, plan_.batches);
-  EXPECT_EQ(1, request->prepared);
 }
 
 // No other thread need wake before a caller who waits for one operation. A callback, which may take
