@@ -45,7 +45,7 @@ Exit codes: 0 done; 1 failed; 2 wrong use; 3 the input is cut or of another kind
 its padding is wrong (not in CTR); 4 no usable device. The man page lanecrypt(1) says more.
 )";
 
-// Options of openssl enc that lanecrypt does not have, and why.
+// Options of openssl enc that lanecrypt refuses, with the reason.
 struct Refused {
   const char *name;
   bool takes_value;
@@ -66,7 +66,7 @@ constexpr Refused kRefused[] = {
     {"writerand", true, "the random generator seeds itself"},
 };
 
-// The names of all ciphers, each line of which begins with a newline.
+// Returns the names of all ciphers in lines of at most 80 columns. Each line begins with a newline.
 std::string cipher_lines() {
   constexpr size_t kMostColumns = 80;
   std::string lines, line;
@@ -262,7 +262,7 @@ class Enc : public Subcommand {
   EncryptRequest request_;
   bool encrypt_ = false, decrypt_ = false;
   std::string cipher_;
-  std::optional<size_t> passphrase_, pass_, key_, key_source_;  // numbers of secrets
+  std::optional<size_t> passphrase_, pass_, key_, key_source_;  // indices into `secrets`
   std::optional<std::string> kfile_, iv_, salt_, digest_, devices_;
   std::optional<int> iterations_;
   std::optional<size_t> chunk_bytes_;

@@ -1,5 +1,5 @@
-// `lanecrypt genrsa`: an RSA key, as `openssl genrsa` makes one, or many, each in a file
-// of its own.
+// `lanecrypt genrsa`: generates one RSA key, as `openssl genrsa` does, or many, each in its own
+// file.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -47,7 +47,8 @@ constexpr unsigned kDefaultBits = 2048;
 constexpr uint64_t kMostKeys = 99999999;
 constexpr std::chrono::milliseconds kRedraw{150};
 
-// Big-endian, without leading zeros.
+// Returns the exponent as big-endian bytes without leading zeros. Throws Failure (kUsage) if `text`
+// is not a number or not allowed.
 std::string parse_exponent(const std::string &text) {
   BIGNUM *value = nullptr;
   const bool is_hex = text.starts_with("0x") || text.starts_with("0X");
@@ -63,7 +64,8 @@ std::string parse_exponent(const std::string &text) {
   return bytes;
 }
 
-// Takes the keys as they come. `write` gets the text of each, in order from number 0.
+// Generates `count` keys and passes the PEM text of each to `write`, in order from number 0. If
+// `draws` is true, it shows the progress on standard error.
 class Run {
  public:
   using Write = std::function<void(uint64_t number, const SecretBytes &text)>;
@@ -91,7 +93,7 @@ class Run {
     generation.on_progress = [](void *argument, const lc_rsa_progress *) {
       try {
         static_cast<Run *>(argument)->draw(false);
-      } catch (const std::bad_alloc &) {  // the next line may have memory again
+      } catch (const std::bad_alloc &) {  // a later progress line may succeed
       }
       return 1;
     };
@@ -115,7 +117,7 @@ class Run {
   }
 
  private:
-  // No exception may pass through the library.
+  // Called by the library, through which no exception may pass. make() throws it afterwards.
   int take(uint64_t number, const lc_rsa_parts &key) {
     try {
       write_(number, private_key_pem(key));
@@ -128,7 +130,7 @@ class Run {
     }
   }
 
-  // The device that has tested the most.
+  // Returns the ID and name of the device with the most operations; "" if no device ran any.
   std::string device_name() const {
     uint64_t most = 0;
     std::string name;
@@ -162,7 +164,7 @@ class Run {
   const Write write_;
   const uint64_t count_;
   const Context &context_;
-  const bool is_served_;  // by the service: the context has no device
+  const bool is_served_;  // the service generates the keys; the context has no device
   const bool draws_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point last_;
@@ -183,7 +185,7 @@ class Genrsa : public Subcommand {
             {"outdir", "out-dir", true},
             {"devices", "devices", true},
             {"device", "devices", true},
-            // Its value may only follow '='.
+            // Its value must follow '='.
             {"service", "service"},
             {"service-owner", "service-owner", true},
             {"require-gpu", "require-gpu"},
@@ -260,8 +262,7 @@ class Genrsa : public Subcommand {
       options.devices = "none";
     }
     Context context(options);
-    // If a device that was named is not here, that is an error, not a reason to use the
-    // CPU.
+    // A device that the user named must exist. The CPU is not used instead.
     if (!service_) (void)context.device_count();
     return context;
   }
@@ -270,7 +271,7 @@ class Genrsa : public Subcommand {
 
   void make_one(const std::string &exponent) {
     Output output(file_, Output::Readers::kOwner);
-    // Made before any thread is started.
+    // The watch blocks signals in all later threads, so it is created before them.
     const InterruptWatch watch([&] { output.discard(); });
     const Context context = open_devices();
     output.create();

@@ -1,4 +1,5 @@
-// `lanecrypt hash`: digests of files, in the form of sha256sum and b3sum, and checks of them.
+// `lanecrypt hash`: prints the digests of files in the formats of sha256sum and b3sum, and checks
+// them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -191,7 +192,7 @@ class Hash : public Subcommand {
     if (algorithm_->has_leaf_bytes && leaf_bytes_.value_or(0) == 0)
       throw Failure(ExitCode::kUsage,
                     fmt::format("-{} needs -leaf-bytes, of 1 at least", algorithm_->name));
-    // A parser before 2.4 takes -1 for the highest number, and what is higher too.
+    // CLI11 before 2.4 converts -1 and numbers above the range into the highest number.
     if (leaf_bytes_.value_or(0) > kMostLeafBytes)
       throw Failure(ExitCode::kUsage, "-leaf-bytes must be from 1 to 2^63 - 1");
     if (length_ && (*length_ == 0 || *length_ > kMostDigestBytes))
@@ -215,7 +216,7 @@ class Hash : public Subcommand {
               "key (-key-source)");
   }
 
-  // The last of --quiet, --status and --warn counts, as with sha256sum.
+  // The last of --quiet, --status and --warn takes effect, as in sha256sum.
   void choose_prints() {
     using Prints = CheckOptions::Prints;
     for (const CLI::Option *option : app_->parse_order()) {
@@ -237,7 +238,7 @@ class Hash : public Subcommand {
       if (outcome.failure == nullptr) {
         std::string line = to_line(outcome.digest, paths_[outcome.number], {tag, ends_by_zero_});
         (void)std::fwrite(line.data(), 1, line.size(), stdout);
-        OPENSSL_cleanse(line.data(), line.size());  // a derived key is a secret
+        OPENSSL_cleanse(line.data(), line.size());  // with -derive-key, the digest is a secret key
         return;
       }
       ++unread;
@@ -284,7 +285,7 @@ class Hash : public Subcommand {
   const HashAlgorithm *algorithm_ = nullptr;
   std::vector<std::string> paths_;
   std::optional<uint64_t> length_, leaf_bytes_;
-  std::optional<size_t> key_;  // the number of a secret
+  std::optional<size_t> key_;  // index into `secrets`
   std::optional<std::string> context_, customization_;
   bool is_check_ = false, is_verbose_ = false, has_tag_ = false, ends_by_zero_ = false;
   const CLI::App *app_ = nullptr;

@@ -38,7 +38,7 @@ Examples:
   lanecrypt bench aes --quick
 )";
 
-// Runs a subcommand of this program. argv[1] is its name.
+// Runs the subcommand that `kMake` creates. argv[1] is its name.
 template <std::unique_ptr<Subcommand> (*kMake)()>
 int start(int argc, char **argv) {
   return run_subcommand(argv[1], *kMake(), argc, argv, 2);
@@ -49,8 +49,8 @@ int start_bench(int, char **argv) { become_bench(argv); }
 struct Entry {
   const char *name;
   const char *summary;
-  int (*start)(int argc, char **argv);  // gives the exit code
-  bool has_words = false;               // commands of its own, as `slh-dsa sign`
+  int (*start)(int argc, char **argv);  // returns the exit code
+  bool has_words = false;               // has subcommands, such as `slh-dsa sign`
 };
 constexpr Entry kEntries[] = {
     {"enc", "encrypt a file, in the format of openssl enc", start<make_enc>},
@@ -75,8 +75,9 @@ const Entry *find_entry(std::string_view name) {
   return nullptr;
 }
 
-// `help enc` is `enc --help`, and `help slh-dsa sign` and `slh-dsa help sign` are
-// `slh-dsa sign --help`. Nothing if the words are none of these.
+// Translates a request for help: `help enc` becomes `enc --help`, and both `help slh-dsa sign` and
+// `slh-dsa help sign` become `slh-dsa sign --help`. Returns the new argument list, which ends with
+// a null pointer, or nothing if the arguments are not such a request.
 std::optional<std::vector<char *>> ask_for_help(int argc, char **argv) {
   static char help[] = "--help";
   const auto word = [&](int at) -> std::string_view { return at < argc ? argv[at] : ""; };
@@ -100,7 +101,7 @@ int run(int argc, char **argv) {
   }
   if (const Entry *const entry = find_entry(word)) return entry->start(argc, argv);
   const bool help = asks_for_help(word);
-  // What help is asked for, if that is no command.
+  // The word that is not a command: the first one, or the one after `help`.
   const std::string_view unknown = !help ? word : argc > 2 && argv[2][0] != '-' ? argv[2] : "";
   if (!unknown.empty() && !asks_for_help(unknown))
     return fail(ExitCode::kUsage,

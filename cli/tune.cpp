@@ -1,5 +1,4 @@
-// `lanecrypt tune`: measures devices beside the CPU, and shows which side is chosen from
-// which size on.
+// `lanecrypt tune`: measures the devices and the CPU, and shows from which size on each is chosen.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -31,7 +30,8 @@ Examples:
   lanecrypt tune --show         what is known
 )";
 
-// As OpenSSL has it, but for ciphertext stealing, of which it has one name for three ways.
+// Returns OpenSSL's name of the cipher in lower case. For ciphertext stealing, for which OpenSSL
+// has one name for three variants, it is this project's name.
 std::string cipher_name(const lc_tune_point &point) {
   const Mode &mode = mode_of(point.cipher);
   std::string name = mode.family(point.key_bytes) + (mode.steals() ? mode.name : mode.openssl);
@@ -69,13 +69,13 @@ nlohmann::ordered_json to_json(const Measured &measured) {
   return {{"id", measured.info.id}, {"name", measured.info.name}, {"points", points}};
 }
 
-// Bytes a nanosecond are GB/s.
+// Returns bytes per nanosecond, which is GB/s.
 double rate(uint64_t bytes, uint64_t ns) {
   return ns == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(ns);
 }
 
-// Prints for each kind the largest size, and the least one at which the device is sooner
-// than the CPU's best way.
+// Prints, for each kind of request, the rates at the largest size, and the smallest size from which
+// on the device is faster than the CPU's fastest method and from which on it costs less CPU time.
 void print_table(const Measured &measured) {
   fmt::print("{}, {}\n", measured.info.id, measured.info.name);
   fmt::print("  {:<22} {:<8} {:<9} {:>7} {:>10} {:>10} {:>10} {:>12} {:>12}\n", "CIPHER", "",

@@ -48,7 +48,7 @@ class Run : public Subcommand {
 
   void declare(CLI::App &app) override {
     app.description(kHelp);
-    // For the help alone: the program's words do not come to the parser.
+    // Only for the help. The parser does not get the program's words.
     app.add_option("PROGRAM", program_, "the program, and then its own arguments")
         ->option_text("[ARGUMENT...]");
     app.add_option("--devices,--device", devices_,
@@ -63,10 +63,10 @@ class Run : public Subcommand {
 
   void run(std::vector<SecretBytes>) override { wanted_ = true; }
 
-  // Whether a program is to be run, and not the help shown.
+  // Whether to run a program. False if only the help was shown.
   bool wanted() const { return wanted_; }
 
-  // The service's own options.
+  // Returns the options for the service.
   std::vector<std::string> service_arguments() const {
     std::vector<std::string> words;
     for (const auto &[option, value] :
@@ -80,14 +80,14 @@ class Run : public Subcommand {
   bool wanted_ = false;
 };
 
-// Where the program begins: at the first word that is no option, or behind "--". The words
-// from there on are the program's own.
+// Returns the index in argv where the program begins: the first word that is not an option, or
+// "--". All words from there on belong to the program.
 int find_program(int argc, char **argv, const std::vector<OptionName> &options) {
   int at = 2;
   for (; at < argc && argv[at][0] == '-' && std::strcmp(argv[at], "--") != 0; ++at) {
     const std::string_view word = argv[at];
     const std::string_view name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
-    // Its value is the next word. (With "=" the name is not the whole word.)
+    // The option's value is the next word. With "=", `name` is not an option's whole name.
     if (std::any_of(options.begin(), options.end(), [&](const OptionName &option) {
           return option.takes_value && option.written == name;
         }))
@@ -124,7 +124,7 @@ void tell_of_devices(const std::string &socket) {
   }
 }
 
-// Has OpenSSL in the program find the service.
+// Sets OPENSSL_CONF, so that OpenSSL in the program uses the service.
 void set_environment(const PrivateService &service) {
   const std::string module = find_provider_module();
   if (module.empty())
@@ -138,8 +138,8 @@ void set_environment(const PrivateService &service) {
   if (setenv("OPENSSL_CONF", path.c_str(), 1) != 0) throw_errno("cannot set OPENSSL_CONF", errno);
 }
 
-// Does not return unless the program cannot be run. What it inherits is what this process did:
-// its number, its parent, its group, its descriptors, and the signals that it ignores.
+// Executes the program. Returns only by throwing Failure. The program inherits what this process
+// inherited: its process ID, parent, process group, descriptors, and ignored signals.
 void become(char **argv) {
   (void)std::fflush(nullptr);
   execvp(argv[0], argv);
@@ -175,7 +175,7 @@ int start_run(int argc, char **argv) {
   } catch (const Failure &failure) {
     code = fail(failure.code(), failure.what());
   }
-  // The codes below are the program's own.
+  // Lower exit codes belong to the program.
   const bool is_program = code == int(ExitCode::kNoProgram) || code == int(ExitCode::kCannotRun);
   return code == 0 || is_program ? code : int(ExitCode::kRunFailed);
 }

@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What all of them do: ask the service at --socket.
+// Base class of the subcommands, which all query the service at --socket.
 class Question : public Subcommand {
  public:
   std::vector<OptionName> option_names() const override {
@@ -40,7 +40,7 @@ class Question : public Subcommand {
   std::string socket() const { return socket_.value_or(usual_socket()); }
   void end_with(ExitCode code) { code_ = int(code); }
 
-  // The service's own text, which is known to be of the right form, with `more` before it.
+  // Prints the service's JSON text, which has been checked, with `more` before it.
   static void print_json(const std::string &text, Json more) {
     more.update(Json::parse(text));
     fmt::print("{}\n", more.dump(2));
@@ -120,7 +120,7 @@ class Metrics : public Question {
       fmt::print("{}", metrics_text(&state));
     } catch (const Failure &failure) {
       if (failure.code() != ExitCode::kNoService) throw;
-      // That is an answer too: whoever collects it wants to know.
+      // No service is also a result, which the collector must see.
       complain(failure.what());
       fmt::print("{}", metrics_text(nullptr));
     }

@@ -20,7 +20,7 @@ void SlhDevices::declare(CLI::App &app) {
 }
 
 void SlhDevices::add_service_name(std::vector<OptionName> &names) {
-  // Its value may only follow '='.
+  // Its value must follow '='.
   names.push_back({"service", "service"});
   names.push_back({"service-owner", "service-owner", true});
 }
@@ -45,12 +45,12 @@ Context SlhDevices::open() const {
     options.service = service_->c_str();
     options.service_owner = service_owner_ ? service_owner_->c_str() : nullptr;
     options.devices = "none";
-    // Whoever listens at a path that was named signs what he likes. To verify takes a core a small
-    // part of what it takes to sign.
+    // Checks every signature: the service at a path that the user named may not be trustworthy.
+    // Verifying takes a core a small part of the time of signing.
     options.verify = LC_VERIFY_FULL;
   }
   Context context(options);
-  // If a device that was named is not here, that is an error, not a reason to use the CPU.
+  // A device that the user named must exist. The CPU is not used instead.
   if (!service_) (void)context.device_count();
   return context;
 }

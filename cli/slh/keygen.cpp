@@ -1,4 +1,5 @@
-// `lanecrypt slh-dsa keygen`: a key of SLH-DSA, or many, each in a file of its own.
+// `lanecrypt slh-dsa keygen` and `public`: generates one SLH-DSA key, or many, each in its own
+// file, and writes public keys.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -49,7 +50,7 @@ Example:
 )";
 
 constexpr uint64_t kMostKeys = 99999999;
-// So many keys are in memory at once.
+// The most keys in memory at once.
 constexpr uint64_t kKeysAtOnce = 4096;
 
 class Keygen : public Subcommand {
@@ -116,8 +117,9 @@ class Keygen : public Subcommand {
   }
 
  private:
-  // `write` gets the text of each, in order from number 0.
   using Write = std::function<void(uint64_t number, const SecretBytes &text)>;
+  // Generates `count` keys (FIPS 205, Algorithm 21, slh_keygen) and passes the PEM text of each to
+  // `write`, in order from number 0.
   void make(const Context &context, uint64_t count, const Write &write) const {
     const size_t key_bytes = 4 * lc_slh_dsa_hash_bytes(set_);
     for (uint64_t first = 0; first < count; first += kKeysAtOnce) {
@@ -137,7 +139,7 @@ class Keygen : public Subcommand {
 
   void make_one() const {
     Output output(file_, Output::Readers::kOwner);
-    // Made before any thread is started.
+    // The watch blocks signals in all later threads, so it is created before them.
     const InterruptWatch watch([&] { output.discard(); });
     const Context context = devices_.open();
     output.create();
@@ -147,12 +149,13 @@ class Keygen : public Subcommand {
     output.commit(true);
   }
 
-  // A key of a draft's set. Its state is there before it: without one it could sign nothing.
+  // Makes a key of a draft parameter set. Writes its state before it, because the key can sign
+  // nothing without a state.
   void make_with_state() const {
-    // Before the work of making the key.
+    // Checks the path before the expensive generation of the key.
     SignerState::check_place(*state_);
     Output output(file_, Output::Readers::kOwner);
-    // Made before any thread is started.
+    // The watch blocks signals in all later threads, so it is created before them.
     const InterruptWatch watch([&] { output.discard(); });
     const Context context = devices_.open();
     SlhKeyFile key;
@@ -197,7 +200,7 @@ class Keygen : public Subcommand {
     fmt::print("{}\n", report);
   }
 
-  // What is wrong with a file that is there, or "".
+  // Returns what is wrong with an existing file, or "".
   std::string look_at(const SecretBytes &text) const {
     SlhKeyFile key;
     if (std::string wrong = parse_slh_key(text, &key); !wrong.empty()) return wrong;
@@ -214,7 +217,7 @@ class Keygen : public Subcommand {
   bool quiet_ = false;
 };
 
-// As `openssl pkey -pubout`, for those who have no OpenSSL 3.5.
+// Does the same as `openssl pkey -pubout`, for users without OpenSSL 3.5.
 class Public : public Subcommand {
  public:
   std::vector<OptionName> option_names() const override {

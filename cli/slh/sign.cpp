@@ -1,4 +1,4 @@
-// `lanecrypt slh-dsa sign`: a signature beside each file.
+// `lanecrypt slh-dsa sign`: writes a signature file next to each file.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ Examples:
   lanecrypt slh-dsa sign --key key.pem --service *.tar
 )";
 
-// The output that is being written, which a signal discards.
+// The output that is being written. The thread of InterruptWatch can discard it.
 class CurrentOutput {
  public:
   void write(const SignedFile &file) {
@@ -88,7 +88,7 @@ class Sign : public Subcommand {
       throw Failure(ExitCode::kUsage, fmt::format("no --service signs by {}, of a draft",
                                                   lc_slh_dsa_name(messages_.set())));
     CurrentOutput output;
-    // Made before any thread is started.
+    // The watch blocks signals in all later threads, so it is created before them.
     const InterruptWatch watch([&] { output.discard(); });
     try {
       const Context context = devices_.open();

@@ -1,4 +1,4 @@
-// `lanecrypt slh-dsa verify`: whether the signature beside each file is right.
+// `lanecrypt slh-dsa verify`: checks the signature of each file.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
