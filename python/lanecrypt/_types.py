@@ -8,7 +8,7 @@ from typing import Any, Optional, Protocol, Union
 
 
 class _HasBuffer(Protocol):
-    """The buffer protocol, as type checkers know it for every release of Python."""
+    """The buffer protocol, in a form that type checkers know for every release of Python."""
 
     def __buffer__(self, flags: int, /) -> memoryview: ...
 

@@ -13,7 +13,7 @@
 namespace lanecrypt::python {
 namespace {
 
-// A tensor of DLPack's over the memory, which keeps the object.
+// A DLPack tensor for the memory. It keeps a reference to the Python object.
 struct Export {
   dlpack::DLManagedTensorVersioned versioned = {};
   dlpack::DLManagedTensor managed = {};
@@ -21,7 +21,7 @@ struct Export {
   PyObject *memory = nullptr;
 };
 
-// Called by whoever took the tensor, with or without the GIL.
+// Called by the consumer of the tensor, with or without the GIL.
 void delete_export(Export *exported) {
   const PyGILState_STATE state = PyGILState_Ensure();
   Py_DECREF(exported->memory);
@@ -86,7 +86,7 @@ nb::dict cuda_array_interface(DeviceMemory &memory) {
   told["typestr"] = "|u1";
   told["data"] = nb::make_tuple(reinterpret_cast<uintptr_t>(memory.address()), false);
   told["strides"] = nb::none();
-  told["stream"] = nb::none();  // jobs on it are over when they are told to be
+  told["stream"] = nb::none();  // no stream: jobs on the memory complete before their calls return
   told["version"] = 3;
   return told;
 }
@@ -104,13 +104,13 @@ DeviceMemory::DeviceMemory(nb::object context, const std::string &device, uint64
 }
 
 DeviceMemory::~DeviceMemory() {
-  // A child of fork has not got it.
+  // A forked child does not own the memory.
   if (pointer_ != nullptr && !context_.is_freed() && born_in_ == forks()) {
     try {
       (void)context_.call([&](lc_context *c) { return lc_free_device(c, device_, pointer_); },
                           Context::Purpose::kFreeing);
     } catch (nb::python_error &) {
-      // The interpreter is ending.
+      // The interpreter is exiting.
     }
   }
   if (is_lent_) context_.take_back();
