@@ -20,11 +20,13 @@
 namespace lanecrypt::cli {
 namespace {
 
-constexpr char kDevicesHelp[] = R"(Lists the devices that were found, in order of preference.
+constexpr char kDevicesHelp[] =
+    R"(Lists the devices that were found, in order of preference. Says why a device
+cannot be used.
 
 Examples:
   lanecrypt devices
-  lanecrypt devices --test --json     runs the known-answer tests on each
+  lanecrypt devices --test --json     runs the known-answer tests on each device
 )";
 
 std::string self_test_text(const lc_device_info &info) {
@@ -129,11 +131,11 @@ class Devices : public Subcommand {
 
   void declare(CLI::App &app) override {
     app.description(kDevicesHelp);
-    app.add_flag("--json", json_, "print JSON");
-    app.add_flag("--test", test_, "run each device's self-test now");
+    app.add_flag("--json", json_, "Prints JSON.");
+    app.add_flag("--test", test_, "Runs the self-test of each device now.");
     app.add_option("--devices,--device", devices_,
-                   "which are to be selected, as for enc; otherwise as LANECRYPT_DEVICES says, or "
-                   "every GPU")
+                   "Selects these devices, as for enc. The default is LANECRYPT_DEVICES, or every "
+                   "GPU.")
         ->option_text("LIST");
   }
 

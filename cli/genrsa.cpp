@@ -30,10 +30,10 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr char kGenrsaHelp[] =
-    R"(Makes RSA keys (FIPS 186-5, A.1.3), as PKCS#8 and PEM: one, on standard output or in
-a file, or with --count many, each in a file of its own, key-00000001.pem and so on. Only
-their owner can read the files. Keys that are in the folder already are kept: a run that
-was broken off goes on where it was.
+    R"(Makes RSA keys (FIPS 186-5, A.1.3) as PKCS#8 in PEM. Makes one key, on standard output or
+in a file, or with --count many, each in its own file: key-00000001.pem and so on. Only the
+owner can read the files. Existing keys in the folder are kept, so an interrupted run can be
+continued with the same command.
 
 Examples:
   lanecrypt genrsa 4096
@@ -198,39 +198,45 @@ class Genrsa : public Subcommand {
     app.description(kGenrsaHelp);
     CLI::Option *const plain_bits = app.add_option(
         "numbits", bits_,
-        fmt::format("bits of the modulus: even, 1024 to 16384; otherwise {}", kDefaultBits));
+        fmt::format("The bits of the modulus: even, from 1024 to 16384. The default is {}.",
+                    kDefaultBits));
     plain_bits->option_text("B");
-    app.add_option("--bits", bits_, "the same")->option_text("B")->excludes(plain_bits);
+    app.add_option("--bits", bits_, "The same as numbits.")->option_text("B")->excludes(plain_bits);
     app.add_option("--exponent", exponent_,
-                   "the public exponent, from 65537 to 2^256-1, decimal or 0x...; otherwise 65537")
+                   "The public exponent, from 65537 to 2^256-1, decimal or hexadecimal (0x...). "
+                   "The default is "
+                   "65537.")
         ->option_text("E");
     CLI::Option *const file =
-        app.add_option("--out", file_, "where the key goes; otherwise standard output")
+        app.add_option("--out", file_,
+                       "Writes the key to this file. The default is standard output.")
             ->option_text("F");
     CLI::Option *const count =
-        app.add_option("--count", count_, "how many keys the folder is to have")
+        app.add_option("--count", count_, "Fills the folder up to this number of keys.")
             ->option_text("N")
             ->excludes(file);
     CLI::Option *const folder =
-        app.add_option("--out-dir", folder_, "the folder of the keys; made where it is not there")
+        app.add_option("--out-dir", folder_,
+                       "Writes the keys to this folder, which is created if necessary.")
             ->option_text("D")
             ->excludes(file)
             ->needs(count);
     count->needs(folder);
     CLI::Option *const devices =
         app.add_option("--devices,--device", devices_,
-                       "on which devices; otherwise as LANECRYPT_DEVICES says, or every GPU")
+                       "Uses these devices. The default is LANECRYPT_DEVICES, or every GPU.")
             ->option_text("LIST");
     CLI::Option *const service =
         app.add_flag("--service{auto}", service_,
-                     "by lanecryptd: the usual one, or with --service=PATH the one at that socket");
+                     "Uses the service lanecryptd; with --service=PATH, the one at that socket.");
     service->excludes(devices);
     app.add_option("--service-owner", service_owner_,
-                   "whose socket may be used, beside root's and this user's")
+                   "Accepts a socket of this user too, besides those of root and the current user.")
         ->option_text("USER")
         ->needs(service);
-    app.add_flag("--require-gpu", require_device_, "fail rather than search on the CPU");
-    app.add_flag("--quiet", quiet_, "no progress line and no report");
+    app.add_flag("--require-gpu", require_device_,
+                 "Fails if no device can be used, instead of using the CPU.");
+    app.add_flag("--quiet", quiet_, "Prints no progress line and no report.");
   }
 
   void run(std::vector<SecretBytes>) override {

@@ -23,9 +23,8 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr char kHelp[] =
-    R"(Encrypts and decrypts files with AES, SM4, Camellia or ARIA, hashes files, signs them
-with SLH-DSA, and makes keys, on graphics processors. Runs programs that use OpenSSL with a
-device.
+    R"(Encrypts and decrypts files with AES, SM4, Camellia or ARIA, hashes files, signs files
+with SLH-DSA, and makes keys, on GPUs. Runs programs that use OpenSSL with a GPU.
 
 Examples:
   lanecrypt enc -aes-256-ctr -pbkdf2 -in disk.img -out disk.img.enc
@@ -53,16 +52,16 @@ struct Entry {
   bool has_words = false;               // has subcommands, such as `slh-dsa sign`
 };
 constexpr Entry kEntries[] = {
-    {"enc", "encrypt a file, in the format of openssl enc", start<make_enc>},
-    {"dec", "decrypt a file of lanecrypt enc or openssl enc", start<make_dec>},
-    {"hash", "print or check the digests of files", start<make_hash>},
-    {"genrsa", "make RSA keys, one or many", start<make_genrsa>},
-    {"slh-dsa", "make keys and signatures of SLH-DSA, and verify them", start_slh_dsa, true},
-    {"run", "run a program that uses OpenSSL, with a service of its own", start_run},
-    {"service", "what the service lanecryptd does", start_service, true},
-    {"devices", "list the devices", start<make_devices>},
-    {"bench", "measure", start_bench},
-    {"tune", "measure what runs where", start<make_tune>},
+    {"enc", "Encrypts a file in the format of openssl enc.", start<make_enc>},
+    {"dec", "Decrypts a file of lanecrypt enc or openssl enc.", start<make_dec>},
+    {"hash", "Prints or checks the digests of files.", start<make_hash>},
+    {"genrsa", "Makes one or many RSA keys.", start<make_genrsa>},
+    {"slh-dsa", "Makes SLH-DSA keys, signs files, and verifies signatures.", start_slh_dsa, true},
+    {"run", "Runs a program that uses OpenSSL, with a private service.", start_run},
+    {"service", "Prints the state of the service lanecryptd.", start_service, true},
+    {"devices", "Lists the devices.", start<make_devices>},
+    {"bench", "Runs benchmarks.", start_bench},
+    {"tune", "Measures which requests should run on which device.", start<make_tune>},
 };
 
 bool asks_for_help(std::string_view word) {
@@ -107,10 +106,11 @@ int run(int argc, char **argv) {
     return fail(ExitCode::kUsage,
                 fmt::format("unknown command '{}' (see lanecrypt --help)", unknown));
   std::string usage = fmt::format(
-      "{}\nUsage: lanecrypt COMMAND [OPTIONS]; `lanecrypt help COMMAND` says more.\n", kHelp);
+      "{}\nUsage: lanecrypt COMMAND [OPTIONS]; `lanecrypt help COMMAND` describes a command.\n",
+      kHelp);
   for (const Entry &entry : kEntries)
     usage += fmt::format("  {:<10}{}\n", entry.name, entry.summary);
-  usage += fmt::format("  {:<10}{}\n", "--version", "print the version");
+  usage += fmt::format("  {:<10}{}\n", "--version", "Prints the version.");
   if (!help) {
     say(usage);
     return static_cast<int>(ExitCode::kUsage);

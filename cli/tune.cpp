@@ -20,14 +20,14 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr char kTuneHelp[] =
-    R"(Measures what devices and the CPU take for requests of all kinds and sizes, and
-keeps it for programs that ask where a request belongs. Nothing else should run
-on the machine meanwhile.
+    R"(Measures how long devices and the CPU take for requests of all kinds and sizes, and
+stores the results. Programs use them to choose where a request runs. Nothing else should
+run on the machine meanwhile.
 
 Examples:
   lanecrypt tune                measures every selected device
-  lanecrypt tune --quick        only what is asked for most; a second
-  lanecrypt tune --show         what is known
+  lanecrypt tune --quick        measures only the most common requests, in a second
+  lanecrypt tune --show         prints the stored results
 )";
 
 // Returns OpenSSL's name of the cipher in lower case. For ciphertext stealing, for which OpenSSL
@@ -127,11 +127,13 @@ class Tune : public Subcommand {
 
   void declare(CLI::App &app) override {
     app.description(kTuneHelp);
-    app.add_flag("--json", json_, "print JSON, with every point");
-    CLI::Option *show = app.add_flag("--show", show_, "measure nothing: show what is known");
-    app.add_flag("--quick", quick_, "measure only what is asked for most")->excludes(show);
-    app.add_option("--devices,--device", devices_,
-                   "which, as for enc; otherwise as LANECRYPT_DEVICES says, or every GPU")
+    app.add_flag("--json", json_, "Prints JSON with every measured point.");
+    CLI::Option *show =
+        app.add_flag("--show", show_, "Prints the stored results and measures nothing.");
+    app.add_flag("--quick", quick_, "Measures only the most common requests.")->excludes(show);
+    app.add_option(
+           "--devices,--device", devices_,
+           "Measures these devices, as for enc. The default is LANECRYPT_DEVICES, or every GPU.")
         ->option_text("LIST");
   }
 

@@ -28,8 +28,8 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr char kHelp[] =
-    R"(Runs a program with the OpenSSL provider gpu and a service, lanecryptd, of its
-own. The service ends with the program. The exit status is the program's.
+    R"(Runs a program with the OpenSSL provider gpu and a private service (lanecryptd). The
+service stops when the program ends. The exit status is that of the program.
 
 Examples:
   lanecrypt run openssl speed -elapsed -seconds 3 -async_jobs 64 rsa2048
@@ -49,14 +49,15 @@ class Run : public Subcommand {
   void declare(CLI::App &app) override {
     app.description(kHelp);
     // Only for the help. The parser does not get the program's words.
-    app.add_option("PROGRAM", program_, "the program, and then its own arguments")
+    app.add_option("PROGRAM", program_, "The program, followed by its own arguments.")
         ->option_text("[ARGUMENT...]");
-    app.add_option("--devices,--device", devices_,
-                   "which devices the service uses, as for enc; otherwise as LANECRYPT_DEVICES "
-                   "says, or every GPU")
+    app.add_option(
+           "--devices,--device", devices_,
+           "The service uses these devices, as for enc. The default is LANECRYPT_DEVICES, or "
+           "every GPU.")
         ->option_text("LIST");
     app.add_option("--verify", verify_,
-                   "how much of a device's output the service checks; otherwise sampled")
+                   "Sets how much of a device's output the service checks. The default is sampled.")
         ->option_text("V")
         ->check(CLI::IsMember({"off", "sampled", "full"}));
   }

@@ -14,9 +14,10 @@ void SlhDevices::add_names(std::vector<OptionName> &names) {
 void SlhDevices::declare(CLI::App &app) {
   list_option_ =
       app.add_option("--devices,--device", list_,
-                     "on which devices; otherwise as LANECRYPT_DEVICES says, or every GPU")
+                     "Uses these devices. The default is LANECRYPT_DEVICES, or every GPU.")
           ->option_text("LIST");
-  app.add_flag("--require-gpu", require_, "fail rather than work on the CPU");
+  app.add_flag("--require-gpu", require_,
+               "Fails if no device can be used, instead of using the CPU.");
 }
 
 void SlhDevices::add_service_name(std::vector<OptionName> &names) {
@@ -28,10 +29,10 @@ void SlhDevices::add_service_name(std::vector<OptionName> &names) {
 void SlhDevices::declare_service(CLI::App &app) {
   CLI::Option *const service =
       app.add_flag("--service{auto}", service_,
-                   "by lanecryptd: the usual one, or with --service=PATH the one at that socket");
+                   "Uses the service lanecryptd; with --service=PATH, the one at that socket.");
   service->excludes(list_option_);
   app.add_option("--service-owner", service_owner_,
-                 "whose socket may be used, beside root's and this user's")
+                 "Accepts a socket of this user too, besides those of root and the current user.")
       ->option_text("USER")
       ->needs(service);
 }

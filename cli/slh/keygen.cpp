@@ -27,14 +27,15 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr char kKeygenHelp[] =
-    R"(Makes keys of SLH-DSA (FIPS 205, algorithm 21), as PKCS#8 and PEM: one, on standard output or
-in a file, or with --count many, each in a file of its own, key-00000001.pem and so on. Only
-their owner can read the files. Keys that are in the folder already are kept: a run that was
-broken off goes on where it was.
+    R"(Makes SLH-DSA keys (FIPS 205, algorithm 21) as PKCS#8 in PEM. Makes one key, on standard output
+or in a file, or with --count many, each in its own file: key-00000001.pem and so on. Only the
+owner can read the files. Existing keys in the folder are kept, so an interrupted run can be
+continued with the same command.
 
-The sets of SP 800-230, whose names end with 24, are a draft: the final text may have others. A
-device must make their keys, one a run. Beside the key --state gets the signer's state, which
-slh-dsa sign needs: keep it with the key, on one machine alone, and restore neither from a copy.
+The parameter sets of SP 800-230, whose names end with 24, are a draft: the final standard may
+differ. Their keys must be made on a device, one per run. --state gets the signer's state, which
+slh-dsa sign needs. Keep the state with the key, on only one machine, and never restore either
+from a copy.
 
 Examples:
   lanecrypt slh-dsa keygen --out key.pem SHA2-128s
@@ -43,7 +44,7 @@ Examples:
 )";
 
 constexpr char kPublicHelp[] =
-    R"(Writes the public key of a private one (RFC 9909), as PEM.
+    R"(Writes the public key of a private key (RFC 9909) as PEM.
 
 Example:
   lanecrypt slh-dsa public --key key.pem --out public.pem
@@ -74,24 +75,27 @@ class Keygen : public Subcommand {
         ->option_text("SET")
         ->required();
     CLI::Option *const file =
-        app.add_option("--out", file_, "where the key goes; otherwise standard output")
+        app.add_option("--out", file_,
+                       "Writes the key to this file. The default is standard output.")
             ->option_text("F");
     CLI::Option *const count =
-        app.add_option("--count", count_, "how many keys the folder is to have")
+        app.add_option("--count", count_, "Fills the folder up to this number of keys.")
             ->option_text("N")
             ->excludes(file);
     CLI::Option *const folder =
-        app.add_option("--out-dir", folder_, "the folder of the keys; made where it is not there")
+        app.add_option("--out-dir", folder_,
+                       "Writes the keys to this folder, which is created if necessary.")
             ->option_text("D")
             ->excludes(file)
             ->needs(count);
     count->needs(folder);
-    app.add_option("--state", state_,
-                   "of a set of the draft SP 800-230, where the signer's state goes")
+    app.add_option(
+           "--state", state_,
+           "Writes the signer's state to this file, for a parameter set of the draft SP 800-230.")
         ->option_text("F")
         ->excludes(count);
     devices_.declare(app);
-    app.add_flag("--quiet", quiet_, "no report");
+    app.add_flag("--quiet", quiet_, "Prints no report.");
   }
 
   void run(std::vector<SecretBytes>) override {
@@ -227,7 +231,8 @@ class Public : public Subcommand {
   void declare(CLI::App &app) override {
     app.description(kPublicHelp);
     app.add_option("--key", key_, "the key")->option_text("F")->required();
-    app.add_option("--out", file_, "where the public key goes; otherwise standard output")
+    app.add_option("--out", file_,
+                   "Writes the public key to this file. The default is standard output.")
         ->option_text("F");
   }
 

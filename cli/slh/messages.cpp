@@ -39,15 +39,17 @@ void SlhMessages::declare(CLI::App &app, const std::string &key_help,
   app.add_option(std::string("--") + signature_option_, signature_, signature_help)
       ->option_text("F");
   CLI::Option *const context =
-      app.add_option("--context", context_text_, "the context string, at most 255 bytes")
+      app.add_option("--context", context_text_, "Sets the context string, of at most 255 bytes.")
           ->option_text("TEXT");
-  app.add_option("--context-hex", context_hex_, "the same in hexadecimal")
+  app.add_option("--context-hex", context_hex_, "Sets the context string, in hexadecimal.")
       ->option_text("HEX")
       ->excludes(context);
-  app.add_option("--pre-hash", hash_name_,
-                 "the signature is of the file's digest by this hash: " + pre_hash_names())
+  app.add_option(
+         "--pre-hash", hash_name_,
+         "Signs or verifies the file's digest with this hash (HashSLH-DSA): " + pre_hash_names())
       ->option_text("HASH");
-  app.add_option("file", names_, "the files; otherwise standard input")->option_text("FILE ...");
+  app.add_option("file", names_, "The files. The default is standard input.")
+      ->option_text("FILE ...");
 }
 
 void SlhMessages::look_at_options() {

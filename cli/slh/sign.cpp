@@ -21,13 +21,13 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr char kSignHelp[] =
-    R"(Signs files by SLH-DSA (FIPS 205, algorithms 22 and 23), many in one batch. The signature of
+    R"(Signs files with SLH-DSA (FIPS 205, algorithms 22 and 23), many in one batch. The signature of
 FILE goes to FILE.sig, that of standard input to standard output. It is verified before it is
-written. A signature is hedged by fresh random numbers, unless --deterministic is given.
+written. Signatures are hedged with fresh random numbers, unless --deterministic is given.
 
-A key of a set of SP 800-230, which is a draft, may make 2^24 signatures. It needs --state, the
-file that keygen wrote beside it: it counts a signature before it is made, and has the upper levels
-of the key's tree. A device must make the signature.
+A key of a parameter set of the draft SP 800-230 may make at most 2^24 signatures. It needs
+--state, the file that keygen wrote with the key: each signature is counted there before it is
+made, and it contains the upper levels of the key's tree. The signature must be made on a device.
 
 Examples:
   lanecrypt slh-dsa sign --key key.pem *.tar
@@ -72,14 +72,14 @@ class Sign : public Subcommand {
 
   void declare(CLI::App &app) override {
     app.description(kSignHelp);
-    messages_.declare(app, "the private key", "where the signature of one file goes");
-    app.add_flag("--deterministic", is_deterministic_, "the same signature each time");
+    messages_.declare(app, "the private key", "Writes the signature of one file to this file.");
+    app.add_flag("--deterministic", is_deterministic_, "Makes the same signature each time.");
     app.add_option("--state", state_,
-                   "of a key of the draft SP 800-230, its state, which counts signatures")
+                   "Uses this state, which counts signatures, for a key of the draft SP 800-230.")
         ->option_text("F");
     devices_.declare(app);
     devices_.declare_service(app);
-    app.add_flag("--quiet", quiet_, "no report");
+    app.add_flag("--quiet", quiet_, "Prints no report.");
   }
 
   void run(std::vector<SecretBytes>) override {
