@@ -34,7 +34,8 @@ std::string unexpected(const CLI::ExtrasError &error, const CLI::App &app, const
   if (words.empty()) return error.what();
   // Leaves out the word's value and all following words, because they may be secrets.
   const std::string_view word = std::string_view(words[0]).substr(0, words[0].find('='));
-  if (also == nullptr || !word.starts_with("--")) return fmt::format("not expected: {}", word);
+  if (also == nullptr || !word.starts_with("--"))
+    return fmt::format("unexpected argument: {}", word);
   return fmt::format("there is no option and no {} '{}'; the help lists them", also,
                      word.substr(2));
 }

@@ -131,7 +131,7 @@ Choice choose_runner(const EncryptRequest &request, const Input &input, const Ou
             "both files lie in memory, where copies to a device take longer than the cipher: it "
             "ran on the CPU"};
   if (input.size() && *input.size() < kWorthADeviceBytes)
-    return {Runner::kDevice, "too small to be worth waking a device: it ran on the CPU"};
+    return {Runner::kDevice, "the input is too small for a device: it ran on the CPU"};
   return {};
 }
 

@@ -167,7 +167,7 @@ class Pipeline {
         if (!chunk) {  // continues with fewer buffers
           most_chunks_ = --chunks_made_;
           if (most_chunks_ == 0)
-            throw Failure(ExitCode::kFailed, "there is no memory for the data's buffers");
+            throw Failure(ExitCode::kFailed, "out of memory for the data buffers");
           continue;
         }
         chunks_.push_back(std::move(chunk));

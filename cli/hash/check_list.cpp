@@ -39,7 +39,9 @@ List read_list(const std::string &path, ChecksumParser &parser, bool warns) {
     if (!read || (path == "-" && read->name == "-")) {
       ++list.malformed;
       if (!warns) continue;
-      complain(fmt::format("{}: line {} is no digest of this hash and a name", name, number));
+      complain(
+          fmt::format("{}: line {} is malformed: it is not a digest of this hash and a file name",
+                      name, number));
       continue;
     }
     list.names.push_back(std::move(read->name));

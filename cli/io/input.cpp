@@ -67,7 +67,7 @@ size_t Input::read_descriptor(std::span<uint8_t> out) {
     pollfd events[] = {{descriptor_, POLLIN, 0}, {stop_.get(), POLLIN, 0}};
     if (poll(events, 2, -1) < 0 && errno == EINTR) continue;
     if (events[1].revents != 0)
-      throw Failure(ExitCode::kFailed, fmt::format("reading {} was given up", name_));
+      throw Failure(ExitCode::kFailed, fmt::format("reading {} was cancelled", name_));
     const ssize_t got = ::read(descriptor_, out.data() + done, out.size() - done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw_errno(fmt::format("cannot read {}", name_), errno);

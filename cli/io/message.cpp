@@ -93,7 +93,7 @@ void Message::read(Input &input) {
     if (room > most)
       throw Failure(ExitCode::kFailed,
                     fmt::format("{} has more than {} MiB, half of this machine's memory: only a "
-                                "file may be so long",
+                                "regular file may be larger",
                                 input.name(), most >> 20));
     void *const more = std::realloc(memory_, std::max<uint64_t>(room, 1));
     if (more == nullptr) throw std::bad_alloc();

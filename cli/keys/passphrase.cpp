@@ -62,7 +62,7 @@ Line read_line(int descriptor, size_t max_bytes, const Wanted &wanted, const std
     if (character == '\0')
       throw Failure(ExitCode::kUsage,
                     fmt::format("the {} in {} has a zero byte, {}", wanted.noun, what,
-                                wanted.may_cut ? "which OpenSSL would take for its end"
+                                wanted.may_cut ? "which OpenSSL would read as its end"
                                                : "but it is to be hexadecimal text"));
     if (bytes == max_bytes) {
       if (!wanted.may_cut)

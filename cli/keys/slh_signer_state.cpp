@@ -51,7 +51,8 @@ uint64_t number_at(const Octets &bytes, size_t at) {
 }
 
 [[noreturn]] void refuse(const std::string &path, const std::string &why) {
-  throw Failure(ExitCode::kBadData, fmt::format("'{}' is no such state: {}", path, why));
+  throw Failure(ExitCode::kBadData,
+                fmt::format("'{}' is not a valid signer's state: {}", path, why));
 }
 
 // Returns the first most + 1 bytes of a file that only its owner can write, or nothing if there is
@@ -188,11 +189,11 @@ uint64_t SignerState::open_sealed(const std::string &path, std::string_view what
   const size_t number = head.size() - kNumberBytes;
   if (bytes.size() != head.size() + rest + kMacBytes) refuse(path, "its length is wrong");
   if (!std::equal(head.begin(), head.begin() + ptrdiff_t(number), bytes.begin()))
-    refuse(path, "it is of another key");
+    refuse(path, "it belongs to another key");
   const size_t sealed = head.size() + rest;
   const Octets mac = mac_of(mac_key_, std::span(bytes).first(sealed));
   if (CRYPTO_memcmp(mac.data(), &bytes[sealed], kMacBytes) != 0)
-    refuse(path, "it was changed by one who has not the key");
+    refuse(path, "its authentication code is wrong: it was changed without the key");
   if (to != nullptr) to->assign(&bytes[head.size()], &bytes[sealed]);
   return number_at(bytes, number);
 }

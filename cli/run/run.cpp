@@ -130,7 +130,7 @@ void set_environment(const PrivateService &service) {
   const std::string module = find_provider_module();
   if (module.empty())
     throw Failure(ExitCode::kFailed,
-                  "no gpu.so lies where it is built or installed (LANECRYPT_PROVIDER builds it)");
+                  "the provider gpu.so is not installed (LANECRYPT_PROVIDER builds it)");
   const Configuration configuration =
       make_configuration(usual_configuration(), {module, service.socket()});
   write_new_file(service.folder, "openssl.cnf", configuration.text);
