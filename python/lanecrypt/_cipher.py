@@ -26,7 +26,7 @@ class _Mode(NamedTuple):
     key_sizes: tuple[int, ...]
     iv_bytes: int = 16
     continuation: Optional[str] = None
-    """None: a message cannot be given in pieces."""
+    """None if a message cannot be processed in pieces."""
     has_data_units: bool = False
 
 

@@ -16,37 +16,42 @@ class Device(NamedTuple):
     """A device of this machine."""
 
     id: str
-    """Its name in Context(devices=...) and in counters(): "cuda:0", "opencl:1"."""
+    """The name in Context(devices=...) and in counters(), such as "cuda:0" or "opencl:1"."""
     api: str
-    """"cuda", "opencl", "gl", or "host", the emulator of builds for tests."""
+    """The API: "cuda", "opencl", "gl", or "host" for the emulator in test builds."""
     name: str
-    """The model, as its driver calls it."""
+    """The name of the model that the driver reports."""
     driver: str
     """The version of the driver or platform."""
     reason: str
-    """Why it is unusable or lost; "" otherwise."""
+    """Why the device is unusable or lost; "" otherwise."""
     memory_bytes: int
+    """The size of the device's memory."""
     compute_units: int
+    """The number of multiprocessors (CUDA) or compute units."""
     is_gpu: bool
-    """False for a device that computes on the CPU."""
+    """False for a device that runs on the CPU."""
     selected: bool
-    """Whether this context sends work there by itself."""
+    """Whether this context sends work to the device by default."""
     state: str
-    """"untried", "ready", "unusable" or "lost"."""
+    """The state for ciphers: "untried", "ready", "unusable" or "lost"."""
     rsa_state: str
-    """The same for RSA."""
+    """The state for RSA, with the same values."""
 
 
 class Counters(NamedTuple):
     """What a device or the CPU has done since its context was opened."""
 
     jobs: int
+    """Jobs of which at least one byte was processed here."""
     bytes: int
+    """Bytes of data that were processed here."""
     launches: int
-    """Kernels started; 0 for the CPU."""
+    """Kernels launched; 0 for the CPU."""
     failures: int
+    """Launches, copies, self-tests and checks that failed."""
     operations: int
-    """Of RSA: operations, and rounds of tests of primes."""
+    """RSA operations, and rounds of primality tests."""
 
 
 _FALLBACK = {"cpu": 0, "none": 1}

@@ -23,14 +23,14 @@ class _HasCudaArrayInterface(Protocol):
 
 
 BytesLike = Union[bytes, bytearray, memoryview]
-"""What functions return bytes for."""
+"""The types for which functions return bytes."""
 
 Data = Union[_HasBuffer, _HasDlpack, _HasCudaArrayInterface]
 """A bytes-like object or an array."""
 
 ManyBytes = Union[Sequence[bytes], Sequence[bytearray], Sequence[memoryview]]
 Many = Union[Data, Sequence[Data]]
-"""An array of rows, or a sequence."""
+"""Many messages: an array with one per row, or a sequence."""
 
 Aad = Optional[Data]
 ManyAads = Union[Data, Sequence[Optional[Data]], None]

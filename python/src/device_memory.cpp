@@ -136,10 +136,10 @@ void DeviceMemory::check_there() const {
 void bind_device_memory(nb::module_ &module) {
   nb::class_<DeviceMemory>(
       module, "DeviceMemory",
-      "Bytes on one device, for data that no framework holds there (Context.allocate()). They are\n"
-      "freed with this object. It is a one-dimensional array of bytes for every call of this "
-      "package and, on\n"
-      "a CUDA device, for other packages (__dlpack__, __cuda_array_interface__).")
+      "Memory on one device, for data that are not in an array of a framework. Context.allocate()\n"
+      "makes it, and it is freed with this object. All functions of this package take it as a\n"
+      "one-dimensional array of bytes. On a CUDA device, other packages can use it through\n"
+      "__dlpack__ or __cuda_array_interface__.")
       .def_prop_ro("nbytes", &DeviceMemory::bytes)
       .def_prop_ro("device", [](const DeviceMemory &memory) { return memory.id(); })
       .def(
@@ -149,7 +149,8 @@ void bind_device_memory(nb::module_ &module) {
             nb::cast<DeviceMemory &>(self).context().write(view, offset, data);
           },
           nb::arg("data"), nb::arg("offset") = 0,
-          "Copies a bytes-like object or an array in host memory to it, from `offset` on.")
+          "Copies a bytes-like object, or an array in host memory, into this memory from `offset` "
+          "on.")
       .def(
           "to_bytes",
           [](nb::handle self, std::optional<uint64_t> bytes, uint64_t offset) {
@@ -160,7 +161,7 @@ void bind_device_memory(nb::module_ &module) {
           },
           nb::arg("nbytes") = nb::none(), nb::arg("offset") = 0,
           nb::sig("def to_bytes(self, nbytes: int | None = None, offset: int = 0) -> bytes"),
-          "A copy of its bytes from `offset` on: of all, or of so many.")
+          "Returns a copy of `nbytes` bytes from `offset` on, or of all bytes from there.")
       .def("__dlpack__", &to_dlpack, nb::arg("words"),
            nb::sig("def __dlpack__(self, **words: object) -> typing.Any"))
       .def(
