@@ -116,7 +116,7 @@ def draw_r(papers):
             known = [(n + 0.16 * (step - 2), r["published"]) for n, r in rows if "published" in r]
             if known:
                 axes.plot(*zip(*known), "D", color=GREY, markersize=3.5)
-        axes.set_ylim(top=axes.get_ylim()[1] * 8)  # room for the legend
+        axes.set_ylim(top=axes.get_ylim()[1] * 8)  # space for the legend
         legend(axes, ncols=2)
     draw_grid(panels[1][0], papers)
     draw_over_time(panels[1][1], papers)

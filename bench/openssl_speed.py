@@ -33,7 +33,7 @@ CIPHERS = "aes-256-ctr,aes-256-cbc,aes-256-gcm,aes-256-xts,aes-256-ecb"
 SIZES = "16,64,256,1K,16K,1M,16M,256M"
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
 LEAST_LARGE, LEAST_SMALL, LARGE_BYTES = 0.95, 0.6, 1024
-# OpenSSL refuses longer ones, and `openssl speed` counts refusals as work.
+# OpenSSL refuses longer ones, and `openssl speed` counts a refusal as work.
 MOST_XTS_BYTES = 16 << 20
 
 def parse_size(text):
@@ -51,8 +51,9 @@ def size_text(size):
 
 
 def bytes_per_second(openssl, cipher, size, seconds, decrypt, environment):
-    """The rate of one run of `openssl speed`, from its line for machines:
-    +F:number:name:rates."""
+    """Returns the rate of one run of `openssl speed`, from its machine-readable line:
+    +F:number:name:rates.
+    """
     command = [openssl, "speed", "-mr", "-elapsed", "-seconds", str(seconds), "-bytes", str(size),
                "-evp", cipher] + (["-decrypt"] if decrypt else [])
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -83,7 +84,7 @@ def main():
     options = parser.parse_args()
     sizes = [parse_size(text) for text in options.sizes.split(",")]
     ciphers = options.ciphers.split(",")
-    # OpenSSL takes a path that is not absolute from its own folder of modules.
+    # OpenSSL resolves a relative path in its own folder of modules.
     module = pathlib.Path(options.module).resolve() / "gpu.so"
     if not module.is_file():
         sys.exit(f"openssl_speed: there is no {module}; build first, or name its folder by --module")

@@ -20,7 +20,7 @@ def size_text(size):
 
 
 def newest():
-    """The files of one machine, that of the newest file, from the newest on."""
+    """Returns the files of the machine of the newest file, newest first."""
     files = sorted(RESULTS.glob("*papers*.json"), key=lambda file: (file.name[:10], file.name), reverse=True)
     machines = [json.loads(file.read_text(encoding="utf-8"))["machine"]["cpu"] for file in files]
     return [file for file, machine in zip(files, machines) if machine == machines[0]]
@@ -57,7 +57,7 @@ class Papers:
             sys.exit("the files are not of one machine")
 
     def place(self, paper=None, quote=""):
-        """The machine, the date and the files, of all papers or of one."""
+        """Returns the machine, the dates and the files, for all papers or for one."""
         runs = {}
         for name, run, papers in self.sources:
             if paper is None or paper in papers:
@@ -69,14 +69,15 @@ class Papers:
                           for (date, openssl, commit), names in runs.items()))
 
     def named(self, pattern):
-        """(match, result) of all results whose whole names match."""
+        """Yields (match, result) for all results whose whole names match."""
         for result in self.results:
             found = re.fullmatch(pattern, result["name"])
             if found:
                 yield found, result
 
     def result(self, name, **more):
-        """The first result of that name that has these fields, such as streams=100, or None."""
+        """Returns the first result with this name and these fields, such as streams=100, or None.
+        """
         return next((r for r in self.results if r["name"] == name
                      and all(r.get(key) == value for key, value in more.items())), None)
 

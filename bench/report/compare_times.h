@@ -1,5 +1,5 @@
-// Whether the times of a kernel tell one kind of keys or data from another: Welch's t, as
-// in dudect.
+// Tests whether the times of a kernel distinguish one kind of keys or data from another, with
+// Welch's t as in dudect.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace lanecrypt::bench {
 
-// One launch, with one key or any of many, and with equal data or varied data. Both kinds
-// are drawn at random for each launch.
+// One launch, with one key or any of many, and with equal or varied data. Both kinds are chosen at
+// random for each launch.
 struct TimedLaunch {
   double ns = 0;
   bool key_varies = false, data_varies = false;
