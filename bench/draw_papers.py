@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws docs/plots/papers-*.svg from the JSON of `lanecrypt bench papers`.
 
-Of several devices it draws those of one API: CUDA's, unless --api names another. H is
-always OpenGL's.
+If there are several devices, it draws those of one API: CUDA, unless --api names another. H is
+always OpenGL.
 
-There is a picture for each paper. It shows what was measured here, and as diamonds what
-the paper says (`published` in the results). All pictures of one call come from the files
-given, which must be of one machine. By default these are the newest of each paper in
-bench/results. A picture whose figures are in no file is left as it is, and named.
+There is one picture for each paper. It shows what was measured here, and as diamonds the paper's
+values (`published` in the results). All pictures of one call come from the given files, which must
+be from one machine. By default these are the newest files of each paper in bench/results. A picture
+whose figures are in no file is left unchanged, and named.
 """
 
 import argparse

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws the plots in docs/plots/ from the JSON of `lanecrypt bench`.
 
-Each plot takes all its figures from one file, the newest that has them, so it never shows
-two machines. A plot whose figures are in no file is left as it is, and named.
+Each plot takes all its figures from one file, the newest that has them, so it never mixes two
+machines. A plot whose figures are in no file is left unchanged, and named.
 """
 
 import argparse

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the provider gains or costs a program that knows nothing of it.
+"""Measures what the provider gains or costs an unmodified program.
 
-Runs `openssl speed -evp` over ciphers and sizes, in turn without the provider and with it
-preferred (`?provider=gpu`), in several rounds, so that other work of the machine disturbs
-both alike. Prints a table of the ratios of the medians, and writes the figures as JSON in
-the format of bench/results.
+Runs `openssl speed -evp` over ciphers and sizes, alternating without the provider and with it
+preferred (`?provider=gpu`), in several rounds, so that other work of the machine affects both
+alike. Prints a table of the ratios of the medians, and writes the figures as JSON in the format of
+bench/results.
 
 Usage: bench/openssl_speed.py [--module DIR] [--openssl PROGRAM] [--rounds N]
            [--seconds S] [--ciphers LIST] [--sizes LIST] [--decrypt]
            [--setting NAME=VALUE ...] [--out FILE] [--check]
 
-Without a --setting the provider leaves all to OpenSSL; in_process=yes allows devices, and
+Without a --setting the provider leaves everything to OpenSSL; in_process=yes allows devices, and
 cores=N several cores.
 
 --check exits with 1 if a ratio is below 0.95 from 1 KiB on, or below 0.6 for shorter sizes.

@@ -27,12 +27,11 @@ def newest():
 
 
 class Papers:
-    """The results of all files, which are of one machine.
+    """The results of all files, which are from one machine.
 
-    A paper's figures come from the first file that has them. Of several devices those of
-    one API are taken: their names end in `.cuda`, or in what else `api` is, and in `.device`
-    here. H, and the tests of M and R in the ways of 2007, are always OpenGL's and keep
-    `.gl`.
+    A paper's figures come from the first file that has them. If there are several devices, those of
+    one API are used: their names end in `.cuda`, or in `.` and `api`, and in `.device` here. H, and
+    the tests of M and R with the methods of 2007, are always OpenGL and keep `.gl`.
     """
 
     def __init__(self, files, api="cuda"):
@@ -51,7 +50,7 @@ class Papers:
                 for result in run["results"] if result["name"][0] in papers]
         self.sources.sort(key=lambda source: source[0])
         runs = [run for _, run, _ in self.sources]
-        # OpenGL gives the same card a longer name.
+        # OpenGL reports a longer name for the same GPU.
         self.machine = min((run["machine"] for run in runs), key=lambda m: len(m["gpu"]) or 999)
         if len({run["machine"]["cpu"] for run in runs}) > 1:
             sys.exit("the files are not of one machine")

@@ -1,20 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the provider costs each process: its start, its end and its memory.
+"""Measures what the provider costs each process: its start, its exit and its memory.
 
-Starts: whole runs of `openssl`, in turn without the provider and with it at its default
-settings. Ends: test_client (tests/process/) works in many threads and ends in every way at
-random moments. The script counts the processes that hang, and those that end otherwise than
-they were told. It also measures how long the end of a process takes, alone and among many,
-beside bare programs that start NVIDIA's driver and end. Memory: what a process takes of the
-host's and of a card's. Prints tables, and writes the figures as JSON in the format of
-bench/results.
+Starts: whole runs of `openssl`, alternating without the provider and with it at its default
+settings. Exits: test_client (tests/process/) works in many threads and exits in every way at random
+moments. The script counts the processes that hang, and those that exit otherwise than requested. It
+also measures how long the exit of a process takes, alone and among many, compared with plain
+programs that start NVIDIA's driver and exit. Memory: how much host and GPU memory a process uses.
+Prints tables, and writes the figures as JSON in the format of bench/results.
 
 Usage: bench/process_costs.py [--build DIR] [--openssl PROGRAM] [--runs N] [--ends N]
            [--devices LIST] [--settings LIST] [--minutes N] [--out FILE]
 
---ends N     tries each way of ending, with each of the settings, by N processes (0: only starts)
---minutes N  stops the survey of ends after so long, and says how many it has tried
+--ends N     tries each way of exiting, with each of the settings, with N processes (0: only starts)
+--minutes N  stops the test of exits after N minutes, and says how many it has tried
 """
 
 import argparse

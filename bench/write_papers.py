@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the tables of docs/lab/papers.md from the JSON of `lanecrypt bench papers`.
 
-A table stands between `<!-- table NAME -->` and `<!-- end -->`. The script replaces only
-what is between these. A table whose figures are in no file is left as it is, and named.
-Figures of the papers that the JSON does not carry are in this file.
+A table is between `<!-- table NAME -->` and `<!-- end -->`. The script replaces only the text
+between these. A table whose figures are in no file is left unchanged, and named. Figures of the
+papers that the JSON does not contain are in this file.
 """
 
 import argparse

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures how decryption by actors of Ray grows with the GPUs of one machine: on data that the actors
-make themselves, and on blocks that come through Ray's object store. Prints a table, and writes JSON in
-the form of bench/results.
+"""Measures how decryption in Ray actors scales with the GPUs of one machine: on data that the
+actors make themselves, and on blocks that come through Ray's object store. Prints a table, and
+writes JSON in the format of bench/results.
 
 Usage: PYTHONPATH=build/python/site python3 bench/python/scale.py [--gpus 1,2] [--json FILE] [--small]
 
---small: tiny sizes in the emulator's memory, on GPUs that Ray is told of, to try the script itself.
-Its figures say nothing.
+--small: tiny sizes in the emulator's memory, with GPUs that Ray is told to assume, to test the
+script itself. Its figures are meaningless.
 
-    ray.decrypt.N-gpus          segments of 1 MiB by AES-256-GCM, from the card's memory to it
-    ray.decrypt.store.N-gpus    blocks of the store, copied to the card and decrypted there
+    ray.decrypt.N-gpus          segments of 1 MiB with AES-256-GCM, from GPU memory to GPU memory
+    ray.decrypt.store.N-gpus    blocks of the store, copied to the GPU and decrypted there
     ray.decrypt.through.N-gpus  the same, and the plaintext copied back and put into the store
 
-All actors of a run work at the same time, each with a GPU of its own; the rate is that of all. Each
-first checks what it decrypts, and that the card does the work.
+All actors of a run work at the same time, each with its own GPU; the rate is that of all. Each
+first checks what it decrypts, and that the GPU does the work.
 """
 
 import argparse

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the Python package on tensors, from PyTorch on a CUDA card, beside pyca/cryptography's
-encrypt_into on the same host. Prints a table, and writes JSON in the form of bench/results.
+"""Measures the Python package on PyTorch tensors on a CUDA GPU, compared with pyca/cryptography's
+encrypt_into on the same host. Prints a table, and writes JSON in the format of bench/results.
 
 Usage: PYTHONPATH=build/python/site python3 bench/python/tensors.py [--json FILE] [--small]
 
---small: tiny sizes in the emulator's memory, without PyTorch, to try the script itself. Its
-figures say nothing.
+--small: tiny sizes in the emulator's memory, without PyTorch, to test the script itself. Its
+figures are meaningless.
 
-Each case first checks bytes: a part of what it made against OpenSSL on the CPU, and that the card
-did the work. Then it is run until its time is spent, and the median counts. GB/s are of text.
+Each case first checks bytes: a part of its output against OpenSSL on the CPU, and that the GPU did
+the work. Then it runs until its time has passed; the result is the median. GB/s count the text.
 """
 
 import argparse

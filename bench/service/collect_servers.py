@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Copies the TLS servers of this machine into a folder, with the libraries that they load, for a
-machine that has none and no network: handshakes.py takes them from there by --root. The C and
-C++ libraries and OpenSSL are that machine's own.
+machine that has neither servers nor a network: handshakes.py uses them with --root. The C and C++
+libraries and OpenSSL are not copied: those of the other machine are used.
 
 Usage: bench/service/collect_servers.py FOLDER [NAME ...]
-  NAME  of nginx, haproxy, apache2, stunnel4, postgresql; all but the last, which is large
+  NAME  from nginx, haproxy, apache2, stunnel4, postgresql; by default all but the last, which is large
 """
 
 import os

@@ -1,31 +1,35 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What lanecryptd gains or costs TLS servers: whole handshakes a second, in turn with OpenSSL
-alone and through the service, with no session resumed.
+"""Measures what lanecryptd gains or costs TLS servers.
+
+Measures full handshakes per second, alternating with OpenSSL alone and with the service, without
+session resumption.
 
 The servers and the service share three eighths of the cores, and visitors (handshake_client) have
-the others, so that it is not they who limit the rate. The service's counters must show whether it did the work. Prints the figures as it goes,
-and a table last, and writes them as JSON in the format of bench/results.
+the others, so that the visitors do not limit the rate. The service's counters must show whether it
+did the work. Prints the figures while it runs, and a table at the end, and writes them as JSON in
+the format of bench/results.
 
 Usage: bench/service/handshakes.py [--build DIR] [--devices LIST] [--servers LIST] [--bits LIST]
            [--tls LIST] [--seconds S] [--runs N] [--root DIR] [--set NAME=VALUE ...]
            [--ways LIST] [--server-cores N] [--small] [--commit HASH] [--out FILE]
        bench/service/handshakes.py --endure N [the same options]
 
---servers  of nginx-16,nginx-64,nginx-256,haproxy,haproxy-async,apache-prefork-64,
+--servers  from nginx-16,nginx-64,nginx-256,haproxy,haproxy-async,apache-prefork-64,
            apache-event-256,stunnel,postgresql, and smaller ones: see tls_servers.py
---ways     of openssl,service,service-always; the last is with `rsa = always`, and not done by
+--ways     from openssl,service,service-always; the last is with `rsa = always`, and not the
            default
---small    one small server for a moment: it shows only that the script works
---server-cores  so many cores for the servers and the service
---root     a folder with the programs and libraries of unpacked packages, or what
+--small    one small server for a moment, which shows only that the script works
+--server-cores  the number of cores for the servers and the service
+--root     a folder with the programs and libraries of unpacked packages, or the folder that
            collect_servers.py made
 --set      a setting of the provider
---endure   N handshakes with an nginx that is reloaded all the while, whose workers are killed,
-           and whose service is killed, stopped and started again. Fails if one handshake fails,
-           other than those that a killed worker had. It is done in the last of the ways: with
-           `--ways openssl` it shows what nginx itself does
---workers  so many workers of that nginx; 64 by default, since few workers sign on their cores
+--endure   N handshakes with an nginx that is reloaded all the time, whose workers are killed,
+           and whose service is killed, stopped and started again. Fails if a handshake fails,
+           except those of a killed worker. It uses the last of the ways: with `--ways openssl` it
+           shows what nginx itself does
+--workers  the number of workers of that nginx; 64 by default, because few workers sign on their
+           own cores
 """
 
 import argparse

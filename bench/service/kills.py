@@ -2,20 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kills lanecryptd under load, and its clients, at random moments.
 
-Of the service: several processes (sign_client) sign by ASYNC jobs and in threads, and verify
-each signature, while the service is killed, stopped, ended and started again. No operation may
-fail or be wrong. Of clients: processes are killed or stopped and killed amid their work. Then
-the service must have as many clients, keys, channels and open files as before, and serve the
-next client.
+The service: several processes (sign_client) sign with ASYNC jobs and in threads, and verify each
+signature, while the service is killed, paused, stopped and started again. No operation may fail or
+be wrong. The clients: processes are killed, or paused and killed, during their work. Afterwards the
+service must have as many clients, keys, channels and open files as before, and serve the next
+client.
 
 Usage: bench/service/kills.py [--build DIR] [--devices LIST] [--services N] [--kills N]
            [--most-seconds S] [--client-kills N] [--bits N] [--set NAME=VALUE ...] [--seed N]
            [--small] [--commit HASH] [--out FILE]
 
---services  so many services share the kills, side by side on the same devices, each with clients
-            of its own: most of a kill's time passes until the service has opened its devices again
---most-seconds  after so long no service is killed any more, and what was done until then counts
---small     few kills: it shows only that the script works
+--services  N services share the kills, in parallel on the same devices, each with its own clients:
+            most of a kill's time passes until the service has opened its devices again
+--most-seconds  after S seconds no service is killed any more; the results so far count
+--small     few kills, which show only that the script works
 """
 
 import argparse

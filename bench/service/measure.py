@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What lanecryptd gains or costs the processes of a machine that sign with RSA, ML-DSA or SLH-DSA.
+"""Measures what lanecryptd gains or costs processes that sign with RSA, ML-DSA or SLH-DSA.
 
-Many processes (sign_client) sign in the same windows of time, in turn in each of these ways:
-by OpenSSL alone, by the service, by a device inside each process (`in_process = yes`), and
-the last with NVIDIA's MPS, where it is there. The first and the last signatures of each job
-are verified, and the service's counters must show that it did the work. Prints the figures
-as it goes, and a table last, and writes them as JSON in the format of bench/results.
+Many processes (sign_client) sign in the same windows of time, alternating between these ways:
+OpenSSL alone, the service, a device inside each process (`in_process = yes`), and the last with
+NVIDIA's MPS, if it is installed. The first and the last signatures of each job are verified, and
+the service's counters must show that it did the work. Prints the figures while it runs, and a table
+at the end, and writes them as JSON in the format of bench/results.
 
 Usage: bench/service/measure.py [--build DIR] [--devices LIST] [--seconds S] [--runs N]
            [--cases LIST] [--ways LIST] [--small] [--commit HASH] [--out FILE]
 
---cases  of 16x64,16x256,256x1,1x64,4096,own-keys,lone,start, and, with OpenSSL 3.5 and later alone,
-         ml-dsa,slh-dsa-128s,slh-dsa-128f; all but these by default
---ways   of openssl,service,in-process,mps; all by default
---small  few processes and short keys, for the emulator: it shows only that the script works
+--cases  from 16x64,16x256,256x1,1x64,4096,own-keys,lone,start, and, only with OpenSSL 3.5 and later,
+         ml-dsa,slh-dsa-128s,slh-dsa-128f; by default all but the last three
+--ways   from openssl,service,in-process,mps; all by default
+--small  few processes and short keys, for the emulator, which shows only that the script works
 """
 
 import argparse

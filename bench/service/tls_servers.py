@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TLS servers that bench/service/handshakes.py measures: their configurations, their start and
-their end. Each shows the certificate of a folder with key.pem, certificate.pem and both.pem
-(both in one file), and resumes no session."""
+"""The TLS servers that bench/service/handshakes.py measures: their configurations, their start and
+their stop. Each uses the certificate of a folder with key.pem, certificate.pem and both.pem (both
+in one file), and resumes no session.
+"""
 
 import os
 import pathlib
