@@ -155,7 +155,7 @@ class Bench : public cli::Subcommand {
       throw cli::Failure(cli::ExitCode::kUsage, fmt::format("bench {} takes no --dir", what_));
     if (launches_ && what_ != "timing")
       throw cli::Failure(cli::ExitCode::kUsage, fmt::format("bench {} takes no --launches", what_));
-    // For the papers it is a folder.
+    // For the papers, the path is a folder.
     if (!out_.empty() && what_ == "papers") {
       std::error_code error;
       std::filesystem::create_directories(out_, error);
@@ -165,7 +165,7 @@ class Bench : public cli::Subcommand {
       folder_ = out_;
       out_ = fmt::format("{}/papers{}.json", out_, paper_.empty() ? "" : "-" + paper_);
     }
-    // Checks, before anything is measured, that it can be written.
+    // Checks that the file can be written before anything is measured.
     if (!out_.empty()) cli::Output(out_, cli::Output::Readers::kByUmask);
     try {
       measure();
@@ -178,11 +178,11 @@ class Bench : public cli::Subcommand {
   void measure() {
     const char *devices = devices_ ? devices_->c_str() : nullptr;
     const Context context(devices, LC_FALLBACK_NONE);
-    // Results are soon on the disk: all of them take minutes.
+    // Saves results early, because a complete run takes minutes.
     BenchLog log(only_, !quiet_ && isatty(STDERR_FILENO), [&](const auto &so_far) {
       if (!out_.empty()) write(json_of(machine_of(context), so_far));
     });
-    // OpenSSL looks for a name without a folder in its folder of modules.
+    // OpenSSL searches a relative path in its folder of modules.
     const std::string module =
         module_.empty() ? cli::find_provider_module() : std::filesystem::absolute(module_).string();
     if (what_ == "aes") bench_aes(context, quick_, log);
@@ -202,7 +202,7 @@ class Bench : public cli::Subcommand {
     report(machine_of(context), log.results());
   }
 
-  // A context chooses the form of its kernels when it opens a device.
+  // A context chooses the variant of its kernels when it opens a device.
   void measure_kernels(const char *devices, BenchLog &log) const {
     if (!process::kHasDiagnostics)
       throw cli::Failure(
@@ -242,8 +242,8 @@ class Bench : public cli::Subcommand {
     Machine machine = this_machine();
     const uint32_t count = context.device_count();
     for (uint32_t i = 0; i < count; i++) {
-      // Not every benchmark makes this context's device ready: RSA opens it in its own
-      // way, and the forms of AES were measured in other contexts.
+      // Not every benchmark opens the devices of this context: RSA opens them separately, and the
+      // variants of AES were measured in other contexts.
       if (!context.device(i).selected || lc_device_test(context.get(), i) != LC_OK) continue;
       const lc_device_info info = context.device(i);
       machine.gpu += (machine.gpu.empty() ? "" : "; ") + std::string(info.name);
@@ -269,7 +269,7 @@ class Bench : public cli::Subcommand {
     output.commit(false);
   }
 
-  std::string folder_ = ".";  // for files of a benchmark's own
+  std::string folder_ = ".";  // for a benchmark's own files
   std::string what_, paper_, out_, module_, dir_;
   std::optional<std::string> devices_;
   std::vector<std::string> only_, libcrypto_;
