@@ -100,31 +100,34 @@ class Bench : public cli::Subcommand {
                    "what to measure: aes, rsa, pq, hash, host, kernels, timing or papers")
         ->required()
         ->option_text("aes|rsa|pq|hash|host|kernels|timing|papers");
-    app.add_option("paper", paper_, "with papers: one alone")->option_text("R|H|M|W|S");
-    app.add_flag("--json", json_, "print JSON instead of a table");
-    app.add_option("--out", out_, "write the JSON to a file too; of papers, into a folder")
+    app.add_option("paper", paper_, "Runs only this paper, with papers.")->option_text("R|H|M|W|S");
+    app.add_flag("--json", json_, "Prints JSON instead of a table.");
+    app.add_option("--out", out_, "Also writes the JSON to a file; with papers, into a folder.")
         ->option_text("FILE|DIR");
     app.add_option("--devices,--device", devices_,
-                   "on which devices; otherwise as LANECRYPT_DEVICES says, or every GPU")
+                   "Measures these devices. The default is LANECRYPT_DEVICES, or every GPU.")
         ->option_text("LIST");
-    app.add_option("--only", only_, "results with one of these in their names alone")
+    app.add_option("--only", only_, "Measures only results whose names contain one of these texts.")
         ->delimiter(',')
         ->option_text("TEXT,...");
-    app.add_option("--module", module_,
-                   "with rsa, pq and host: the provider; otherwise the one built or installed with "
-                   "this command")
+    app.add_option(
+           "--module", module_,
+           "Uses this provider, with rsa, pq and host. The default is the one built or installed "
+           "with this command.")
         ->option_text("GPU.SO");
     app.add_option("--libcrypto", libcrypto_,
-                   "with pq: other versions of OpenSSL to measure beside this command's own")
+                   "Measures these versions of OpenSSL too, with pq, besides this command's own.")
         ->delimiter(',')
         ->option_text("FILE,...");
-    app.add_option("--dir", dir_, "with host: measure files too, in this folder (a RAM disk)")
+    app.add_option("--dir", dir_, "Measures files in this folder (a RAM disk) too, with host.")
         ->option_text("DIR");
-    app.add_option("--launches", launches_, "with timing: launches of each case")
+    app.add_option("--launches", launches_,
+                   "Makes this number of launches of each case, with timing.")
         ->check(CLI::Range(10u, 100000000u))
         ->option_text("N");
-    app.add_flag("--quick", quick_, "fewer ciphers, sizes and runs: under a minute");
-    app.add_flag("--quiet", quiet_, "do not say what is being measured");
+    app.add_flag("--quick", quick_,
+                 "Measures fewer ciphers and sizes in fewer runs, in less than a minute.");
+    app.add_flag("--quiet", quiet_, "Does not print what is being measured.");
   }
 
   void run(std::vector<cli::SecretBytes>) override {
