@@ -1,12 +1,12 @@
-// What the provider costs each call that OpenSSL's own ciphers do anyway: the CPU time of
-// an update, and of a whole message as `openssl speed` has it, of a few bytes to some KiB,
-// without the provider and with it in turn. It has no device.
+// Measures what the provider costs each call that OpenSSL's own ciphers do anyway: the CPU time of
+// an update, and of a whole message as in `openssl speed`, from a few bytes to some KiB,
+// alternating without and with the provider. The provider has no device.
 //
 //   cipher_calls [--module FILE] [--runs N] [--only TEXT] [--out FILE]
 //
-// Prints OpenSSL's time over the provider's, of the medians and of the least, for each
-// case whose name has TEXT in it, such as "gcm.message"; writes the figures in the form of
-// bench/results. Run it with LD_LIBRARY_PATH for another libcrypto than the machine's.
+// Prints OpenSSL's time divided by the provider's, for the medians and for the minima, for each
+// case whose name contains TEXT, such as "gcm.message"; writes the figures in the format of
+// bench/results. To use another libcrypto than the machine's, set LD_LIBRARY_PATH.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -29,8 +29,7 @@
 namespace lanecrypt::bench {
 namespace {
 
-// The length of one turn. It is short, so that what the machine does meanwhile affects
-// both alike.
+// The length of one turn. It is short, so that other activity of the machine affects both alike.
 constexpr double kTurnNs = 0.25e6;
 constexpr int kSizes[] = {16, 64, 256, 1024, 16384};
 constexpr const char *kCiphers[] = {"AES-256-CTR", "AES-256-CBC", "AES-256-GCM", "AES-256-XTS",
@@ -59,8 +58,8 @@ class Loop {
     for (size_t n = 0; n < sizeof key_; ++n) key_[n] = uint8_t(7 * n + 1);
   }
 
-  // ns of CPU time for a call. Each turn has a context of its own, at another place of
-  // the heap: with small pieces it shows how OpenSSL's tables lie in lines of the cache.
+  // Returns the CPU time per call in ns. Each turn has its own context, at another address of the
+  // heap: with small pieces, the time depends on how OpenSSL's tables are aligned to cache lines.
   double take_turn(const EVP_CIPHER *cipher) {
     const std::unique_ptr<uint8_t[]> gap(new uint8_t[16 + 16 * (random_() % 40)]);
     const cli::EvpContext context(EVP_CIPHER_CTX_new());

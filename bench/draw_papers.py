@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws docs/plots/papers-*.svg from the JSON of `lanecrypt bench papers`.
 
-Of several devices it draws those of one API: CUDA's, unless --api names another. H is
-always OpenGL's.
+If there are several devices, it draws those of one API: CUDA, unless --api names another. H is
+always OpenGL.
 
-There is a picture for each paper. It shows what was measured here, and as diamonds what
-the paper says (`published` in the results). All pictures of one call come from the files
-given, which must be of one machine. By default these are the newest of each paper in
-bench/results. A picture whose figures are in no file is left as it is, and named.
+There is one picture for each paper. It shows what was measured here, and as diamonds the paper's
+values (`published` in the results). All pictures of one call come from the given files, which must
+be from one machine. By default these are the newest files of each paper in bench/results. A picture
+whose figures are in no file is left unchanged, and named.
 """
 
 import argparse
@@ -116,7 +116,7 @@ def draw_r(papers):
             known = [(n + 0.16 * (step - 2), r["published"]) for n, r in rows if "published" in r]
             if known:
                 axes.plot(*zip(*known), "D", color=GREY, markersize=3.5)
-        axes.set_ylim(top=axes.get_ylim()[1] * 8)  # room for the legend
+        axes.set_ylim(top=axes.get_ylim()[1] * 8)  # space for the legend
         legend(axes, ncols=2)
     draw_grid(panels[1][0], papers)
     draw_over_time(panels[1][1], papers)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws the plots in docs/plots/ from the JSON of `lanecrypt bench`.
 
-Each plot takes all its figures from one file, the newest that has them, so it never shows
-two machines. A plot whose figures are in no file is left as it is, and named.
+Each plot takes all its figures from one file, the newest that has them, so it never mixes two
+machines. A plot whose figures are in no file is left unchanged, and named.
 """
 
 import argparse
@@ -34,7 +34,7 @@ class Run:
     results: list
 
     def curve(self, *names):
-        """(bytes, GB/s) of all results of these names, by bytes."""
+        """Returns (bytes, GB/s) of all results with these names, sorted by bytes."""
         points = {r["bytes"]: r["value"] for r in self.results if r["name"] in names}
         return sorted(points.items())
 
@@ -53,8 +53,9 @@ def read(path):
 
 
 def crossing(curve, other):
-    """The smallest size from which `curve` stays above `other`, both by size. After its last
-    point `other` is taken to stay level. None if there is no such size."""
+    """Returns the smallest size from which `curve` stays above `other`, which are both sorted by
+    size. `other` is assumed constant after its last point. None if there is no such size.
+    """
     def at(points, size):
         below = [p for p in points if p[0] <= size]
         return below[-1][1] if below else points[0][1]
@@ -85,9 +86,10 @@ LABEL_POINTS = 8
 
 
 def label_ends(axes, labels):
-    """Writes each (text, rate, colour) right of the axes at its rate, or as near to it as it
-    can without touching another label."""
-    axes.figure.canvas.draw()  # settles the axes' limits
+    """Writes each (text, rate, colour) to the right of the axes at its rate, or as near to it as
+    possible without touching another label.
+    """
+    axes.figure.canvas.draw()  # computes the limits of the axes
     point = axes.figure.dpi / 72
     line = LABEL_POINTS * 1.25 * point
 
@@ -105,7 +107,7 @@ def label_ends(axes, labels):
 
 
 def draw_aes_sizes(run, cipher="aes-128-ctr"):
-    """GB/s against size: the card, the bus and the CPU, with their crossings."""
+    """Plots GB/s against size: the device, the bus and the CPU, with their crossings."""
     card = run.curve(f"{cipher}.card-sweep.cuda", f"{cipher}.card.cuda")
     pinned = run.curve(f"{cipher}.pinned-sweep.cuda", f"{cipher}.pinned.cuda")
     ordinary = run.curve(f"{cipher}.pageable-sweep.cuda", f"{cipher}.pageable.cuda")
@@ -142,8 +144,9 @@ def draw_aes_sizes(run, cipher="aes-128-ctr"):
 
 
 def draw_rsa_batches(run, sizes=(2048, 3072, 4096, 8192)):
-    """Operations a second and the time of a batch, against the size of the batch, for each
-    length of key that the run has."""
+    """Plots operations per second and the time of a batch against the batch size, for each key
+    length of the run.
+    """
     curves = {}
     for bits in sizes:
         name = f"rsa-{bits}.private-batch"
@@ -179,7 +182,7 @@ def draw_rsa_batches(run, sizes=(2048, 3072, 4096, 8192)):
 
 
 def draw_host_cpu(run, cipher="aes-128-ctr", api="cuda"):
-    """How much of its core another task still gets beside a job, against the job's rate."""
+    """Plots how much of its core another task still gets during a job, against the job's rate."""
     lines = (
         (f"idle-pinned.{api}", "GPU, pinned memory", "#2166ac"),
         (f"idle-pageable.{api}", "GPU, ordinary memory", "#4393c3"),
@@ -210,8 +213,9 @@ def draw_host_cpu(run, cipher="aes-128-ctr", api="cuda"):
 
 
 def draw_handshakes(run):
-    """Handshakes a second of a server of many processes, against how many these are, by OpenSSL
-    alone and through the service, for each length of key."""
+    """Plots the handshakes per second of a server against its number of processes, with OpenSSL
+    alone and with the service, for each key length.
+    """
     rates = {}
     for result in run.results:
         found = re.fullmatch(r"handshakes\.nginx-(\d+)\.rsa-(\d+)-tls13\.(openssl|service)",

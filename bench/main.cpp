@@ -100,31 +100,34 @@ class Bench : public cli::Subcommand {
                    "what to measure: aes, rsa, pq, hash, host, kernels, timing or papers")
         ->required()
         ->option_text("aes|rsa|pq|hash|host|kernels|timing|papers");
-    app.add_option("paper", paper_, "with papers: one alone")->option_text("R|H|M|W|S");
-    app.add_flag("--json", json_, "print JSON instead of a table");
-    app.add_option("--out", out_, "write the JSON to a file too; of papers, into a folder")
+    app.add_option("paper", paper_, "Runs only this paper, with papers.")->option_text("R|H|M|W|S");
+    app.add_flag("--json", json_, "Prints JSON instead of a table.");
+    app.add_option("--out", out_, "Also writes the JSON to a file; with papers, into a folder.")
         ->option_text("FILE|DIR");
     app.add_option("--devices,--device", devices_,
-                   "on which devices; otherwise as LANECRYPT_DEVICES says, or every GPU")
+                   "Measures these devices. The default is LANECRYPT_DEVICES, or every GPU.")
         ->option_text("LIST");
-    app.add_option("--only", only_, "results with one of these in their names alone")
+    app.add_option("--only", only_, "Measures only results whose names contain one of these texts.")
         ->delimiter(',')
         ->option_text("TEXT,...");
-    app.add_option("--module", module_,
-                   "with rsa, pq and host: the provider; otherwise the one built or installed with "
-                   "this command")
+    app.add_option(
+           "--module", module_,
+           "Uses this provider, with rsa, pq and host. The default is the one built or installed "
+           "with this command.")
         ->option_text("GPU.SO");
     app.add_option("--libcrypto", libcrypto_,
-                   "with pq: other versions of OpenSSL to measure beside this command's own")
+                   "Measures these versions of OpenSSL too, with pq, besides this command's own.")
         ->delimiter(',')
         ->option_text("FILE,...");
-    app.add_option("--dir", dir_, "with host: measure files too, in this folder (a RAM disk)")
+    app.add_option("--dir", dir_, "Measures files in this folder (a RAM disk) too, with host.")
         ->option_text("DIR");
-    app.add_option("--launches", launches_, "with timing: launches of each case")
+    app.add_option("--launches", launches_,
+                   "Makes this number of launches of each case, with timing.")
         ->check(CLI::Range(10u, 100000000u))
         ->option_text("N");
-    app.add_flag("--quick", quick_, "fewer ciphers, sizes and runs: under a minute");
-    app.add_flag("--quiet", quiet_, "do not say what is being measured");
+    app.add_flag("--quick", quick_,
+                 "Measures fewer ciphers and sizes in fewer runs, in less than a minute.");
+    app.add_flag("--quiet", quiet_, "Does not print what is being measured.");
   }
 
   void run(std::vector<cli::SecretBytes>) override {
@@ -155,7 +158,7 @@ class Bench : public cli::Subcommand {
       throw cli::Failure(cli::ExitCode::kUsage, fmt::format("bench {} takes no --dir", what_));
     if (launches_ && what_ != "timing")
       throw cli::Failure(cli::ExitCode::kUsage, fmt::format("bench {} takes no --launches", what_));
-    // For the papers it is a folder.
+    // For the papers, the path is a folder.
     if (!out_.empty() && what_ == "papers") {
       std::error_code error;
       std::filesystem::create_directories(out_, error);
@@ -165,7 +168,7 @@ class Bench : public cli::Subcommand {
       folder_ = out_;
       out_ = fmt::format("{}/papers{}.json", out_, paper_.empty() ? "" : "-" + paper_);
     }
-    // Checks, before anything is measured, that it can be written.
+    // Checks that the file can be written before anything is measured.
     if (!out_.empty()) cli::Output(out_, cli::Output::Readers::kByUmask);
     try {
       measure();
@@ -178,11 +181,11 @@ class Bench : public cli::Subcommand {
   void measure() {
     const char *devices = devices_ ? devices_->c_str() : nullptr;
     const Context context(devices, LC_FALLBACK_NONE);
-    // Results are soon on the disk: all of them take minutes.
+    // Saves results early, because a complete run takes minutes.
     BenchLog log(only_, !quiet_ && isatty(STDERR_FILENO), [&](const auto &so_far) {
       if (!out_.empty()) write(json_of(machine_of(context), so_far));
     });
-    // OpenSSL looks for a name without a folder in its folder of modules.
+    // OpenSSL searches a relative path in its folder of modules.
     const std::string module =
         module_.empty() ? cli::find_provider_module() : std::filesystem::absolute(module_).string();
     if (what_ == "aes") bench_aes(context, quick_, log);
@@ -202,7 +205,7 @@ class Bench : public cli::Subcommand {
     report(machine_of(context), log.results());
   }
 
-  // A context chooses the form of its kernels when it opens a device.
+  // A context chooses the variant of its kernels when it opens a device.
   void measure_kernels(const char *devices, BenchLog &log) const {
     if (!process::kHasDiagnostics)
       throw cli::Failure(
@@ -242,8 +245,8 @@ class Bench : public cli::Subcommand {
     Machine machine = this_machine();
     const uint32_t count = context.device_count();
     for (uint32_t i = 0; i < count; i++) {
-      // Not every benchmark makes this context's device ready: RSA opens it in its own
-      // way, and the forms of AES were measured in other contexts.
+      // Not every benchmark opens the devices of this context: RSA opens them separately, and the
+      // variants of AES were measured in other contexts.
       if (!context.device(i).selected || lc_device_test(context.get(), i) != LC_OK) continue;
       const lc_device_info info = context.device(i);
       machine.gpu += (machine.gpu.empty() ? "" : "; ") + std::string(info.name);
@@ -269,7 +272,7 @@ class Bench : public cli::Subcommand {
     output.commit(false);
   }
 
-  std::string folder_ = ".";  // for files of a benchmark's own
+  std::string folder_ = ".";  // for a benchmark's own files
   std::string what_, paper_, out_, module_, dir_;
   std::optional<std::string> devices_;
   std::vector<std::string> only_, libcrypto_;

@@ -20,19 +20,18 @@ def size_text(size):
 
 
 def newest():
-    """The files of one machine, that of the newest file, from the newest on."""
+    """Returns the files of the machine of the newest file, newest first."""
     files = sorted(RESULTS.glob("*papers*.json"), key=lambda file: (file.name[:10], file.name), reverse=True)
     machines = [json.loads(file.read_text(encoding="utf-8"))["machine"]["cpu"] for file in files]
     return [file for file, machine in zip(files, machines) if machine == machines[0]]
 
 
 class Papers:
-    """The results of all files, which are of one machine.
+    """The results of all files, which are from one machine.
 
-    A paper's figures come from the first file that has them. Of several devices those of
-    one API are taken: their names end in `.cuda`, or in what else `api` is, and in `.device`
-    here. H, and the tests of M and R in the ways of 2007, are always OpenGL's and keep
-    `.gl`.
+    A paper's figures come from the first file that has them. If there are several devices, those of
+    one API are used: their names end in `.cuda`, or in `.` and `api`, and in `.device` here. H, and
+    the tests of M and R with the methods of 2007, are always OpenGL and keep `.gl`.
     """
 
     def __init__(self, files, api="cuda"):
@@ -51,13 +50,13 @@ class Papers:
                 for result in run["results"] if result["name"][0] in papers]
         self.sources.sort(key=lambda source: source[0])
         runs = [run for _, run, _ in self.sources]
-        # OpenGL gives the same card a longer name.
+        # OpenGL reports a longer name for the same GPU.
         self.machine = min((run["machine"] for run in runs), key=lambda m: len(m["gpu"]) or 999)
         if len({run["machine"]["cpu"] for run in runs}) > 1:
             sys.exit("the files are not of one machine")
 
     def place(self, paper=None, quote=""):
-        """The machine, the date and the files, of all papers or of one."""
+        """Returns the machine, the dates and the files, for all papers or for one."""
         runs = {}
         for name, run, papers in self.sources:
             if paper is None or paper in papers:
@@ -69,14 +68,15 @@ class Papers:
                           for (date, openssl, commit), names in runs.items()))
 
     def named(self, pattern):
-        """(match, result) of all results whose whole names match."""
+        """Yields (match, result) for all results whose whole names match."""
         for result in self.results:
             found = re.fullmatch(pattern, result["name"])
             if found:
                 yield found, result
 
     def result(self, name, **more):
-        """The first result of that name that has these fields, such as streams=100, or None."""
+        """Returns the first result with this name and these fields, such as streams=100, or None.
+        """
         return next((r for r in self.results if r["name"] == name
                      and all(r.get(key) == value for key, value in more.items())), None)
 

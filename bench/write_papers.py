@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the tables of docs/lab/papers.md from the JSON of `lanecrypt bench papers`.
 
-A table stands between `<!-- table NAME -->` and `<!-- end -->`. The script replaces only
-what is between these. A table whose figures are in no file is left as it is, and named.
-Figures of the papers that the JSON does not carry are in this file.
+A table is between `<!-- table NAME -->` and `<!-- end -->`. The script replaces only the text
+between these. A table whose figures are in no file is left unchanged, and named. Figures of the
+papers that the JSON does not contain are in this file.
 """
 
 import argparse
@@ -31,7 +31,7 @@ S_TOP, S_COUNTS = 3_700_000, tuple(range(1, 16)) + (100, 1000, 10000, 100000)
 
 
 def figure(value, scale=1):
-    """The value with three digits."""
+    """Returns the value with three digits."""
     if value is None:
         return DASH
     value *= scale
@@ -50,12 +50,12 @@ def ratio(value, other):
 
 
 def as_published(values):
-    """The values with the digits that the paper gives."""
+    """Returns the values with as many digits as the paper has."""
     return " / ".join(DASH if value is None else f"{value:,}" for value in values)
 
 
 def micro(seconds):
-    """Seconds, in the unit that suits them."""
+    """Returns seconds in the unit that suits them."""
     if seconds is None:
         return DASH
     for unit, scale in (("µs", 1e6), ("ms", 1e3)):
@@ -314,7 +314,7 @@ def markdown(rows):
 
 
 def fill(text, papers):
-    """The text with its tables filled, and the names of those without figures."""
+    """Returns the text with its tables filled, and the names of the tables without figures."""
     empty = []
 
     def replace(match):

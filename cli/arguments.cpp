@@ -11,27 +11,27 @@
 namespace lanecrypt::cli {
 namespace {
 
-// The text after one or two dashes; empty if it is no option.
+// Returns the text after one or two dashes, or an empty text if `word` is not an option.
 std::string_view without_dashes(std::string_view word) {
   if (word.size() < 2 || word[0] != '-') return {};
   word.remove_prefix(word[1] == '-' ? 2 : 1);
   return word;
 }
 
-// Whether a word is the name of a file that begins with a bracket, with any number of "./" before
-// it.
+// Returns whether `word` is the name of a file that begins with '[', after any number of "./".
 bool is_bracketed(std::string_view word) {
   while (word.starts_with("./")) word.remove_prefix(2);
   return word.starts_with('[');
 }
 
-// The parser takes [a,b] for a list of two words. Only files have such names, and a file has the
-// same name after "./". word_as_written() takes that away.
+// The parser reads "[a,b]" as a list of two words. Only the names of files have this form, so this
+// puts "./" before the name, which names the same file. word_as_written() removes it again.
 std::string no_list(std::string_view word) {
   return (is_bracketed(word) ? "./" : "") + std::string(word);
 }
 
-// Moves the secret aside and hides it in argv, where `ps` would show it.
+// Copies the secret into `secrets`, and overwrites it in argv, where `ps` would show it. Returns
+// its index in `secrets`.
 std::string take_secret(char *value, std::vector<SecretBytes> &secrets) {
   const size_t bytes = std::strlen(value);
   secrets.push_back(SecretBytes::copy_of({value, bytes}));
@@ -65,8 +65,8 @@ Arguments translate_arguments(int argc, char **argv, int first,
       if (!body.empty() && find_cipher(body))
         out.words.push_back("--cipher=" + std::string(body));
       else if (!body.empty() && word[1] != '-')
-        // Makes two dashes of one: the parser would take -k0 for the option k of one
-        // letter, whose values are numbers of secrets.
+        // Turns one dash into two. Otherwise the parser would read "-k0" as the one-letter option k
+        // with the value 0, and the values of that option are indices of secrets.
         out.words.push_back("-" + std::string(word));
       else
         out.words.push_back(no_list(word));

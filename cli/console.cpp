@@ -16,8 +16,9 @@ namespace lanecrypt::cli {
 void hold_standard_descriptors() {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
-    // It gets the lowest free number, and is opened for the wrong direction. A program that
-    // this one becomes finds it closed again.
+    // open() returns the lowest free number, which is this one. The direction is the wrong one, so
+    // that reads or writes fail. Because of O_CLOEXEC, a program that this process executes finds
+    // the descriptor closed again.
     (void)open("/dev/null", (descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
   }
 }

@@ -1,5 +1,5 @@
-// What the command says. Results go to standard output, where a failed write is an error.
-// The rest goes to standard error, where it is none.
+// The command's output. Results go to standard output, where a failed write is an error. Messages
+// go to standard error, where a failed write is ignored.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,20 +8,20 @@
 
 namespace lanecrypt::cli {
 
-// Fills the places of standard input, output and error that are closed, so that no file
-// of ours gets their numbers. To read from or write to them then fails, as where they are
-// closed. Call it before any file is opened.
+// Opens the descriptors 0, 1 and 2 if they are closed, so that no file that the command opens gets
+// one of these numbers. Reading from or writing to them still fails, as it does if they are closed.
+// Call this before any file is opened.
 void hold_standard_descriptors();
 
-// Writes to standard error, unchanged. A terminal that has gone or a full disk is no
-// error: nobody can be told.
+// Writes `text` unchanged to standard error. Ignores errors, such as a closed terminal or a full
+// disk, because there is nowhere to report them.
 void say(std::string_view text);
 
-// Writes a line to standard error that begins with "lanecrypt: ". The text may hold what others
-// chose, such as the names of files: it is written as process::printable() shows it.
+// Writes a line to standard error that begins with "lanecrypt: ". `text` may contain untrusted
+// text, such as the names of files: process::printable() escapes it.
 void complain(std::string_view text);
 
-// Ensures that what was printed has arrived at standard output; otherwise throws Failure.
+// Flushes standard output. Throws Failure if that, or an earlier write, failed.
 void finish_standard_output();
 
 }  // namespace lanecrypt::cli

@@ -20,11 +20,13 @@
 namespace lanecrypt::cli {
 namespace {
 
-constexpr char kDevicesHelp[] = R"(Lists the devices that were found, in order of preference.
+constexpr char kDevicesHelp[] =
+    R"(Lists the devices that were found, in order of preference. Says why a device
+cannot be used.
 
 Examples:
   lanecrypt devices
-  lanecrypt devices --test --json     runs the known-answer tests on each
+  lanecrypt devices --test --json     runs the known-answer tests on each device
 )";
 
 std::string self_test_text(const lc_device_info &info) {
@@ -41,7 +43,7 @@ std::string self_test_text(const lc_device_info &info) {
   return "unusable";
 }
 
-// An API without a device here, with more to say about it than that.
+// An API that has no device on this machine, with the reason.
 struct Missing {
   std::string api, why;
 };
@@ -55,7 +57,7 @@ std::vector<Missing> missing_apis(const std::vector<lc_device_info> &devices) {
     try {
       (void)Context(api).device_count();
     } catch (const Error &error) {
-      // The library says that there is none, and behind that why.
+      // The library's message says that there is no device, and then why.
       constexpr std::string_view kNone = " here. ";
       const std::string text = error.what();
       if (const size_t at = text.find(kNone); at != std::string::npos)
@@ -129,11 +131,11 @@ class Devices : public Subcommand {
 
   void declare(CLI::App &app) override {
     app.description(kDevicesHelp);
-    app.add_flag("--json", json_, "print JSON");
-    app.add_flag("--test", test_, "run each device's self-test now");
+    app.add_flag("--json", json_, "Prints JSON.");
+    app.add_flag("--test", test_, "Runs the self-test of each device now.");
     app.add_option("--devices,--device", devices_,
-                   "which are to be selected, as for enc; otherwise as LANECRYPT_DEVICES says, or "
-                   "every GPU")
+                   "Selects these devices, as for enc. The default is LANECRYPT_DEVICES, or every "
+                   "GPU.")
         ->option_text("LIST");
   }
 
@@ -144,12 +146,12 @@ class Devices : public Subcommand {
       bool selected_failed = false;
       const uint32_t count = context.device_count();
       for (uint32_t i = 0; i < count; i++) {
-        // The outcome is in the device's state and reason.
+        // The device's `state` and `reason` hold the details.
         const bool failed = test_ && lc_device_test(context.get(), i) != LC_OK;
         list.push_back(context.device(i));
         selected_failed |= failed && list.back().selected;
       }
-      // Whoever names devices wants to hear only of their APIs.
+      // A user who named devices is interested only in their APIs.
       std::vector<Missing> missing;
       if (!devices_ && secure_getenv("LANECRYPT_DEVICES") == nullptr) missing = missing_apis(list);
       json_ ? print_json(list, missing) : print_table(list, missing);

@@ -19,7 +19,7 @@ constexpr char kEncHelp[] = R"(Encrypts a file in the format of `openssl enc`, o
 
 Examples:
   lanecrypt enc -aes-256-ctr -pbkdf2 -in disk.img -out disk.img.enc
-      asks for a password; `openssl enc -d -aes-256-ctr -pbkdf2` opens the file too
+      asks for a password; `openssl enc -d -aes-256-ctr -pbkdf2` decrypts the file too
   lanecrypt enc -aes-256-ctr -pbkdf2 -pass file:pw.txt -in big.tar -out big.tar.enc --json
   tar c photos | lanecrypt enc -aes-256-ctr -pbkdf2 -pass env:PW > photos.tar.enc
 )";
@@ -34,28 +34,28 @@ Examples:
 
 CTR does not detect a wrong passphrase or key: the output is then random bytes, and
 the exit code is 0. CBC and ECB detect one by the padding at the end, which is right
-by chance once in 256 times, and not at all with -nopad. None of these modes detects
-that a file was changed. Keep a digest of the file, or compare what you get.
+by chance in one of 256 cases; with -nopad they do not detect it. None of these modes
+detects that a file was changed. Keep a digest of the file and check it.
 )";
 
 constexpr char kFooter[] = R"(
 Long options may have one dash or two.
 Ciphers:{}
 Exit codes: 0 done; 1 failed; 2 wrong use; 3 the input is cut or of another kind, or
-its padding is wrong (not in CTR); 4 no usable device. The man page lanecrypt(1) says more.
+its padding is wrong (not in CTR); 4 no usable device. See the man page lanecrypt(1).
 )";
 
-// Options of openssl enc that lanecrypt does not have, and why.
+// Options of openssl enc that lanecrypt refuses, with the reason.
 struct Refused {
   const char *name;
   bool takes_value;
   const char *reason;
 };
 constexpr Refused kRefused[] = {
-    {"a", false, "base64 is not supported: put `openssl base64` before or behind"},
-    {"base64", false, "base64 is not supported: put `openssl base64` before or behind"},
-    {"A", false, "base64 is not supported: put `openssl base64` before or behind"},
-    {"z", false, "compression is not supported: put zlib-flate or gzip before or behind"},
+    {"a", false, "base64 is not supported: use `openssl base64` in a pipe"},
+    {"base64", false, "base64 is not supported: use `openssl base64` in a pipe"},
+    {"A", false, "base64 is not supported: use `openssl base64` in a pipe"},
+    {"z", false, "compression is not supported: use zlib-flate or gzip in a pipe"},
     {"none", false, "copying without encryption is not supported"},
     {"bufsize", true, "the buffers are chosen by lanecrypt; see --chunk"},
     {"engine", true, "engines are not supported; see --devices"},
@@ -66,7 +66,7 @@ constexpr Refused kRefused[] = {
     {"writerand", true, "the random generator seeds itself"},
 };
 
-// The names of all ciphers, each line of which begins with a newline.
+// Returns the names of all ciphers in lines of at most 80 columns. Each line begins with a newline.
 std::string cipher_lines() {
   constexpr size_t kMostColumns = 80;
   std::string lines, line;
@@ -129,85 +129,96 @@ class Enc : public Subcommand {
   void declare(CLI::App &app) override {
     app.description(request_.encrypt ? kEncHelp : kDecHelp);
     app.footer(fmt::format(kFooter, cipher_lines()));
-    app.add_flag("-e,--encrypt", encrypt_, "encrypt (what enc does anyway)");
-    app.add_flag("-d,--decrypt", decrypt_, "decrypt (what dec does anyway)");
-    app.add_option("--in", request_.in, "input file; standard input otherwise")
+    app.add_flag("-e,--encrypt", encrypt_, "Encrypts, which is the default of enc.");
+    app.add_flag("-d,--decrypt", decrypt_, "Decrypts, which is the default of dec.");
+    app.add_option("--in", request_.in, "Reads this file. The default is standard input.")
         ->option_text("FILE");
-    app.add_option("--out", request_.out, "output file; standard output otherwise")
+    app.add_option("--out", request_.out, "Writes this file. The default is standard output.")
         ->option_text("FILE");
-    app.add_option("--cipher", cipher_,
-                   "the cipher; its name may itself be the option: "
-                   "-aes-256-ctr")
+    app.add_option(
+           "--cipher", cipher_,
+           "Uses this cipher. The name itself can also be the option, such as -aes-256-ctr.")
         ->option_text("NAME");
 
     const std::string key = "Key";
-    app.add_option("--pass", pass_,
-                   "passphrase from file:PATH (first line), env:NAME, fd:NUMBER, stdin or "
-                   "pass:TEXT (other users may see TEXT); asked on the terminal otherwise")
+    app.add_option(
+           "--pass", pass_,
+           "Reads the passphrase from file:PATH (first line), env:NAME, fd:NUMBER, stdin or "
+           "pass:TEXT (other users may see TEXT). The default is to ask on the terminal.")
         ->option_text("SOURCE")
         ->group(key);
-    app.add_option("--kfile", kfile_, "passphrase from the first line of a file")
+    app.add_option("--kfile", kfile_, "Reads the passphrase from the first line of a file.")
         ->option_text("FILE")
         ->group(key);
-    app.add_option("-k,--passphrase", passphrase_, "passphrase (other users may see it)")
+    app.add_option("-k,--passphrase", passphrase_, "Uses this passphrase. Other users may see it.")
         ->option_text("TEXT")
         ->group(key);
-    app.add_option("-K,--key", key_, "the key itself, in hexadecimal (other users may see it)")
+    app.add_option("-K,--key", key_, "Uses this key, in hexadecimal. Other users may see it.")
         ->option_text("HEX")
         ->group(key);
-    app.add_option("--key-source", key_source_,
-                   "the key itself, in hexadecimal, from file:PATH (first line), env:NAME, "
-                   "fd:NUMBER, stdin or prompt, which asks on the terminal")
+    app.add_option(
+           "--key-source", key_source_,
+           "Reads the key, in hexadecimal, from file:PATH (first line), env:NAME, fd:NUMBER, "
+           "stdin or prompt, which asks on the terminal.")
         ->option_text("SOURCE")
         ->group(key);
-    app.add_option("--iv", iv_, "IV or first counter block, 32 hexadecimal digits")
+    app.add_option("--iv", iv_, "Sets the IV or the first counter block, in 32 hexadecimal digits.")
         ->option_text("HEX")
         ->group(key);
-    app.add_flag("--pbkdf2", pbkdf2_, "derive the key with PBKDF2 (recommended)")->group(key);
-    app.add_option("--iter", iterations_, "rounds of PBKDF2, which it turns on (10000)")
+    app.add_flag("--pbkdf2", pbkdf2_, "Derives the key with PBKDF2 (recommended).")->group(key);
+    app.add_option("--iter", iterations_, "Uses PBKDF2 with N iterations. The default is 10000.")
         ->option_text("N")
         ->check(CLI::Range(1, INT32_MAX))
         ->group(key);
-    app.add_option("--md", digest_, "digest of the derivation (sha256)")
+    app.add_option("--md", digest_, "Uses this digest to derive the key. The default is sha256.")
         ->option_text("NAME")
         ->group(key);
     app.add_option("-S,--salt-hex", salt_,
-                   "the salt, 16 hexadecimal digits; none is then in the "
-                   "file")
+                   "Uses this salt, in 16 hexadecimal digits. The file then contains no salt.")
         ->option_text("HEX")
         ->group(key);
-    app.add_flag("--salt", salted_, "use a salt (what is done anyway)")->group(key);
-    app.add_flag("--nosalt", request_.no_salt, "use no salt (weak)")->group(key);
-    app.add_flag("-p,--print-key", request_.print_key, "print salt, key and IV, then go on")
+    app.add_flag("--salt", salted_, "Uses a salt, which is the default.")->group(key);
+    app.add_flag("--nosalt", request_.no_salt, "Uses no salt (weak).")->group(key);
+    app.add_flag("-p,--print-key", request_.print_key,
+                 "Prints the salt, the key and the IV, and continues.")
         ->group(key);
     app.add_flag("-P,--print-key-only", request_.print_key_only,
-                 "print salt, key and IV, and do no more")
+                 "Prints the salt, the key and the IV, and exits.")
         ->group(key);
 
     const std::string running = "Running";
-    app.add_flag("--nopad", no_pad_, "ECB and CBC: no padding; the data must be whole blocks")
+    app.add_flag("--nopad", no_pad_,
+                 "Uses no padding in ECB and CBC. The data must be whole blocks.")
         ->group(running);
-    app.add_option("--devices,--device", devices_,
-                   "which to use, such as cuda:0 or opencl; \"none\" for the CPU; see `lanecrypt "
-                   "devices`")
+    app.add_option(
+           "--devices,--device", devices_,
+           "Uses these devices, such as cuda:0 or opencl; \"none\" for the CPU. See `lanecrypt "
+           "devices`.")
         ->option_text("LIST")
         ->group(running);
-    app.add_flag("--require-gpu", request_.require_device, "fail rather than run on the CPU")
+    app.add_flag("--require-gpu", request_.require_device,
+                 "Fails if no device can be used, instead of using the CPU.")
         ->group(running);
-    app.add_option("--chunk", chunk_bytes_,
-                   "bytes that travel together (8388608, or 2097152 by cores)")
+    app.add_option(
+           "--chunk", chunk_bytes_,
+           "Processes chunks of this many bytes. The default is 8388608, or 2097152 on the CPU "
+           "for files in memory.")
         ->option_text("BYTES")
         ->check(CLI::Range(kBlockBytes, kMaxChunkBytes))
         ->group(running);
-    app.add_flag("--fsync", request_.sync, "end only when the output is on the disk")
+    app.add_flag("--fsync", request_.sync,
+                 "Exits only after the output has been written to the disk.")
         ->group(running);
-    app.add_flag("--json", request_.json,
-                 "report as a line of JSON on standard output (on standard error where the data "
-                 "go to standard output)")
+    app.add_flag(
+           "--json", request_.json,
+           "Prints a report as a line of JSON on standard output, or on standard error if the "
+           "data go to standard output.")
         ->group(running);
-    app.add_flag("-v,--verbose", request_.verbose, "report as a line of text on standard error")
+    app.add_flag("-v,--verbose", request_.verbose,
+                 "Prints a report as a line of text on standard error.")
         ->group(running);
-    app.add_flag("--quiet", request_.quiet, "no progress line, no report")->group(running);
+    app.add_flag("--quiet", request_.quiet, "Prints no progress line and no report.")
+        ->group(running);
 
     for (const Refused &refused : kRefused) {
       const std::string name = std::string("--refused-") + refused.name;
@@ -262,7 +273,7 @@ class Enc : public Subcommand {
   EncryptRequest request_;
   bool encrypt_ = false, decrypt_ = false;
   std::string cipher_;
-  std::optional<size_t> passphrase_, pass_, key_, key_source_;  // numbers of secrets
+  std::optional<size_t> passphrase_, pass_, key_, key_source_;  // indices into `secrets`
   std::optional<std::string> kfile_, iv_, salt_, digest_, devices_;
   std::optional<int> iterations_;
   std::optional<size_t> chunk_bytes_;

@@ -1,5 +1,5 @@
-// `lanecrypt genrsa`: an RSA key, as `openssl genrsa` makes one, or many, each in a file
-// of its own.
+// `lanecrypt genrsa`: generates one RSA key, as `openssl genrsa` does, or many, each in its own
+// file.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -30,10 +30,10 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr char kGenrsaHelp[] =
-    R"(Makes RSA keys (FIPS 186-5, A.1.3), as PKCS#8 and PEM: one, on standard output or in
-a file, or with --count many, each in a file of its own, key-00000001.pem and so on. Only
-their owner can read the files. Keys that are in the folder already are kept: a run that
-was broken off goes on where it was.
+    R"(Makes RSA keys (FIPS 186-5, A.1.3) as PKCS#8 in PEM. Makes one key, on standard output or
+in a file, or with --count many, each in its own file: key-00000001.pem and so on. Only the
+owner can read the files. Existing keys in the folder are kept, so an interrupted run can be
+continued with the same command.
 
 Examples:
   lanecrypt genrsa 4096
@@ -47,7 +47,8 @@ constexpr unsigned kDefaultBits = 2048;
 constexpr uint64_t kMostKeys = 99999999;
 constexpr std::chrono::milliseconds kRedraw{150};
 
-// Big-endian, without leading zeros.
+// Returns the exponent as big-endian bytes without leading zeros. Throws Failure (kUsage) if `text`
+// is not a number or not allowed.
 std::string parse_exponent(const std::string &text) {
   BIGNUM *value = nullptr;
   const bool is_hex = text.starts_with("0x") || text.starts_with("0X");
@@ -63,7 +64,8 @@ std::string parse_exponent(const std::string &text) {
   return bytes;
 }
 
-// Takes the keys as they come. `write` gets the text of each, in order from number 0.
+// Generates `count` keys and passes the PEM text of each to `write`, in order from number 0. If
+// `draws` is true, it shows the progress on standard error.
 class Run {
  public:
   using Write = std::function<void(uint64_t number, const SecretBytes &text)>;
@@ -91,7 +93,7 @@ class Run {
     generation.on_progress = [](void *argument, const lc_rsa_progress *) {
       try {
         static_cast<Run *>(argument)->draw(false);
-      } catch (const std::bad_alloc &) {  // the next line may have memory again
+      } catch (const std::bad_alloc &) {  // a later progress line may succeed
       }
       return 1;
     };
@@ -115,7 +117,7 @@ class Run {
   }
 
  private:
-  // No exception may pass through the library.
+  // Called by the library, through which no exception may pass. make() throws it afterwards.
   int take(uint64_t number, const lc_rsa_parts &key) {
     try {
       write_(number, private_key_pem(key));
@@ -128,7 +130,7 @@ class Run {
     }
   }
 
-  // The device that has tested the most.
+  // Returns the ID and name of the device with the most operations; "" if no device ran any.
   std::string device_name() const {
     uint64_t most = 0;
     std::string name;
@@ -162,7 +164,7 @@ class Run {
   const Write write_;
   const uint64_t count_;
   const Context &context_;
-  const bool is_served_;  // by the service: the context has no device
+  const bool is_served_;  // the service generates the keys; the context has no device
   const bool draws_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point last_;
@@ -183,7 +185,7 @@ class Genrsa : public Subcommand {
             {"outdir", "out-dir", true},
             {"devices", "devices", true},
             {"device", "devices", true},
-            // Its value may only follow '='.
+            // Its value must follow '='.
             {"service", "service"},
             {"service-owner", "service-owner", true},
             {"require-gpu", "require-gpu"},
@@ -196,39 +198,45 @@ class Genrsa : public Subcommand {
     app.description(kGenrsaHelp);
     CLI::Option *const plain_bits = app.add_option(
         "numbits", bits_,
-        fmt::format("bits of the modulus: even, 1024 to 16384; otherwise {}", kDefaultBits));
+        fmt::format("The bits of the modulus: even, from 1024 to 16384. The default is {}.",
+                    kDefaultBits));
     plain_bits->option_text("B");
-    app.add_option("--bits", bits_, "the same")->option_text("B")->excludes(plain_bits);
+    app.add_option("--bits", bits_, "The same as numbits.")->option_text("B")->excludes(plain_bits);
     app.add_option("--exponent", exponent_,
-                   "the public exponent, from 65537 to 2^256-1, decimal or 0x...; otherwise 65537")
+                   "The public exponent, from 65537 to 2^256-1, decimal or hexadecimal (0x...). "
+                   "The default is "
+                   "65537.")
         ->option_text("E");
     CLI::Option *const file =
-        app.add_option("--out", file_, "where the key goes; otherwise standard output")
+        app.add_option("--out", file_,
+                       "Writes the key to this file. The default is standard output.")
             ->option_text("F");
     CLI::Option *const count =
-        app.add_option("--count", count_, "how many keys the folder is to have")
+        app.add_option("--count", count_, "Fills the folder up to this number of keys.")
             ->option_text("N")
             ->excludes(file);
     CLI::Option *const folder =
-        app.add_option("--out-dir", folder_, "the folder of the keys; made where it is not there")
+        app.add_option("--out-dir", folder_,
+                       "Writes the keys to this folder, which is created if necessary.")
             ->option_text("D")
             ->excludes(file)
             ->needs(count);
     count->needs(folder);
     CLI::Option *const devices =
         app.add_option("--devices,--device", devices_,
-                       "on which devices; otherwise as LANECRYPT_DEVICES says, or every GPU")
+                       "Uses these devices. The default is LANECRYPT_DEVICES, or every GPU.")
             ->option_text("LIST");
     CLI::Option *const service =
         app.add_flag("--service{auto}", service_,
-                     "by lanecryptd: the usual one, or with --service=PATH the one at that socket");
+                     "Uses the service lanecryptd; with --service=PATH, the one at that socket.");
     service->excludes(devices);
     app.add_option("--service-owner", service_owner_,
-                   "whose socket may be used, beside root's and this user's")
+                   "Accepts a socket of this user too, besides those of root and the current user.")
         ->option_text("USER")
         ->needs(service);
-    app.add_flag("--require-gpu", require_device_, "fail rather than search on the CPU");
-    app.add_flag("--quiet", quiet_, "no progress line and no report");
+    app.add_flag("--require-gpu", require_device_,
+                 "Fails if no device can be used, instead of using the CPU.");
+    app.add_flag("--quiet", quiet_, "Prints no progress line and no report.");
   }
 
   void run(std::vector<SecretBytes>) override {
@@ -260,8 +268,7 @@ class Genrsa : public Subcommand {
       options.devices = "none";
     }
     Context context(options);
-    // If a device that was named is not here, that is an error, not a reason to use the
-    // CPU.
+    // A device that the user named must exist. The CPU is not used instead.
     if (!service_) (void)context.device_count();
     return context;
   }
@@ -270,7 +277,7 @@ class Genrsa : public Subcommand {
 
   void make_one(const std::string &exponent) {
     Output output(file_, Output::Readers::kOwner);
-    // Made before any thread is started.
+    // The watch blocks signals in all later threads, so it is created before them.
     const InterruptWatch watch([&] { output.discard(); });
     const Context context = open_devices();
     output.create();

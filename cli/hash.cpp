@@ -1,4 +1,5 @@
-// `lanecrypt hash`: digests of files, in the form of sha256sum and b3sum, and checks of them.
+// `lanecrypt hash`: prints the digests of files in the formats of sha256sum and b3sum, and checks
+// them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -29,8 +30,8 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr char kHashHelp[] =
-    R"(Prints the digest of each file, or of standard input, in the form of sha256sum and
-b3sum. Many files are hashed at once, and large ones in parts where the hash is a tree:
+    R"(Prints the digest of each file, or of standard input, in the format of sha256sum and
+b3sum. Many files are hashed at once. Large files are hashed in parts if the hash is a tree:
 BLAKE3, Merkle trees and ParallelHash.
 
 Examples:
@@ -83,69 +84,77 @@ class Hash : public Subcommand {
   void declare(CLI::App &app) override {
     app_ = &app;
     app.description(kHashHelp);
-    app.add_option("FILE", paths_, "what to hash, or with --check the lists; - is standard input")
+    app.add_option("FILE", paths_,
+                   "The files to hash, or with --check the lists to check. - is standard input.")
         ->option_text(" ");
     for (const HashAlgorithm &algorithm : hash_algorithms())
       app.add_flag_callback(std::string("--") + algorithm.name,
                             [this, &algorithm] { choose(algorithm); })
           ->group("Hash");
     const std::string form = "Form";
-    app.add_option("--length", length_, "bytes of a digest: SHAKE, BLAKE3 and ParallelHash")
+    app.add_option("--length", length_,
+                   "Sets the bytes of a digest, for SHAKE, BLAKE3 and ParallelHash.")
         ->option_text("N")
         ->group(form);
     CLI::Option *const key =
-        app.add_option("--key-source", key_,
-                       "BLAKE3: the key of 32 bytes, in hexadecimal, from file:PATH (first line), "
-                       "env:NAME, fd:NUMBER, stdin or prompt, which asks on the terminal")
+        app.add_option(
+               "--key-source", key_,
+               "Reads the BLAKE3 key of 32 bytes, in hexadecimal, from file:PATH (first line), "
+               "env:NAME, fd:NUMBER, stdin or prompt, which asks on the terminal.")
             ->option_text("SOURCE")
             ->group(form);
     app.add_option("--derive-key", context_,
-                   "BLAKE3: derives a key from each file, for the purpose that TEXT names")
+                   "Derives a key from each file with BLAKE3, for the purpose that TEXT names.")
         ->option_text("TEXT")
         ->group(form)
         ->excludes(key);
     app.add_option("--leaf-bytes", leaf_bytes_,
-                   "Merkle trees and ParallelHash: bytes of a leaf or block")
+                   "Sets the bytes of a leaf or block, for Merkle trees and ParallelHash.")
         ->option_text("N")
         ->group(form);
-    app.add_option("--customization", customization_, "ParallelHash: the customization string")
+    app.add_option("--customization", customization_,
+                   "Sets the customization string of ParallelHash.")
         ->option_text("TEXT")
         ->group(form);
     const std::string checking = "Check";
     CLI::Option *const check =
-        app.add_flag("-c,--check", is_check_,
-                     "check the files of lists that were printed so; 1 if one is wrong")
+        app.add_flag(
+               "-c,--check", is_check_,
+               "Checks the files of lists in this format. The exit status is 1 if one is wrong.")
             ->group(checking);
     const std::pair<const char *, std::string> prints[] = {
-        {"--quiet", "print nothing for files that are right"},
-        {"--status", "print nothing: the exit status tells"},
+        {"--quiet", "Prints nothing for files that are right."},
+        {"--status", "Prints nothing. Only the exit status tells the result."},
         {"-w,--warn",
-         "name the lines of a list that have another form, which is done anyway without --quiet "
-         "and --status; of these three the last counts"}};
+         "Reports malformed lines of a list, which is the default without --quiet and --status. "
+         "The last of these three options takes effect."}};
     for (const auto &[names, help] : prints)
       app.add_flag(names, help)->group(checking)->needs(check);
-    app.add_flag("--ignore-missing", check_.ignores_missing, "pass over files that are not there")
+    app.add_flag("--ignore-missing", check_.ignores_missing, "Ignores files that do not exist.")
         ->group(checking)
         ->needs(check);
-    app.add_flag("--strict", check_.is_strict, "fail if a line of a list has another form")
+    app.add_flag("--strict", check_.is_strict, "Fails if a line of a list is malformed.")
         ->group(checking)
         ->needs(check);
-    app.add_flag("--tag", has_tag_, "print lines as BSD does: SHA256 (FILE) = DIGEST")
+    app.add_flag("--tag", has_tag_, "Prints lines in the BSD format: SHA256 (FILE) = DIGEST.")
         ->group(form)
         ->excludes(check);
     app.add_flag("-z,--zero", ends_by_zero_,
-                 "end each line by a zero, not a newline, and escape nothing in names")
+                 "Ends each line with a null byte instead of a newline, and does not escape names.")
         ->group(form)
         ->excludes(check);
     const std::string running = "Running";
-    app.add_option("--devices,--device", settings_.devices,
-                   "on which devices, as for enc; otherwise as LANECRYPT_DEVICES says, or every "
-                   "GPU, if it is worth it")
+    app.add_option(
+           "--devices,--device", settings_.devices,
+           "Uses these devices, as for enc. The default is LANECRYPT_DEVICES, or every GPU, "
+           "if that is faster.")
         ->option_text("LIST")
         ->group(running);
-    app.add_flag("--require-gpu", settings_.require_device, "fail rather than hash on the CPU")
+    app.add_flag("--require-gpu", settings_.require_device,
+                 "Fails if no device can be used, instead of using the CPU.")
         ->group(running);
-    app.add_flag("-v,--verbose", is_verbose_, "report as a line of text on standard error")
+    app.add_flag("-v,--verbose", is_verbose_,
+                 "Prints a report as a line of text on standard error.")
         ->group(running);
   }
 
@@ -191,7 +200,7 @@ class Hash : public Subcommand {
     if (algorithm_->has_leaf_bytes && leaf_bytes_.value_or(0) == 0)
       throw Failure(ExitCode::kUsage,
                     fmt::format("-{} needs -leaf-bytes, of 1 at least", algorithm_->name));
-    // A parser before 2.4 takes -1 for the highest number, and what is higher too.
+    // CLI11 before 2.4 converts -1 and numbers above the range into the highest number.
     if (leaf_bytes_.value_or(0) > kMostLeafBytes)
       throw Failure(ExitCode::kUsage, "-leaf-bytes must be from 1 to 2^63 - 1");
     if (length_ && (*length_ == 0 || *length_ > kMostDigestBytes))
@@ -215,7 +224,7 @@ class Hash : public Subcommand {
               "key (-key-source)");
   }
 
-  // The last of --quiet, --status and --warn counts, as with sha256sum.
+  // The last of --quiet, --status and --warn takes effect, as in sha256sum.
   void choose_prints() {
     using Prints = CheckOptions::Prints;
     for (const CLI::Option *option : app_->parse_order()) {
@@ -237,7 +246,7 @@ class Hash : public Subcommand {
       if (outcome.failure == nullptr) {
         std::string line = to_line(outcome.digest, paths_[outcome.number], {tag, ends_by_zero_});
         (void)std::fwrite(line.data(), 1, line.size(), stdout);
-        OPENSSL_cleanse(line.data(), line.size());  // a derived key is a secret
+        OPENSSL_cleanse(line.data(), line.size());  // with -derive-key, the digest is a secret key
         return;
       }
       ++unread;
@@ -284,7 +293,7 @@ class Hash : public Subcommand {
   const HashAlgorithm *algorithm_ = nullptr;
   std::vector<std::string> paths_;
   std::optional<uint64_t> length_, leaf_bytes_;
-  std::optional<size_t> key_;  // the number of a secret
+  std::optional<size_t> key_;  // index into `secrets`
   std::optional<std::string> context_, customization_;
   bool is_check_ = false, is_verbose_ = false, has_tag_ = false, ends_by_zero_ = false;
   const CLI::App *app_ = nullptr;

@@ -1,4 +1,4 @@
-// Ctrl-C and similar signals, taken by a thread of their own.
+// Handles SIGINT, SIGTERM and SIGHUP on a separate thread.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,13 +11,14 @@
 
 namespace lanecrypt::cli {
 
-// While it lives, SIGINT, SIGTERM and SIGHUP run `on_signal` on another thread and then
-// end the process by that same signal, so that its parent sees what it expects (a shell:
-// 128 plus the signal's number). A signal that was ignored when the process began (nohup)
-// stays ignored. Make it before all threads that are to leave signals alone.
+// While an InterruptWatch exists, SIGINT, SIGTERM and SIGHUP run `on_signal` on the watch's thread
+// and then terminate the process by the same signal, so that the parent process sees that signal (a
+// shell reports 128 plus its number). A signal that was ignored when the process started (nohup)
+// stays ignored. Create the watch before any thread that must not receive these signals: threads
+// inherit the signal mask.
 class InterruptWatch {
  public:
-  // Throws Failure if the system has no descriptor or no thread for it.
+  // Throws Failure if the system has no more descriptors or threads.
   explicit InterruptWatch(std::function<void()> on_signal);
   ~InterruptWatch();
   InterruptWatch(const InterruptWatch &) = delete;
@@ -26,8 +27,8 @@ class InterruptWatch {
  private:
   sigset_t watched_;
   sigset_t before_;
-  FileDescriptor end_;      // written to when it ends
-  FileDescriptor signals_;  // where the signals come
+  FileDescriptor end_;      // eventfd; the destructor writes to it to stop the thread
+  FileDescriptor signals_;  // signalfd for `watched_`
   std::thread watcher_;
 };
 

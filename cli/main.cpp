@@ -23,9 +23,8 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr char kHelp[] =
-    R"(Encrypts and decrypts files with AES, SM4, Camellia or ARIA, hashes files, signs them
-with SLH-DSA, and makes keys, on graphics processors. Runs programs that use OpenSSL with a
-device.
+    R"(Encrypts and decrypts files with AES, SM4, Camellia or ARIA, hashes files, signs files
+with SLH-DSA, and makes keys, on GPUs. Runs programs that use OpenSSL with a GPU.
 
 Examples:
   lanecrypt enc -aes-256-ctr -pbkdf2 -in disk.img -out disk.img.enc
@@ -38,7 +37,7 @@ Examples:
   lanecrypt bench aes --quick
 )";
 
-// Runs a subcommand of this program. argv[1] is its name.
+// Runs the subcommand that `kMake` creates. argv[1] is its name.
 template <std::unique_ptr<Subcommand> (*kMake)()>
 int start(int argc, char **argv) {
   return run_subcommand(argv[1], *kMake(), argc, argv, 2);
@@ -49,20 +48,20 @@ int start_bench(int, char **argv) { become_bench(argv); }
 struct Entry {
   const char *name;
   const char *summary;
-  int (*start)(int argc, char **argv);  // gives the exit code
-  bool has_words = false;               // commands of its own, as `slh-dsa sign`
+  int (*start)(int argc, char **argv);  // returns the exit code
+  bool has_words = false;               // has subcommands, such as `slh-dsa sign`
 };
 constexpr Entry kEntries[] = {
-    {"enc", "encrypt a file, in the format of openssl enc", start<make_enc>},
-    {"dec", "decrypt a file of lanecrypt enc or openssl enc", start<make_dec>},
-    {"hash", "print or check the digests of files", start<make_hash>},
-    {"genrsa", "make RSA keys, one or many", start<make_genrsa>},
-    {"slh-dsa", "make keys and signatures of SLH-DSA, and verify them", start_slh_dsa, true},
-    {"run", "run a program that uses OpenSSL, with a service of its own", start_run},
-    {"service", "what the service lanecryptd does", start_service, true},
-    {"devices", "list the devices", start<make_devices>},
-    {"bench", "measure", start_bench},
-    {"tune", "measure what runs where", start<make_tune>},
+    {"enc", "Encrypts a file in the format of openssl enc.", start<make_enc>},
+    {"dec", "Decrypts a file of lanecrypt enc or openssl enc.", start<make_dec>},
+    {"hash", "Prints or checks the digests of files.", start<make_hash>},
+    {"genrsa", "Makes one or many RSA keys.", start<make_genrsa>},
+    {"slh-dsa", "Makes SLH-DSA keys, signs files, and verifies signatures.", start_slh_dsa, true},
+    {"run", "Runs a program that uses OpenSSL, with a private service.", start_run},
+    {"service", "Prints the state of the service lanecryptd.", start_service, true},
+    {"devices", "Lists the devices.", start<make_devices>},
+    {"bench", "Runs benchmarks.", start_bench},
+    {"tune", "Measures which requests should run on which device.", start<make_tune>},
 };
 
 bool asks_for_help(std::string_view word) {
@@ -75,8 +74,9 @@ const Entry *find_entry(std::string_view name) {
   return nullptr;
 }
 
-// `help enc` is `enc --help`, and `help slh-dsa sign` and `slh-dsa help sign` are
-// `slh-dsa sign --help`. Nothing if the words are none of these.
+// Translates a request for help: `help enc` becomes `enc --help`, and both `help slh-dsa sign` and
+// `slh-dsa help sign` become `slh-dsa sign --help`. Returns the new argument list, which ends with
+// a null pointer, or nothing if the arguments are not such a request.
 std::optional<std::vector<char *>> ask_for_help(int argc, char **argv) {
   static char help[] = "--help";
   const auto word = [&](int at) -> std::string_view { return at < argc ? argv[at] : ""; };
@@ -100,16 +100,17 @@ int run(int argc, char **argv) {
   }
   if (const Entry *const entry = find_entry(word)) return entry->start(argc, argv);
   const bool help = asks_for_help(word);
-  // What help is asked for, if that is no command.
+  // The word that is not a command: the first one, or the one after `help`.
   const std::string_view unknown = !help ? word : argc > 2 && argv[2][0] != '-' ? argv[2] : "";
   if (!unknown.empty() && !asks_for_help(unknown))
     return fail(ExitCode::kUsage,
                 fmt::format("unknown command '{}' (see lanecrypt --help)", unknown));
   std::string usage = fmt::format(
-      "{}\nUsage: lanecrypt COMMAND [OPTIONS]; `lanecrypt help COMMAND` says more.\n", kHelp);
+      "{}\nUsage: lanecrypt COMMAND [OPTIONS]; `lanecrypt help COMMAND` describes a command.\n",
+      kHelp);
   for (const Entry &entry : kEntries)
     usage += fmt::format("  {:<10}{}\n", entry.name, entry.summary);
-  usage += fmt::format("  {:<10}{}\n", "--version", "print the version");
+  usage += fmt::format("  {:<10}{}\n", "--version", "Prints the version.");
   if (!help) {
     say(usage);
     return static_cast<int>(ExitCode::kUsage);

@@ -20,25 +20,28 @@
 namespace lanecrypt::cli {
 namespace {
 
-// A handler that does nothing, since exec gives back the default for it. A program that this
-// one becomes would go on ignoring a signal.
+// Makes the signal harmless with a handler that does nothing. SIG_IGN would survive exec, and a
+// program that this process executes would ignore the signal; exec resets a handler to the default.
+// A signal that was ignored before stays ignored.
 void survive(int signal_number) {
   if (std::signal(signal_number, [](int) {}) == SIG_IGN) std::signal(signal_number, SIG_IGN);
 }
 
-// What to say of words that the parser did not expect.
+// Returns the message about words that the parser did not expect. `also` is
+// Subcommand::also_options().
 std::string unexpected(const CLI::ExtrasError &error, const CLI::App &app, const char *also) {
   const std::vector<std::string> words = app.remaining();
   if (words.empty()) return error.what();
-  // Without its value and the words that follow, which may be secrets.
+  // Leaves out the word's value and all following words, because they may be secrets.
   const std::string_view word = std::string_view(words[0]).substr(0, words[0].find('='));
-  if (also == nullptr || !word.starts_with("--")) return fmt::format("not expected: {}", word);
+  if (also == nullptr || !word.starts_with("--"))
+    return fmt::format("unexpected argument: {}", word);
   return fmt::format("there is no option and no {} '{}'; the help lists them", also,
                      word.substr(2));
 }
 
-// What to say of an option or a positional argument that must be there and is not. The parser's
-// text has its name alone.
+// Returns the message about a required option or positional argument that is missing. The parser's
+// own text contains only its name.
 std::string missing(const CLI::App &app) {
   for (const CLI::Option *option : app.get_options()) {
     if (!option->get_required() || option->count() > 0) continue;
@@ -55,7 +58,8 @@ std::string missing(const CLI::App &app) {
   return "an argument is missing";
 }
 
-// The parser calls the value of an option at the end of the line by the type that it has here.
+// Returns the message for a parse error. If the last option lacks its value, the parser's text
+// names the option's type too, which is removed.
 std::string text_of(const CLI::ParseError &error, const CLI::App &app) {
   if (dynamic_cast<const CLI::RequiredError *>(&error) != nullptr) return missing(app);
   const std::string text = error.what();
@@ -79,7 +83,7 @@ int run_subcommand(std::string_view name, Subcommand &subcommand, int argc, char
   subcommand.declare(app);
   Arguments arguments = translate_arguments(argc, argv, first, subcommand.option_names());
   try {
-    // The parser takes them in reverse order.
+    // CLI11 reads the vector from its end.
     std::reverse(arguments.words.begin(), arguments.words.end());
     app.parse(std::move(arguments.words));
   } catch (const CLI::CallForHelp &) {
@@ -108,11 +112,12 @@ std::string program_beside(const char *name) {
 
 int run_program(const std::function<int()> &run) {
   hold_standard_descriptors();
-  // A reader that has gone, and a limit on the size of files, are errors of writing, told
-  // like any other.
+  // A closed pipe and the limit on file sizes then appear as write errors and are reported like any
+  // other.
   survive(SIGPIPE);
   survive(SIGXFSZ);
-  // What openssl.cnf activates is for other programs. Here OpenSSL is the CPU.
+  // The command uses OpenSSL for work on the CPU, so it does not load openssl.cnf, which may
+  // activate other providers.
   OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
   try {
     const int code = run();

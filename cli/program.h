@@ -1,5 +1,5 @@
-// What the command and lanecrypt-bench do around their work: the state of the process
-// that both need, the parser, and what happens to an exception.
+// What lanecrypt and lanecrypt-bench share around their work: the setup of the process, the
+// command-line parser, and the handling of exceptions.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,20 +13,21 @@
 
 namespace lanecrypt::cli {
 
-// All of main(). Gives the exit code of `run`, or of the exception that it threw, which
-// is told on standard error.
+// The body of main(). Returns the exit code of `run`, or that of the exception that it threw, whose
+// text is printed on standard error.
 int run_program(const std::function<int()> &run);
 
-// Makes the subcommand `name` parse argv[first..argc), and runs it. Gives the exit code.
+// Lets the subcommand `name` parse argv[first..argc), and runs it. Returns the exit code. A parse
+// error is printed and returns ExitCode::kUsage.
 int run_subcommand(std::string_view name, Subcommand &subcommand, int argc, char **argv, int first);
 
-// The file of another program of ours, such as "lanecrypt-bench". It lies beside this
-// one, in the build folder and where it is installed. Throws Failure if there is no
-// /proc, or if this process has more rights than its caller, who may have linked it into
-// a folder of his own.
+// Returns the path of another program of this project, such as "lanecrypt-bench", in the folder of
+// the running program, both in the build folder and when installed. Throws Failure if there is no
+// /proc, or if this process has more rights than its caller (AT_SECURE), who could have linked it
+// into a folder of their own.
 std::string program_beside(const char *name);
 
-// Prints a text that is not empty on standard error, after "lanecrypt: ". Gives the exit code.
+// Prints `text` on standard error after "lanecrypt: ", unless it is empty. Returns the exit code.
 int fail(ExitCode code, std::string_view text);
 
 }  // namespace lanecrypt::cli

@@ -61,7 +61,7 @@ ProgressLine::ProgressLine(const Progress &progress, std::optional<uint64_t> tot
     while (!ended_.wait_for(lock, kRedraw, [&] { return end_; })) {
       try {
         draw();
-      } catch (const std::bad_alloc &) {  // the next line may have memory again
+      } catch (const std::bad_alloc &) {  // a later line may succeed
       }
     }
   });

@@ -1,4 +1,4 @@
-// One line on the terminal that says how far the work is.
+// A line on the terminal that shows the progress of the work.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,12 +14,13 @@
 
 namespace lanecrypt::cli {
 
-// "1.20 of 4.00 GB", in the unit that suits the larger number.
+// Returns a text such as "1.20 of 4.00 GB", in the unit that suits the larger number; "1.20 GB"
+// without a total.
 std::string format_amount(uint64_t done_bytes, std::optional<uint64_t> total_bytes);
-// "0:07", "12:34", "1:02:03".
+// Returns a text such as "0:07", "12:34" or "1:02:03".
 std::string format_duration(double seconds);
 
-// The workers write it, and the line shows it.
+// The state that worker threads update and ProgressLine shows. Thread-safe.
 class Progress {
  public:
   void add(uint64_t bytes) { done_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
@@ -33,8 +34,8 @@ class Progress {
   std::string device_ = "starting";
 };
 
-// While it lives, its own thread redraws a line on standard error. The line is cleared at
-// the end. Does nothing if standard error is no terminal.
+// While a ProgressLine exists, its thread redraws a line on standard error; the destructor clears
+// the line. Does nothing if `wanted` is false or standard error is not a terminal.
 class ProgressLine {
  public:
   ProgressLine(const Progress &progress, std::optional<uint64_t> total_bytes, bool wanted);

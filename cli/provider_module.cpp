@@ -10,7 +10,7 @@ std::string find_provider_module() {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) return "";
-  // Where it lies in the build folder, and where it is installed.
+  // In the build folder, and where it is installed.
   for (const char *folder : {"../lib", LANECRYPT_MODULES_FROM_COMMAND}) {
     const std::filesystem::path module =
         (self.parent_path() / folder / "gpu.so").lexically_normal();

@@ -1,4 +1,4 @@
-// The provider's module gpu.so, and how a configuration of OpenSSL's names it.
+// Finds the OpenSSL provider gpu.so and quotes paths for openssl.cnf.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,10 +8,12 @@
 
 namespace lanecrypt::cli {
 
-// The module gpu.so that was built or installed with this command; "" if there is none.
+// Returns the path of the gpu.so that was built or installed with this command; "" if there is
+// none.
 std::string find_provider_module();
 
-// The text as a value in openssl.cnf, where $, # and others have a meaning.
+// Returns `text` in quotes as a value for openssl.cnf, where characters such as $ and # have a
+// meaning.
 std::string quoted_for_openssl(std::string_view text);
 
 }  // namespace lanecrypt::cli

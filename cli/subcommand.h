@@ -1,4 +1,4 @@
-// One subcommand of lanecrypt: its form on the command line, and how it runs.
+// The interface of a subcommand: its options, and its execution.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,13 +15,14 @@ namespace lanecrypt::cli {
 class Subcommand {
  public:
   virtual ~Subcommand() = default;
-  // Its options, as the command line may name them.
+  // Returns the option names that the command line may use.
   virtual std::vector<OptionName> option_names() const = 0;
-  // What an option's name may be beside: "cipher" where it may be that of a cipher; or nullptr.
+  // Returns what the word after the dashes may name besides an option, for error messages: "cipher"
+  // if it may be the name of a cipher. nullptr if it can only be an option.
   virtual const char *also_options() const { return nullptr; }
-  // Declares them to the parser.
+  // Declares the options to the parser.
   virtual void declare(CLI::App &app) = 0;
-  // Runs after the parser has read `words`. Throws Failure.
+  // Runs the subcommand after the parser has read Arguments::words. Throws Failure.
   virtual void run(std::vector<SecretBytes> secrets) = 0;
 };
 

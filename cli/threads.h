@@ -1,4 +1,4 @@
-// Threads of the command. Their lack is an error like any other.
+// Threads of the command. If the system cannot create one, that is a Failure.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace lanecrypt::cli {
 
-// A thread that runs `work`. Throws Failure if the system has none.
+// Starts a thread that runs `work`. Throws Failure if the system cannot create it.
 template <typename Work>
 std::thread start_thread(Work &&work) {
   try {
@@ -22,7 +22,7 @@ std::thread start_thread(Work &&work) {
   }
 }
 
-// Joins its threads at the end.
+// A set of threads that the destructor joins.
 class Threads {
  public:
   Threads() = default;
@@ -32,7 +32,7 @@ class Threads {
 
   template <typename Work>
   void start(Work &&work) {
-    threads_.reserve(threads_.size() + 1);  // a thread that runs must find its place
+    threads_.reserve(threads_.size() + 1);  // push_back() must not throw once the thread runs
     threads_.push_back(start_thread(std::forward<Work>(work)));
   }
   void join() {

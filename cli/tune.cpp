@@ -1,5 +1,4 @@
-// `lanecrypt tune`: measures devices beside the CPU, and shows which side is chosen from
-// which size on.
+// `lanecrypt tune`: measures the devices and the CPU, and shows from which size on each is chosen.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -21,17 +20,18 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr char kTuneHelp[] =
-    R"(Measures what devices and the CPU take for requests of all kinds and sizes, and
-keeps it for programs that ask where a request belongs. Nothing else should run
-on the machine meanwhile.
+    R"(Measures how long devices and the CPU take for requests of all kinds and sizes, and
+stores the results. Programs use them to choose where a request runs. Nothing else should
+run on the machine meanwhile.
 
 Examples:
   lanecrypt tune                measures every selected device
-  lanecrypt tune --quick        only what is asked for most; a second
-  lanecrypt tune --show         what is known
+  lanecrypt tune --quick        measures only the most common requests, in a second
+  lanecrypt tune --show         prints the stored results
 )";
 
-// As OpenSSL has it, but for ciphertext stealing, of which it has one name for three ways.
+// Returns OpenSSL's name of the cipher in lower case. For ciphertext stealing, for which OpenSSL
+// has one name for three variants, it is this project's name.
 std::string cipher_name(const lc_tune_point &point) {
   const Mode &mode = mode_of(point.cipher);
   std::string name = mode.family(point.key_bytes) + (mode.steals() ? mode.name : mode.openssl);
@@ -69,13 +69,13 @@ nlohmann::ordered_json to_json(const Measured &measured) {
   return {{"id", measured.info.id}, {"name", measured.info.name}, {"points", points}};
 }
 
-// Bytes a nanosecond are GB/s.
+// Returns bytes per nanosecond, which is GB/s.
 double rate(uint64_t bytes, uint64_t ns) {
   return ns == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(ns);
 }
 
-// Prints for each kind the largest size, and the least one at which the device is sooner
-// than the CPU's best way.
+// Prints, for each kind of request, the rates at the largest size, and the smallest size from which
+// on the device is faster than the CPU's fastest method and from which on it costs less CPU time.
 void print_table(const Measured &measured) {
   fmt::print("{}, {}\n", measured.info.id, measured.info.name);
   fmt::print("  {:<22} {:<8} {:<9} {:>7} {:>10} {:>10} {:>10} {:>12} {:>12}\n", "CIPHER", "",
@@ -127,11 +127,13 @@ class Tune : public Subcommand {
 
   void declare(CLI::App &app) override {
     app.description(kTuneHelp);
-    app.add_flag("--json", json_, "print JSON, with every point");
-    CLI::Option *show = app.add_flag("--show", show_, "measure nothing: show what is known");
-    app.add_flag("--quick", quick_, "measure only what is asked for most")->excludes(show);
-    app.add_option("--devices,--device", devices_,
-                   "which, as for enc; otherwise as LANECRYPT_DEVICES says, or every GPU")
+    app.add_flag("--json", json_, "Prints JSON with every measured point.");
+    CLI::Option *show =
+        app.add_flag("--show", show_, "Prints the stored results and measures nothing.");
+    app.add_flag("--quick", quick_, "Measures only the most common requests.")->excludes(show);
+    app.add_option(
+           "--devices,--device", devices_,
+           "Measures these devices, as for enc. The default is LANECRYPT_DEVICES, or every GPU.")
         ->option_text("LIST");
   }
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks what docs/HACKING.md says about the rooms: which folder may include which, that
-only one folder knows CUDA, one OpenCL and one OpenGL, that kernels name no API, that files
-carry the licence, and that each is text of a kind that the project has. Lists long files and
-functions, and folders of many files. Prints each breach as FILE:LINE: what. Exits with 1 if
-there is one.
+"""Checks the rules of docs/HACKING.md: which folder may include which, that only one folder uses
+CUDA, one OpenCL and one OpenGL, that kernels name no API, that files have the licence, and that
+each is a text file of a kind that the project has. Lists long files and functions, and folders with
+many files. Prints each breach as FILE:LINE: text. Exits with 1 if there is one.
 """
 
 import collections
@@ -12,22 +11,23 @@ import re
 import subprocess
 import sys
 
-# MAY_INCLUDE says what a folder may include beside its own files, <lanecrypt/...> and the
-# system's headers. The most specific folder counts. A folder may name whole folders only if
-# they stand before it, so there are no circles. Of others it names single headers.
+# MAY_INCLUDE lists what a folder may include besides its own files, <lanecrypt/...> and system
+# headers. The most specific entry applies. A folder may name whole folders only if they are listed
+# before it, so there are no cycles. Of others it names single headers.
 PUBLIC = "include/lanecrypt"
-# The headers of the library's form of a job that are only data.
+# Headers of the library's internal jobs that contain only data.
 JOB_DATA = ["src/job/cipher/block_cipher.h", "src/job/cipher/counter.h",
             "src/job/cipher/mode.h"]
-# What all programs write of text that is not theirs.
+# All programs use this to print text that is not their own.
 PRINTABLE = "src/process/printable.h"
-# What lanecrypt-bench uses of the command: headers of lanecrypt_command_base (cli/CMakeLists.txt).
+# Headers of the command that lanecrypt-bench uses, which are in lanecrypt_command_base
+# (cli/CMakeLists.txt).
 COMMAND_BASE = ["cli/console.h", "cli/failure.h", "cli/interrupt.h", "cli/program.h", "cli/provider_module.h", "cli/subcommand.h",
                 "cli/crypt/block_cipher_mode.h", "cli/crypt/device_engine.h",
                 "cli/crypt/pipeline.h", "cli/io/file_descriptor.h", "cli/io/output.h"] + JOB_DATA
-# What every folder of benchmarks may include.
+# Headers that every folder of benchmarks may include.
 MEASURING = ["bench/load", "bench/report", "src/cpu/core_count.h"] + COMMAND_BASE
-# The block ciphers beside AES, each of which has a folder with its keys and rounds.
+# The block ciphers other than AES. Each has a folder with its key schedule and rounds.
 OTHER_CIPHERS = sorted(f"kernels/{path.parent.name}" for path in
                        pathlib.Path(__file__).parent.parent.glob("kernels/*/*_key.h")
                        if path.parent.name != "aes")
@@ -104,12 +104,12 @@ MAY_INCLUDE = {
     "provider": ["provider/cipher", "provider/wait", "provider/rsa", "provider/pq", "service/client", "src/libcrypto", "src/process", "src/secure",
                  "src/job/status.h", "src/job/device_list.h", "src/job/cipher/block_cipher.h", "src/job/cipher/mode.h"],
     "probe": ["src/abi/probe.h"],
-    # Rings read and write the pipeline's chunks.
+    # Rings read and write chunks of the pipeline.
     "cli/io": ["cli/failure.h", "cli/keys/hex.h", "cli/crypt/pipeline.h"],
     "cli/keys": ["cli/console.h", "cli/failure.h", "cli/io/file_access.h", "cli/io/file_descriptor.h", "cli/io/output.h", "cli/crypt/block_cipher_mode.h",
                  "src/process/folder_trust.h"],
-    # Headers that are not of the C ABI: the command counts cores for its own threads, counts
-    # blocks of CTR, and asks what each mode is.
+    # Headers outside the C ABI: the command counts cores for its own threads, computes CTR counter
+    # blocks, and queries properties of modes.
     "cli/crypt": ["cli/io", "cli/keys", "cli/console.h", "cli/failure.h", "cli/interrupt.h",
                   "cli/progress_line.h", "cli/threads.h", "src/cpu/core_count.h"] + JOB_DATA,
     "cli/hash": ["cli/crypt/device_engine.h", "cli/crypt/report.h", "cli/io", "cli/keys", "cli/console.h",
@@ -130,17 +130,17 @@ MAY_INCLUDE = {
     "bench/host": MEASURING + ["bench/aes/devices.h"],
     "bench/rsa": MEASURING,
     "bench/pq": MEASURING,
-    # Clients of the service know nothing of it: they are programs as others write them.
+    # These clients of the service know nothing about it, like programs of other people.
     "bench/service": [],
-    # A device of the benchmark's own, which opens a context by the inside of the library.
+    # The benchmark's own device, which opens a context by internal functions of the library.
     "bench/papers/gl2007": ["src/abi/boundary.h", "src/device/gl", "src/device/survey.h", "kernels"],
     "bench/papers": MEASURING + ["bench/papers/gl2007/gl2007.h", "bench/rsa"],
-    # rsa_timing measures the kernels from inside the library.
+    # rsa_timing measures the kernels directly, inside the library.
     "bench": MEASURING + ["bench/aes", "bench/hash", "bench/host", "bench/rsa", "bench/pq", "bench/papers",
                            "src"],
     "fuzz": ["src/abi/rsa_primes.h", "service/wire", "service/client", "service/daemon", "src/process", "src/secure"],
 }
-# The folders in which "a/b.h" is looked for.
+# The include path for "a/b.h".
 ROOTS = ("", "src/", "include/", "tests/")
 # The headers of each API, and the one folder that may include them.
 API_HEADERS = [
@@ -151,32 +151,33 @@ API_HEADERS = [
     (re.compile(r"openssl/"), ["src/libcrypto", "src/cpu", "src/verify", "src/secure", "provider",
                                "cli", "bench", "tests"], "OpenSSL"),
 ]
-# Words of one API that kernels must take from platform.h instead.
+# API-specific words, which kernels must take from platform.h instead.
 API_WORDS = re.compile(
     r"\b(__kernel|__global|__local|__constant|__private|__device__|__global__|__shared__"
     r"|__launch_bounds__|__forceinline__|__restrict__|__syncthreads|threadIdx|blockIdx|blockDim"
     r"|gridDim|get_(local|global|group)_(id|size)|get_num_groups|barrier\s*\(\s*CLK_|uint4|ulong"
     r"|__byte_perm|__funnelshift_[lr]|__shfl\w*|asm\s*volatile)\b")
 COMPILER_TESTS = re.compile(r"\b(__CUDACC__|__CUDA_ARCH__|__OPENCL_VERSION__|__OPENCL_C_VERSION__)\b")
-# A set-uid program's environment is its caller's; secure_getenv() reads none there.
+# The environment of a set-uid program is controlled by its caller; secure_getenv() returns nothing
+# there.
 PLAIN_GETENV = re.compile(r"(?<!secure_)\bgetenv\s*\(")
-# Functions of C that call a function of ours, and which of their arguments that is. An exception that
-# passes through C ends the process.
+# C functions with a callback, and the index of that argument. An exception that passes through C
+# code ends the process.
 CALL_BACK = {"ASYNC_WAIT_CTX_set_wait_fd": 4, "EVP_PKEY_CTX_set_cb": 1, "EVP_PKEY_export": 2,
              "OSSL_PROVIDER_do_all": 1, "OSSL_PROVIDER_get_capabilities": 2, "bsearch": 4,
              "dl_iterate_phdr": 0, "pthread_create": 2, "qsort": 3}
 GUARD = re.compile(r"\b(called_from_c|c_function)<")
 UNGUARDED_DISPATCH = re.compile(r"reinterpret_cast<Function>\((?!\s*called_from_c<)")
-# Whoever fetches checks what comes.
+# A script that downloads must verify what it gets.
 OPTIONS = r"(?:\s+(?:-\S+|\"\$\S*\"))*"
 PIP = re.compile(r"(?:\bpip3?|\"\$\{pip\[@\]\}\")" + OPTIONS + r"\s+(?:install|download|wheel)\b[^|;&\n]*")
 CARGO = re.compile(r"\bcargo\"?" + OPTIONS + r"\s+(?:run|build|fetch|metadata)\b[^|;&\n]*")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
-# The files that may ask which compiler reads them.
+# The files that may test which compiler is used.
 COMPILER_AWARE = ("kernels/platform.h", "kernels/number/teams.h", "kernels/host_lane.h")
 
-# Lines of a file, lines of a function and files of a folder. Larger ones are listed, for a
-# reader to judge whether each is one idea.
+# The limits for lines of a file, lines of a function and files of a folder. Larger ones are listed,
+# so that a reader can judge whether each is still one idea.
 LONG_FILE = 600
 LONG_FUNCTION = 100
 LARGE_FOLDER = 20
@@ -184,24 +185,25 @@ SOURCE = {".c", ".h", ".inc", ".cpp", ".hpp", ".cu", ".py", ".sh"}
 CODE = {".c", ".h", ".inc", ".cpp", ".hpp", ".cu"}
 PRAGMA_ONCE = re.compile(r"^#pragma once$", re.M)
 HAS_GUARD = re.compile(r"^#pragma once$|^#ifndef (\w+)\n#define \1$", re.M)
-# The other kinds of files that the project has. What a compiler or an editor leaves behind is
-# of none of these. Names without an ending are those of scripts, and of KNOWN_NAMES.
+# The other kinds of files in the project. The output of compilers and editors matches none of
+# these. Names without an extension are scripts, or in KNOWN_NAMES.
 OTHER_KINDS = {".1", ".7", ".8", ".clang-format", ".cmake", ".conf", ".gitignore", ".glsl", ".in",
                ".json", ".lock", ".map", ".md", ".mjs", ".php", ".pl", ".preset", ".rb", ".rs", ".socket",
                ".svg", ".toml", ".txt", ".typed"}
 KNOWN_NAMES = {"LICENSE"}
-# A path that only one person's machine has.
+# A path that exists only on one person's machine.
 MACHINE_PATH = re.compile(r"(?<![\w$.}{])/(?:home/(?!USER\b)\w+|root|work|Users/\w+)(?:/|\b)")
 
 
 def room_of(path):
-    """The most specific folder of MAY_INCLUDE that holds the file; '' elsewhere."""
+    """Returns the most specific folder of MAY_INCLUDE that contains the file; '' if there is none.
+    """
     rooms = [room for room in MAY_INCLUDE if path.startswith(room + "/")]
     return max(rooms, key=len, default="")
 
 
 def resolve(path, name, files):
-    """The file of ours that an include names, or None."""
+    """Returns the file of this project that an include names, or None."""
     beside = str(pathlib.PurePosixPath(path).parent / name)
     for candidate in [beside] + [root + name for root in ROOTS]:
         if candidate in files:
@@ -233,14 +235,14 @@ def check_includes(path, lines, files):
 
 
 def without_comments(text):
-    """The text with comments blanked, line for line."""
+    """Returns the text with comments replaced by blanks; the line numbers stay."""
     def blank(found):
         return re.sub(r"[^\n]", " ", found.group(0))
     return re.sub(r"//[^\n]*|/\*.*?\*/", blank, text, flags=re.S)
 
 
 def arguments_at(code, begin):
-    """The arguments of a call whose parenthesis opens just before `begin`."""
+    """Returns the arguments of a call whose parenthesis opens just before `begin`."""
     arguments, depth, start = [], 0, begin
     for at in range(begin, len(code)):
         if code[at] in "([{":
@@ -256,14 +258,15 @@ def arguments_at(code, begin):
 
 
 def check_callbacks(path, code):
-    """Functions given to C code that could throw: neither guarded nor noexcept. `code` has no
-    comments."""
+    """Yields functions that are passed to C code and could throw, because they are neither guarded
+    nor noexcept. `code` must have no comments.
+    """
     for found in re.finditer(r"\b(" + "|".join(CALL_BACK) + r")\(", code):
         arguments = arguments_at(code, found.end())
         place = CALL_BACK[found.group(1)]
         if len(arguments) <= place:
             continue
-        # `x == nullptr ? nullptr : function` is a function, too.
+        # `x == nullptr ? nullptr : function` names a function too.
         function = re.split(r"[?:]\s+", arguments[place])[-1].lstrip("&+")
         name = re.escape(function)
         is_safe = (function == "nullptr" or GUARD.match(function)
@@ -280,8 +283,8 @@ def check_callbacks(path, code):
 
 
 def check_fetching(text):
-    """Commands of a script that fetch what they do not check."""
-    # A command with its further lines, which count as one.
+    """Yields the commands of a script that download something without verifying it."""
+    # A command with its continuation lines counts as one.
     whole = re.sub(r"\\\n", "  ", text)
     for number, line in enumerate(whole.splitlines(), 1):
         if line.lstrip().startswith("#"):
@@ -328,9 +331,9 @@ def check_file(path, text, files):
 
 
 def check_kind(path, text):
-    """What is wrong with the kind of a file. `text` is None if the file is no text."""
+    """Yields what is wrong with the kind of a file. `text` is None if the file is not text."""
     name = pathlib.PurePosixPath(path)
-    # A name such as .gitignore is all ending.
+    # A name such as .gitignore consists only of an extension.
     suffix = name.suffix or (name.name if name.name.startswith(".") else "")
     if text is None:
         yield 1, "is no text"
@@ -342,7 +345,7 @@ def check_kind(path, text):
 
 
 def check_arrows(may_include):
-    """The folders that a folder names though they do not stand before it."""
+    """Yields a message for each folder that another one names although it is not listed before it."""
     before = set()
     for room, allowed in may_include.items():
         yield from (f"{room} names {other}, which does not stand before it"
@@ -351,7 +354,7 @@ def check_arrows(may_include):
 
 
 def long_functions(text):
-    """The first line and the length of each long function. The code must be formatted."""
+    """Yields the first line and the length of each long function. The code must be formatted."""
     first, number_of_first, has_body = None, 0, False
     for number, line in enumerate(text.splitlines()):
         if first is None and re.match(r"[A-Za-z].*\(", line):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of dev/clients that do their work and end: languages that encrypt and sign,
-the commands openssl, curl and borg, and tools that make keys and certificates."""
+"""The programs of dev/clients that run to completion: languages that encrypt and sign, the commands
+openssl, curl and borg, and tools that make keys and certificates.
+"""
 
 import json
 import shutil
@@ -10,7 +11,7 @@ from local_server import free_port, nginx, wait_for
 from provider_fixtures import IV, KEY, OPENSSL, plain
 
 SCRIPTS = REPOSITORY / "dev" / "clients_scripts"
-# Debian's own Python, which has Debian's cryptography.
+# Debian's Python, which has Debian's cryptography package.
 PYTHON = shutil.which("/usr/bin/python3") or "python3"
 SOFTHSM = "/usr/lib/softhsm/libsofthsm2.so"
 SECRET = b"a secret of a few bytes"
@@ -21,8 +22,9 @@ def same(made, wanted, what):
 
 
 def check_outputs(stage, names):
-    """Compares what a language wrote with what the openssl command makes, and with what the
-    language wrote without the provider."""
+    """Compares the output of a language with that of the openssl command, and with the output of
+    the same language without the provider.
+    """
     for name in names:
         made = (stage.folder / f"{name}.out").read_bytes()
         if name in ("ctr", "cbc"):
@@ -56,7 +58,7 @@ def language(script, *interpreter, outputs=("ctr", "cbc", "gcm", "signature", "o
 
 
 def openssl(stage):
-    """Encrypts and decrypts files, signs, makes a key, and fails on a wrong key as it should."""
+    """Encrypts and decrypts files, signs, makes a key, and checks that a wrong key fails."""
     key, data = stage.key / "key.pem", stage.key / "data.bin"
     run = stage.run
     run(OPENSSL, "version")
@@ -76,14 +78,15 @@ def openssl(stage):
     plain(OPENSSL, "pkey", "-in", stage.folder / "new.pem", "-check", "-noout")
     wrong = run(OPENSSL, "enc", "-d", "-aes-256-cbc", "-K", "ff" * 32, "-iv", IV, "-in",
                 stage.folder / "cbc.out", status=None)
-    # With one wrong key in 256 the padding looks right.
+    # One wrong key in 256 gives a valid padding.
     expect(wrong.returncode == 1 and b"bad decrypt" in wrong.stderr
            or wrong.stdout != data.read_bytes(), "a wrong key opens what is enciphered")
 
 
 def curl(stage):
-    """Gets a file from an nginx without the provider, by TLS 1.2 and 1.3, once and many times
-    at once."""
+    """Downloads a file from an nginx without the provider, with TLS 1.2 and 1.3, once and many
+    times concurrently.
+    """
     site = stage.folder / "site"
     site.mkdir()
     shutil.copy(stage.key / "data.bin", site)
@@ -101,13 +104,13 @@ def curl(stage):
     stage.run(*options, "--parallel", *many)
     for n in range(8):
         same((stage.folder / f"got{n}").read_bytes(), data, "of many at once")
-    # From a server that it does not trust it takes nothing.
+    # It must reject a server that it does not trust.
     stage.run("curl", "-q", "-sS", "--noproxy", "*", "--resolve", f"localhost:{port}:127.0.0.1",
               url, status=60)
 
 
 def borg(stage):
-    """Makes an encrypted archive, reads it back, and refuses a wrong passphrase."""
+    """Makes an encrypted archive, reads it back, and checks that a wrong passphrase fails."""
     files, back = stage.folder / "files", stage.folder / "back"
     files.mkdir()
     back.mkdir()
@@ -131,7 +134,7 @@ def borg(stage):
 
 
 def softhsm(stage):
-    """Imports a key into a token, signs with it, and makes keys there, by PKCS #11."""
+    """Imports a key into a PKCS #11 token, signs with it, and makes keys there."""
     (stage.folder / "tokens").mkdir()
     configuration = stage.folder / "softhsm2.conf"
     configuration.write_text(f"directories.tokendir = {stage.folder}/tokens\n")

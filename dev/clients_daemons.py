@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers of dev/clients that check a configuration, start, serve one client, and stop:
-mail, DNS, VPN, proxies, message brokers and databases. A row of DAEMONS describes each."""
+"""The servers of dev/clients that check a configuration, start, serve one client, and stop: mail,
+DNS, VPN, proxies, message brokers and databases. Each is described by a row of DAEMONS.
+"""
 
 import getpass
 import imaplib
@@ -22,8 +23,8 @@ from provider_fixtures import OPENSSL, plain
 
 
 class Daemon(typing.NamedTuple):
-    # The command that prints the version. It fails if only root may start the server, and we are
-    # not root.
+    # The command that prints the version. It fails if the server must be started by root and this
+    # process is not root.
     version: list
     # The configuration files, by name.
     files: dict
@@ -33,12 +34,13 @@ class Daemon(typing.NamedTuple):
     use: tuple
     # Commands that run first: they check the configuration, or make keys.
     first: tuple = ()
-    # Whether its processes can write counters.
+    # Whether its processes can write the provider's counters.
     counts: bool = True
-    # The signal that stops it, and the statuses with which it may end.
+    # The signal that stops the server, and the exit statuses that it may have then.
     by: int = signal.SIGTERM
     statuses: tuple = (0,)
-    # Whether the server runs as another user if root starts it. Such a server refuses to be root.
+    # Whether the server changes to another user if root starts it, because it refuses to run as
+    # root.
     as_other: bool = False
 
 
@@ -48,7 +50,7 @@ def fill(text, names):
 
 
 def words(command, names):
-    """The words of a command. The first is found in the folders of servers too."""
+    """Returns the words of a command. The first is searched for in the folders of servers too."""
     first, *others = (fill(word, names) for word in shlex.split(command))
     path = program(first)
     if not path:
@@ -64,8 +66,9 @@ def wait_for_log(stage, text, times=1):
 
 
 def connects(*options):
-    """Connects by TLS 1.2 and 1.3 with a client without the provider, which checks the
-    certificate."""
+    """Connects with TLS 1.2 and 1.3, with a client without the provider, which checks the
+    certificate.
+    """
     def use(stage, names):
         for version in ("-tls1_2", "-tls1_3"):
             plain("timeout", stage.options.timeout, OPENSSL, "s_client", "-connect",
@@ -75,8 +78,9 @@ def connects(*options):
 
 
 def client(command, *wanted):
-    """Runs a client, which has the provider too, until all texts are in what it writes: some
-    servers sign their zone, or load it, only after they listen."""
+    """Returns a function that runs a client, also with the provider, until its output contains all
+    texts: some servers sign their zone, or load it, only after they listen.
+    """
     def use(stage, names):
         until = time.monotonic() + stage.options.timeout
         while True:
@@ -90,7 +94,7 @@ def client(command, *wanted):
 
 
 def gets_data(stage, names):
-    """Fetches data.bin by curl, which has the provider too."""
+    """Downloads data.bin with curl, which also uses the provider."""
     done = stage.run("curl", "-q", "-sS", "--fail", "--noproxy", "*", "--cacert",
                      stage.key / "certificate.pem", f"https://localhost:{names['port']}/data.bin")
     expect(done.stdout == (stage.key / "data.bin").read_bytes(), "other bytes came")
@@ -106,7 +110,8 @@ def reads_mail(stage, names):
 
 
 def sends_mail(stage, names):
-    """Sends a mail by STARTTLS. postfix passes it on, also by TLS, to a second smtpd of its own."""
+    """Sends a mail with STARTTLS. postfix forwards it, also with TLS, to a second smtpd of its own.
+    """
     context = ssl.create_default_context(cafile=str(stage.key / "certificate.pem"))
     with smtplib.SMTP("localhost", names["port"], timeout=60) as mail:
         mail.starttls(context=context)
@@ -119,7 +124,7 @@ ZONE = """
 @ 3600 IN NS a.example.
 a 3600 IN A 192.0.2.1
 """
-# As root it becomes another user, by default.
+# If root starts it, it changes to another user by default.
 ICINGA2 = "env ICINGA2_USER=$me ICINGA2_GROUP=$me icinga2"
 ICINGA2_FOLDERS = " ".join(f"-D {name}=$home" for name in ("DataDir", "CacheDir", "LogDir", "InitRunDir",
                                                           "SpoolDir", "ConfigDir"))
@@ -202,7 +207,7 @@ service imap-login {
 }
 """, "mail/empty": ""}, "dovecot -F -c $home/dovecot.conf", (connects(), reads_mail),
                       ("chown $user $home/mail", "doveconf -n -c $home/dovecot.conf"),
-                      # imap-login's root is a folder of its own.
+                      # imap-login runs in a separate root folder.
                       counts=False),
     "postfix": Daemon(["sh", "-c", "[ $(id -u) = 0 ] && postconf -d mail_version"], {"main.cf": """
 compatibility_level = 3.6
@@ -300,7 +305,7 @@ zone-cache-refresh-interval=0
 """, "named.conf": 'zone "example" { type master; file "$home/zone"; };', "zone": ZONE},
         "pdns_server --config-dir=$home --daemon=no --guardian=no --disable-syslog",
         (client("dig @127.0.0.1 -p $port +tcp +dnssec a.example A", "192.0.2.1", "RRSIG"),),
-        # It signs by the old calls of RSA, which no provider serves.
+        # It signs with the old RSA functions, which no provider serves.
         counts=False, first=("pdnsutil --config-dir=$home create-bind-db $home/keys.db",
          "pdnsutil --config-dir=$home add-zone-key example ksk 2048 active rsasha256",
          "pdnsutil --config-dir=$home add-zone-key example zsk 2048 active rsasha256",
@@ -322,9 +327,9 @@ object ApiListener "api" {
                        "cp $key/certificate.pem $home/certs/localhost.crt",
                        "cp $key/certificate.pem $home/certs/ca.crt",
                        f"{ICINGA2} daemon -C -c $home/icinga2.conf {ICINGA2_FOLDERS}"),
-                      # It ends by _exit().
+                      # It exits with _exit().
                       counts=False),
-    # The client ends after 3 seconds.
+    # The client exits after 3 seconds.
     "openvpn": Daemon(["sh", "-c", "openvpn --version | head -1"], {},
                       "openvpn --dev null --verb 3 --proto tcp-server --port $port --local 127.0.0.1 --tls-server "
                       "--dh none --ca $key/certificate.pem --cert $key/certificate.pem --key $key/key.pem "

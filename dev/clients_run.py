@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What dev/clients does once all is installed: it runs programs in each way, and reports."""
+"""The main program of dev/clients after the installation: runs programs in each way, and reports.
+"""
 
 import argparse
 import datetime
@@ -17,7 +18,7 @@ import time
 import traceback
 import typing
 
-# This script, and all that runs without the provider, reads no openssl.cnf.
+# This script, and everything that runs without the provider, reads no openssl.cnf.
 os.environ["OPENSSL_CONF"] = os.devnull
 for variable in ("OPENSSL_MODULES", "LANECRYPT_DEVICES", "LANECRYPT_HOST_FAULT"):
     os.environ.pop(variable, None)
@@ -38,9 +39,9 @@ DATA_BYTES = (512 << 10) + 7
 
 class Program(typing.NamedTuple):
     work: typing.Callable
-    # The command that prints the version, and so shows that the program is installed.
+    # The command that prints the version, which shows that the program is installed.
     version: list
-    # Whether it must show counters, with some work by devices if that is forced.
+    # Whether its processes must write counters, with some work on devices if that is forced.
     counts: bool = True
 
 
@@ -66,10 +67,10 @@ PROGRAMS = {
     "haproxy": Program(serve_by_haproxy, ["haproxy", "-v"]),
     "apache-prefork": Program(serve_by_apache("prefork"), ["apache2", "-v"]),
     "apache-event": Program(serve_by_apache("event"), ["apache2", "-v"]),
-    # stunnel's TLS fetches its algorithms in such a way that it gets OpenSSL's.
+    # stunnel's TLS code fetches its algorithms in a way that always selects OpenSSL's.
     "stunnel": Program(serve_by_stunnel, ["stunnel4", "-version"], counts=False),
     "postgresql": Program(postgresql, [postgres_program("postgres") or "postgres", "--version"]),
-    # In a sandbox the CPU does all.
+    # In a sandbox the CPU does all the work.
     "sshd": Program(sshd, ["ssh", "-V"], counts=False),
     "ssh": Program(ssh, ["ssh", "-V"]),
     **{name: Program(serve_one(daemon), daemon.version, daemon.counts)
@@ -82,7 +83,7 @@ NEEDS = {"curl": "nginx", "sshd": "sshd", "ssh": "sshd", "stunnel": "stunnel4",
 
 @functools.cache
 def version_of(name):
-    """The first line that tells a program's version, or None if it is not installed."""
+    """Returns the line with a program's version, or None if it is not installed."""
     command = [program(PROGRAMS[name].version[0]), *PROGRAMS[name].version[1:]]
     if not command[0] or not program(NEEDS.get(name, "true")):
         return None
@@ -105,13 +106,13 @@ def run_one(name, way, folder, key, options):
             PROGRAMS[name].work(stage)
     except (Failure, AssertionError) as failure:
         failed = str(failure) or "a command failed, and wrote nothing"
-    except Exception:  # a failure of one program does not end the others
+    except Exception:  # the failure of one program does not stop the others
         failed = traceback.format_exc().strip()
     watch, counters = stage.watch, stage.counters()
     if watch.half_sandboxed:
         failed = (f"threads outside the sandbox of their process, in {len(watch.half_sandboxed)}"
                   f" processes; {failed or 'otherwise well'}")
-    # A module that refused to start stays mapped, but has no counters.
+    # A module that refused to start stays mapped, but writes no counters.
     seen = counters if PROGRAMS[name].counts else counters or watch.with_ours
     if not failed and way != "plain" and not seen:
         failed = "the provider was in none of its processes"
@@ -143,7 +144,9 @@ def print_row(*cells):
 
 
 def prepare(key):
-    """Writes, without the provider, what programs share: data, keys and an encrypted file."""
+    """Writes, without the provider, the files that programs share: data, keys and an encrypted
+    file.
+    """
     key.mkdir()
     make_key(key)
     (key / "data.bin").write_bytes(os.urandom(DATA_BYTES))
@@ -151,7 +154,7 @@ def prepare(key):
     (key / "iv.hex").write_text(IV)
     plain(OPENSSL, "pkeyutl", "-encrypt", "-pubin", "-inkey", key / "public.pem", "-pkeyopt",
           "rsa_padding_mode:oaep", "-out", key / "sealed.bin", input=SECRET)
-    # Servers whose workers run as another user read these too. They serve this run only.
+    # Servers whose workers run as another user read these too. The keys are only for this run.
     for path in (key, *key.iterdir()):
         path.chmod(0o755 if path.is_dir() else 0o644)
 

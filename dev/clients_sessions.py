@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers of dev/clients that have a process for each session: OpenSSH, whose process is
-in a sandbox before the login, and PostgreSQL."""
+"""The servers of dev/clients that have a process for each session: OpenSSH, whose process runs in a
+sandbox before the login, and PostgreSQL.
+"""
 
 import getpass
 import glob
@@ -15,14 +16,14 @@ from clients_stage import expect, kill_all
 from local_server import children, free_port, program, wait_for
 from provider_fixtures import plain
 
-# Each uses another of OpenSSL's ciphers. The last has a separate MAC.
+# Each uses a different cipher of OpenSSL. The last one has a separate MAC.
 SSH_CIPHERS = ("aes128-ctr", "aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com",
                "aes256-cbc")
 SESSIONS_AT_ONCE = 4
 
 
 class SecureShell:
-    """An sshd of our own on a loopback port, and a client's command for it."""
+    """Starts a private sshd on a loopback port, and returns a client command for it."""
 
     def __init__(self, stage, starts):
         folder, self.port = stage.folder, free_port()
@@ -53,7 +54,7 @@ Subsystem sftp internal-sftp
                         "GlobalKnownHostsFile=none", "-o", "HostKeyAlias=localhost", "-o",
                         "IdentitiesOnly=yes", "-o", "StrictHostKeyChecking=yes"]
         self.address = f"{getpass.getuser()}@127.0.0.1"
-        # sshd starts itself once more for each session, so it needs its full path.
+        # sshd executes itself again for each session, so it needs its full path.
         self.server = starts(program("sshd"), "-D", "-e", "-f", folder / "sshd_config")
         wait_for(self.port, self.server)
 
@@ -63,7 +64,8 @@ Subsystem sftp internal-sftp
 
 
 class SandboxFolder:
-    """The folder that is the root of sshd's sandboxed process. A machine may lack it."""
+    """Returns the folder that is the root of sshd's sandboxed process. A machine may not have it.
+    """
 
     def __enter__(self):
         self.made = []
@@ -77,7 +79,7 @@ class SandboxFolder:
 
 
 def sshd(stage):
-    """Logs in by each cipher with a client without the provider, one session and several."""
+    """Logs in with each cipher with a client without the provider, one session and several."""
     data = (stage.key / "data.bin").read_bytes()
     with SandboxFolder():
         shell = SecureShell(stage, stage.start)
@@ -107,7 +109,7 @@ def sshd(stage):
         for process, cipher in several:
             finish(process, cipher)
         expect(b"Permission denied" in wrong_key(stage, shell), "a wrong key is not refused")
-        # sshd logs the signal, and then ends by it.
+        # sshd logs the signal, and then exits by it.
         stage.end(shell.server, signal.SIGTERM, (0, 255, -signal.SIGTERM))
 
 
@@ -120,7 +122,7 @@ def wrong_key(stage, shell):
 
 
 def ssh(stage):
-    """The client and sftp with the provider, and an sshd without it."""
+    """Runs the client and sftp with the provider, and an sshd without it."""
     data = (stage.key / "data.bin").read_bytes()
     with SandboxFolder():
         shell = SecureShell(stage, stage.start_plain)
@@ -139,8 +141,9 @@ def postgres_program(name):
 
 
 def postgresql(stage):
-    """A cluster whose clients use TLS and functions that encrypt. It is reloaded and
-    restarted."""
+    """Runs a cluster whose clients use TLS and functions that encrypt. It is reloaded and
+    restarted.
+    """
     user = "postgres" if os.geteuid() == 0 else None
     home = stage.folder / "cluster"
     home.mkdir()
@@ -165,7 +168,7 @@ def postgresql(stage):
         return done.stdout.decode().strip()
 
     def wait_until_ready():
-        """Waits until it serves: it listens before that."""
+        """Waits until the server answers; it listens before that."""
         until = time.monotonic() + stage.options.timeout
         while stage.run(postgres_program("pg_isready"), "-q", "-h", "127.0.0.1", "-p", port, "-t", "60",
                         status=None).returncode != 0:
@@ -188,7 +191,7 @@ def postgresql(stage):
         rows = ask("select repeat(md5(g::text), 32) from generate_series(1, 512) g")
         expect(len(rows.splitlines()) == 512, "rows are missing")
         if stage.options.hard and round_ == 0:
-            # After a backend was killed, the server restarts with all that was stored.
+            # After a backend was killed, the server restarts with all stored data.
             kill_all(int(child) for child in children(server))
             time.sleep(0.5)
             wait_until_ready()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stage is where dev/clients runs one program in one way. It gives the program a folder and
-an OPENSSL_CONF, and runs and ends its processes. It looks at what they map, how many threads
-they have, and which of them are left at the end."""
+"""A stage, in which dev/clients runs one program in one way. It gives the program a folder and an
+OPENSSL_CONF, and starts and stops its processes. It observes what they map, how many threads they
+have, and which of them are left at the end.
+"""
 
 import contextlib
 import ctypes
@@ -23,13 +24,13 @@ from provider_fixtures import Configuration  # noqa: E402
 
 WAYS = ("plain", "default", "forced")
 PR_SET_CHILD_SUBREAPER = 36
-# Names in a process's maps that show our module and drivers.
+# Names in a process's memory maps that identify the module and drivers.
 OURS = "gpu.so"
 DRIVERS = ("libcuda.so", "libOpenCL.so", "libpocl", "libLLVM", "libEGL", "libGLES")
 
 
 class Failure(Exception):
-    """A sentence that says what a program did wrong."""
+    """A failure of a program. The text is a sentence."""
 
 
 def expect(holds, what):
@@ -38,7 +39,9 @@ def expect(holds, what):
 
 
 def adopt_orphans():
-    """From now on a process whose parent ended becomes our child, so none gets lost."""
+    """Makes this process a subreaper, so that orphaned processes become its children and are not
+    lost.
+    """
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
@@ -50,7 +53,7 @@ def read(path):
 
 
 def parents():
-    """The parent of each running process, without zombies."""
+    """Returns the parent of each running process, without zombies."""
     found = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -62,7 +65,7 @@ def parents():
 
 
 def descendants(root, apart=()):
-    """The processes below `root`, without those in `apart` and the processes below these."""
+    """Returns the descendants of `root`, without the processes in `apart` and their descendants."""
     children = {}
     for process, parent in parents().items():
         children.setdefault(parent, []).append(process)
@@ -79,7 +82,7 @@ def command_of(process):
 
 
 def where_it_waits(process):
-    """What each thread of a process does, for the report of one that hangs."""
+    """Returns what each thread of a process is doing, for the report of one that hangs."""
     lines = []
     for thread in sorted(pathlib.Path(f"/proc/{process}/task").glob("*")):
         call = read(thread / "syscall").split(" ")[0].strip() or "?"
@@ -89,7 +92,7 @@ def where_it_waits(process):
 
 
 class Watch(threading.Thread):
-    """Looks at a stage's processes every few milliseconds, until it is stopped."""
+    """Observes a stage's processes every few milliseconds, until it is stopped."""
 
     def __init__(self, stage):
         super().__init__(daemon=True)
@@ -107,7 +110,8 @@ class Watch(threading.Thread):
             self.most_threads = max(self.most_threads, int(threads.group(1)))
             if f"/{OURS}" in maps:
                 self.with_ours.add(process)
-                # A filter holds only for its thread and for threads that this starts later.
+                # A seccomp filter applies only to its thread and to threads that this thread starts
+                # later.
                 sandboxed = {re.search(r"^Seccomp:\s*(\d+)", read(task / "status"), re.M)
                              for task in pathlib.Path(f"/proc/{process}/task").glob("*")}
                 if len({found.group(1) for found in sandboxed if found}) > 1:
@@ -119,7 +123,7 @@ class Watch(threading.Thread):
         while not self.over.wait(pause):
             begun = time.thread_time()
             self.look()
-            # The program has most of the core, also where it has many processes to look at.
+            # Leaves most of the core to the program, even if it has many processes to observe.
             pause = max(0.004, 4 * (time.thread_time() - begun))
 
     def stop(self):
@@ -128,16 +132,16 @@ class Watch(threading.Thread):
 
 
 class Stage:
-    """One program in one way. It is a context, at whose end no process of the program is left."""
+    """One program in one way. A context manager; at its end no process of the program is left."""
 
     def __init__(self, folder, way, key, options, reference=None):
         self.folder, self.way, self.key, self.options = folder, way, key, options
-        # The folder of the same program's stage without the provider, to compare with.
+        # The folder of the stage of the same program without the provider, for comparison.
         self.reference = reference
         self.apart, self.servers, self.begun = set(), [], time.monotonic()
         folder.mkdir()
         folder.chmod(0o755)
-        settings = {"in_process": None}  # the provider's own default
+        settings = {"in_process": None}  # the provider's default
         if way == "forced":
             settings = {"devices": options.devices, "threshold_bytes": 0, "rsa": "always",
                         "in_process": "yes"}
@@ -145,7 +149,7 @@ class Stage:
             settings.update(options.settings)
         self.configuration = Configuration(folder, options.build, **settings)
         if way == "plain":
-            # The same file without our provider, so that it takes as long to read.
+            # The same file without the provider, so that it takes as long to read.
             text = self.configuration.path.read_text()
             text = text.replace("gpu = gpu_settings\n", "").replace("?provider=gpu", "")
             self.configuration.path.write_text(text)
@@ -171,7 +175,7 @@ class Stage:
             raise Failure("left processes: " + "; ".join(sorted(left.values())))
 
     def what_is_left(self, patience):
-        """The processes of the program that have not ended after so many seconds."""
+        """Returns the processes of the program that have not exited after this many seconds."""
         until = time.monotonic() + patience
         while True:
             left = {p: command_of(p) for p in descendants(os.getpid(), self.apart)}
@@ -180,13 +184,14 @@ class Stage:
             time.sleep(0.02)
 
     def as_user(self, user):
-        """The words before a command that make it run as the user, if we are root."""
+        """Returns the words before a command that make it run as the user, if this process is root.
+        """
         if not user or os.geteuid() != 0:
             return []
         return [shutil.which("setpriv"), f"--reuid={user}", f"--regid={user}", "--clear-groups"]
 
     def run(self, *command, status=0, user=None, environment=None, **options):
-        """Runs the program with the configuration, to its end. Returns what it wrote."""
+        """Runs the program with the configuration until it exits. Returns its output."""
         command = [*self.as_user(user), *(str(part) for part in command)]
         done = self.finish(subprocess.Popen(
             command, env={**self.environment, **(environment or {})}, cwd=self.folder,
@@ -210,12 +215,12 @@ class Stage:
         return subprocess.CompletedProcess(command, process.returncode, out, err)
 
     def start(self, *command, user=None, environment=None):
-        """Starts a server with the configuration. What it writes goes to its log."""
+        """Starts a server with the configuration. Its output goes to its log."""
         with open(self.folder / "log", "ab") as log:
             server = subprocess.Popen([*self.as_user(user), *(str(part) for part in command)],
                                       env={**self.environment, **(environment or {})}, stdout=log,
                                       stderr=log, stdin=subprocess.DEVNULL, cwd=self.folder,
-                                      # Apache ends its process group at its end.
+                                      # Apache kills its process group when it exits.
                                       start_new_session=True)
         self.servers.append(server)
         return server
@@ -233,7 +238,7 @@ class Stage:
         return read(self.folder / "log")
 
     def end(self, server, by=signal.SIGTERM, statuses=(0,)):
-        """Ends a server by the signal. It must end in time, with one of the statuses."""
+        """Stops a server with the signal. It must exit in time, with one of the statuses."""
         expect(server.poll() is None, f"the server had ended: {self.log()[-300:]}")
         until = time.monotonic() + self.options.timeout
         # HAProxy's master ignores signals while it restarts itself. A second signal would kill its
@@ -250,7 +255,9 @@ class Stage:
                f"the server ended with {status_text(server.returncode)}: {self.log()[-300:]}")
 
     def counters(self):
-        """The sums of the counters that the program's processes wrote at their ends, or None."""
+        """Returns the sums of the counters that the program's processes wrote when they exited, or
+        None.
+        """
         lines = [json.loads(line) for line in read(self.configuration.stats).splitlines()]
         if not lines:
             return None
@@ -262,14 +269,14 @@ class Stage:
 
 
 def is_ignored(process, number):
-    """Whether a process ignores the signal."""
+    """Returns whether a process ignores the signal."""
     masks = [int(line.split()[1], 16) for line in read(f"/proc/{process}/status").splitlines()
              if line.startswith("SigIgn:")]
     return any(mask & 1 << number - 1 for mask in masks)
 
 
 def name_of(command):
-    """A command in a few words."""
+    """Returns a short form of a command."""
     return " ".join(str(part) for part in command)[:80]
 
 
@@ -286,14 +293,15 @@ def kill_all(processes):
 
 
 def kill_descendants():
-    """Kills all processes below us, until none is left that one of them started meanwhile."""
+    """Kills all descendants of this process, until none is left that one of them started meanwhile.
+    """
     while below := descendants(os.getpid()):
         kill_all(below)
         time.sleep(0.01)
 
 
 def reap():
-    """Waits for the orphans that became our children and have ended."""
+    """Reaps the orphans that became children of this process and have exited."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of dev/demo, over what lies in build/."""
+"""The steps of dev/demo, with the programs in build/."""
 
 import argparse
 import json
@@ -16,12 +16,12 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[1]
 LANECRYPT = REPOSITORY / "build" / "bin" / "lanecrypt"
 MODULES = REPOSITORY / "build" / "lib"
 MIB = 1 << 20
-# `openssl enc` hands a cipher 4 KiB at a time.
+# `openssl enc` passes 4 KiB at a time to a cipher.
 ENC_PIECE_BYTES = 4096
 KEYS = ["-pbkdf2", "-pass", "env:DEMO_PASSWORD"]
 
-# Encrypts a file with one call of the cipher, as a program with data in memory does. Prints
-# how long the second such call took, since the first starts threads or a device.
+# Encrypts a file with one call of the cipher, as a program with data in memory does. Prints the
+# time of the second call, because the first one starts threads or opens a device.
 CRYPTOGRAPHY = """
 import sys, time
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -36,19 +36,20 @@ with open(sys.argv[2], "wb") as file:
     file.write(sealed[:len(plain)])
 print(seconds)
 """
-# Without a GPU the device is OpenCL on the CPU, and slow.
+# Without a GPU the device is OpenCL on the CPU, which is slow.
 SMALL_BYTES = 8 * MIB
-# The command uses no more (docs/lab/host-memory.md).
+# The command uses no more threads (docs/lab/host-memory.md).
 MOST_CORES = 8
 
 
 class Failed(Exception):
-    """A step did not do what it must; the text says which and why."""
+    """A step failed; the text says which one and why."""
 
 
 def write_contents(path, total):
-    """Writes a file with a quarter each of what Rosenberg's files 1 to 4 held: the bytes 0 to
-    255 repeated, only 0xAA, random bytes from a growing range, and random bytes."""
+    """Writes a file with a quarter each of the contents of Rosenberg's files 1 to 4: the bytes 0 to
+    255 repeated, only 0xAA, random bytes from a growing range, and random bytes.
+    """
     quarter = total // 4
     with open(path, "wb") as file:
         file.write((bytes(range(256)) * (MIB // 256)) * (quarter // MIB))
@@ -71,15 +72,15 @@ class Demo:
         self.environment = {k: v for k, v in os.environ.items()
                             if not k.startswith("OPENSSL_") and k != "LANECRYPT_DEVICES"}
         self.environment["DEMO_PASSWORD"] = "correct horse battery staple"
-        # Unless it is told to use a device, the command lets cores encrypt files that are in
-        # memory, as these may be.
+        # By default the command encrypts files in memory, such as these, on the cores.
         chosen = ",".join(d["id"] for d in gpus if d["selected"]) or "opencl"
         self.devices = os.environ.get("LANECRYPT_DEVICES", chosen)
         self.cores = min(len(os.sched_getaffinity(0)), MOST_CORES)
 
     def run(self, step, size, *command, **environment):
-        """Runs a command and adds its row to the table. Returns the row and what the command
-        printed. The time is that of the whole process with its start."""
+        """Runs a command and adds its row to the table. Returns the row and the command's output.
+        The time is that of the whole process, including its start.
+        """
         before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL,
                               capture_output=True, text=True,
@@ -113,7 +114,7 @@ class Demo:
         return row
 
     def compare(self, one, other, *rows):
-        """Compares two files by cmp and notes the answer in the rows."""
+        """Compares two files with cmp and writes the result into the rows."""
         same = subprocess.run(["cmp", one, other], capture_output=True, text=True, check=False)
         for row in rows:
             row["same"] = same.returncode == 0
@@ -121,7 +122,7 @@ class Demo:
             raise Failed(f"{rows[0]['step']}: {same.stdout}{same.stderr}".strip())
 
     def there_and_back(self, plain, on_device):
-        """The command and the machine's openssl open each other's files."""
+        """Checks that the command and the machine's openssl decrypt each other's files."""
         sealed, opened = self.folder / "sealed", self.folder / "opened"
         one = self.lanecrypt("enc", "aes-256-ctr", plain, sealed, on_device)
         two = self.openssl("-d", "aes-256-ctr", sealed, opened)
@@ -132,7 +133,9 @@ class Demo:
             self.compare(plain, opened, one, two)
 
     def provider(self, **settings):
-        """An openssl.cnf that turns the provider on, and the file of its counters."""
+        """Writes an openssl.cnf that activates the provider. Returns its path, and that of the
+        counters.
+        """
         stats = self.folder / f"stats-{len(self.rows)}"
         config = self.folder / f"openssl-{len(self.rows)}.cnf"
         config.write_text(
@@ -147,7 +150,7 @@ class Demo:
         return config, stats
 
     def note_stats(self, row, stats):
-        """Writes into the row what ran where, by the provider's counters."""
+        """Writes into the row what ran where, according to the provider's counters."""
         if not stats.exists():
             raise Failed(f"{row['step']}: the provider left no counters")
         lines = [json.loads(line) for line in stats.read_text().splitlines()]
@@ -159,7 +162,7 @@ class Demo:
             row["where"] = f"{self.cores} cores"
 
     def devices_for(self, settings):
-        """The variable that names the devices, where the settings allow any."""
+        """Returns the environment variable that names the devices, if the settings allow any."""
         return {"LANECRYPT_DEVICES": self.devices} if "in_process" in settings else {}
 
     def provider_enc(self, source, **settings):
@@ -177,7 +180,8 @@ class Demo:
         return row
 
     def program(self, step, source, target, **environment):
-        """Runs a program that hands over all data at once. Its row is that of this call only."""
+        """Runs a program that passes all data in one call. Its row has the time of only that call.
+        """
         size = source.stat().st_size
         row, said = self.run(step, size, sys.executable, "-c", CRYPTOGRAPHY, source, target,
                              **environment)
@@ -228,7 +232,7 @@ def has_cryptography():
 
 
 def show_defaults(demo, plain):
-    """Shows what a user gets who asks for no device."""
+    """Shows the default behaviour, without a device."""
     say("By default no device is asked for. The command has the cores encrypt what lies in memory. "
         "The provider\ngpu leaves all to OpenSSL on one core, and large requests to several where "
         "`cores` allows it. GB/s is of the\nwhole program, start and files included; of Python's "
@@ -238,15 +242,17 @@ def show_defaults(demo, plain):
     if not has_cryptography():
         return
     row = demo.provider_large(plain, cores=demo.cores)
-    # A single core cannot share a request.
+    # A single core cannot divide a request.
     if demo.cores > 1 and not row["where"].endswith("cores"):
         raise Failed(f"{row['step']}: it ran on one core")
 
 
 def show_device(demo, plain, part):
-    """Shows the same on a device. openssl enc takes only `part`, piece by piece."""
+    """Shows the same on a device. openssl enc processes only `part` of the file, in small pieces.
+    """
     demo.there_and_back(plain, on_device=True)
-    # Pieces too small to gain by a device. This shows that the result is right there too.
+    # The pieces are too small for a device to be faster. This shows that the result is right
+    # anyway.
     rows = [demo.provider_enc(part, in_process="yes", threshold_bytes=ENC_PIECE_BYTES)]
     if has_cryptography():
         rows.append(demo.provider_large(plain, in_process="yes", threshold_bytes="1M"))
@@ -264,7 +270,7 @@ def steps(demo, size, opencl):
     demo.print_table(with_speed=True)
 
     with open(plain, "rb") as whole:
-        # From the middle of the file, where there are two kinds of content.
+        # The part is from the middle of the file, where there are two kinds of content.
         whole.seek(size // 2 - 2 * MIB)
         part.write_bytes(whole.read(4 * MIB))
     if demo.gpu:

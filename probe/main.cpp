@@ -1,5 +1,6 @@
-// lanecrypt-probe: asks one driver for its devices, or measures one device, for a
-// process that does not want the driver in it. Not for people: `lanecrypt devices` is.
+// lanecrypt-probe: lists the devices of one driver, or measures one device, in a separate process,
+// so that the caller's process does not load the driver. Not a user command: users run `lanecrypt
+// devices`.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/probe.h"

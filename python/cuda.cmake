@@ -1,8 +1,8 @@
-# For which GPUs pip compiles kernels, and by which compiler.
+# Chooses the GPUs for which pip compiles kernels, and the compiler.
 #
 # SPDX-License-Identifier: Apache-2.0
 
-# The GPUs of this machine; on a machine without one, all that the library knows.
+# The GPUs of this machine; on a machine without a GPU, all that the library supports.
 if(NOT DEFINED CACHE{LANECRYPT_CUDA_ARCHS})
   execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
     OUTPUT_VARIABLE lanecrypt_capabilities ERROR_QUIET RESULT_VARIABLE lanecrypt_failed)
@@ -15,7 +15,7 @@ if(NOT DEFINED CACHE{LANECRYPT_CUDA_ARCHS})
   set(LANECRYPT_CUDA_ARCHS ${lanecrypt_archs} CACHE STRING "CUDA architectures to compile for")
 endif()
 
-# The compiler that pip fetched, as pyproject.toml asks, is among the packages of this Python.
+# pip has fetched the compiler, as pyproject.toml requests, into the packages of this Python.
 execute_process(
   COMMAND ${Python_EXECUTABLE} -c "import nvidia; print(*nvidia.__path__, sep=';')"
   OUTPUT_VARIABLE lanecrypt_nvidia OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)

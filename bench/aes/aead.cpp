@@ -16,16 +16,16 @@
 namespace lanecrypt::bench {
 namespace {
 
-constexpr uint64_t kSliceBytes = 64 << 20;  // of data made or checked at once
+constexpr uint64_t kSliceBytes = 64 << 20;  // bytes of data generated or checked at a time
 constexpr uint64_t kPacketBytes = 1500, kPacketStep = 1504;
-constexpr uint64_t kStreamBytes = 16 << 10;  // of CCM
+constexpr uint64_t kStreamBytes = 16 << 10;  // bytes of a CCM message
 constexpr uint64_t kMostPackets = 65536;
 
 struct AeadCase {
   const char *name, *openssl;
   lc_cipher cipher;
   uint32_t key_bytes;
-  // One lane does a whole message, so only many messages say something.
+  // One thread processes a whole message, so only many messages are meaningful.
   bool is_chain() const { return cipher == LC_AES_CCM; }
 };
 constexpr AeadCase kCases[] = {
@@ -40,14 +40,14 @@ constexpr AeadCase kCases[] = {
   throw cli::Failure(cli::ExitCode::kFailed, text);
 }
 
-// Messages side by side on the card, under one key.
+// Contiguous messages on the device under one key.
 struct Batch {
   Batch(const BenchData &data, const uint8_t *in, uint8_t *out, uint64_t message_bytes,
         uint64_t step, uint64_t count)
       : nonces(count), tags(count), list(count) {
     for (uint64_t n = 0; n < count; n++) {
       const cli::Block iv = data.iv(n);
-      // The stream's number is in the upper half.
+      // The index of the stream is in the upper half.
       std::copy(iv.begin(), iv.begin() + 12, nonces[n].begin());
       list[n].key = data.key();
       list[n].iv = nonces[n].data();
@@ -82,7 +82,7 @@ class CardBench {
 
   BenchResult whole(const AeadCase &run, lc_direction direction, const std::string &name) {
     const bool seals = direction == LC_ENCRYPT;
-    // Decrypts what was encrypted just before, since that has the tag.
+    // Decrypts what was encrypted just before, because that has the tag.
     Batch batch(data_, plain_.address(), cipher_.address(), bytes_, bytes_, 1);
     if (!seals) {
       job(run, LC_ENCRYPT, batch);
@@ -94,7 +94,7 @@ class CardBench {
     return result;
   }
 
-  // Runs messages of `message_bytes`, `step` apart.
+  // Runs messages of `message_bytes`, at a distance of `step`.
   BenchResult packets(const AeadCase &run, uint64_t message_bytes, uint64_t step,
                       const std::string &name) {
     const uint64_t count = std::min(kMostPackets, bytes_ / step);
@@ -135,7 +135,7 @@ class CardBench {
     return result;
   }
 
-  // Checks both sides of the message, and its tag.
+  // Checks both directions of the message, and its tag.
   void check_whole(const AeadCase &run, const Batch &batch, const std::string &name) const {
     Seal seal(run.openssl, data_.key(), batch.nonces[0], bytes_);
     const PinnedBuffer out = context_.pinned(kSliceBytes);

@@ -21,10 +21,10 @@ namespace lanecrypt::bench {
 namespace {
 
 constexpr uint64_t kMiB = 1 << 20, kGiB = 1 << 30;
-constexpr uint64_t kSliceBytes = 64 * kMiB;  // of data made or checked at once
-constexpr uint64_t kStreamBytes = 16 << 10;  // of a stream of CBC encryption
+constexpr uint64_t kSliceBytes = 64 * kMiB;  // bytes of data generated or checked at a time
+constexpr uint64_t kStreamBytes = 16 << 10;  // bytes of a stream of CBC encryption
 constexpr uint64_t kLargestStreams = 65536;
-constexpr uint64_t kProbeBytes = 4 * kMiB;  // tells how fast a device is
+constexpr uint64_t kProbeBytes = 4 * kMiB;  // data to estimate the speed of a device
 
 struct Scale {
   bool quick;
@@ -84,7 +84,7 @@ struct CardCase {
 };
 
 std::vector<CardCase> more_cases(bool quick) {
-  constexpr uint64_t kMessageBytes = kMiB;  // of decryption with stealing
+  constexpr uint64_t kMessageBytes = kMiB;  // bytes of a message with ciphertext stealing
   std::vector<CardCase> cases;
   for (const uint32_t key_bytes : {16u, 32u}) {
     if (quick && key_bytes != 16) continue;
@@ -149,7 +149,7 @@ class DeviceBench {
     end_to_end();
   }
 
-  // As chosen by run().
+  // Set by run().
   uint64_t card_bytes() const { return card_bytes_; }
   uint64_t host_bytes() const { return host_bytes_; }
 
@@ -187,7 +187,7 @@ class DeviceBench {
     }
   }
 
-  // Makes them as large as the device's memory and its speed allow.
+  // Chooses sizes as large as the device's memory and its speed allow.
   void choose_sizes() {
     const lc_device_info info = context_.device(index_);
     const DeviceBuffer in = context_.on_device(index_, kProbeBytes);
@@ -244,7 +244,7 @@ class DeviceBench {
     log_.add(std::move(result));
   }
 
-  // Measures it if it is wanted, and if the device does it.
+  // Measures the case if it is selected, and if the device supports it.
   void measure(const std::string &name, uint64_t bytes, const std::function<void()> &how) const {
     if (!log_.wants(name + "." + where_)) return;
     log_.tell(fmt::format("{}.{}, {} bytes", name, where_, bytes));
@@ -349,7 +349,8 @@ class DeviceBench {
   const BenchData &data_;
   const OpensslRates *openssl_;  // nullptr: not measured
   BenchLog &log_;
-  const PinnedBuffer slice_ = context_.pinned(kSliceBytes);  // of an output, on its way
+  const PinnedBuffer slice_ = context_.pinned(kSliceBytes);  // part of an output, on its way to the
+                                                             // check
   uint64_t card_bytes_ = 0, host_bytes_ = 0, chain_bytes_ = 0;
 };
 
@@ -357,7 +358,7 @@ class DeviceBench {
 
 void bench_aes(const Context &context, bool quick, BenchLog &log) {
   Scale scale(quick);
-  // Devices that compute on the CPU get no more in so short a time.
+  // Devices that run on the CPU can process no more in such a short time.
   if (quick && !has_gpu(context)) scale.largest_host_bytes = kProbeBytes;
   const BenchData data;
   OpensslRates openssl(scale.patience, scale.largest_host_bytes, data);

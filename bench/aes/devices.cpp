@@ -13,7 +13,7 @@
 namespace lanecrypt::bench {
 namespace {
 
-constexpr uint64_t kSliceBytes = 64 << 20;  // of data made or checked at once
+constexpr uint64_t kSliceBytes = 64 << 20;  // bytes of data generated or checked at a time
 
 class AllDevices {
  public:
@@ -127,7 +127,7 @@ class AllDevices {
   const Patience &patience_;
   const BenchData &data_;
   BenchLog &log_;
-  std::map<std::string, double> rates_;  // GB/s, by the suffix of the name
+  std::map<std::string, double> rates_;  // GB/s, by the suffix of the row's name
   const BenchCase run_{*cli::find_cipher("aes-128-ctr")};
   const cli::Block iv_ = data_.iv(0);
 };

@@ -38,7 +38,7 @@ constexpr ChainCase kCases[] = {
   throw cli::Failure(cli::ExitCode::kFailed, text);
 }
 
-// Messages one after another in a buffer, each at a multiple of 16.
+// Messages in one buffer, each at a multiple of 16.
 class Batch {
  public:
   Batch(const BenchData &data, uint64_t count, bool alike) {
@@ -59,7 +59,7 @@ class Batch {
 
   uint64_t extent() const { return extent_; }
 
-  // The length as a mode takes it: only whole blocks in CBC.
+  // The length that the mode accepts: only whole blocks in CBC.
   uint64_t length(lc_cipher mode, uint64_t n) const {
     return mode == LC_AES_CBC ? lengths_[n] / cli::kBlockBytes * cli::kBlockBytes : lengths_[n];
   }
@@ -77,7 +77,7 @@ class Batch {
     return list;
   }
 
-  // Whether `out` and the tags are what OpenSSL makes of `in`.
+  // Whether `out` and the tags are what OpenSSL computes from `in`.
   bool matches(const ChainCase &run, const std::vector<uint8_t> &in, const uint8_t *out) const {
     const uint64_t cores = cpu::usable_cores();
     std::vector<std::future<bool>> checks;

@@ -1,5 +1,5 @@
-// The rows of `lanecrypt bench aes` for messages of many lengths, each with a key of its
-// own, in modes in which a message is a chain.
+// The rows of `lanecrypt bench aes` for messages of different lengths, each with its own key, in
+// modes in which a message is a serial chain.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,9 +10,9 @@
 
 namespace lanecrypt::bench {
 
-// For CBC encryption, CFB encryption, OFB and CCM on the card, in one call each: as many
-// messages of 16 KiB as `bytes` hold (`.card-alike`), and as many of 1 to 32 KiB, drawn
-// at random (`.card-mixed`). All keys differ. Outputs and tags are compared with
+// Measures CBC encryption, CFB encryption, OFB and CCM with data in device memory, in one call
+// each: as many messages of 16 KiB as fit into `bytes` (`.card-alike`), and as many of random
+// lengths from 1 to 32 KiB (`.card-mixed`). All keys differ. Compares outputs and tags with
 // OpenSSL's. Throws Failure (kFailed) if one differs.
 void bench_mixed(const Context &context, uint32_t index, const std::string &where, uint64_t bytes,
                  const Patience &patience, const BenchData &data, BenchLog &log);

@@ -22,9 +22,8 @@ namespace {
 constexpr unsigned kKeys = 10000;
 constexpr unsigned kInputs = 16;
 constexpr uint32_t kMostKeyBytes = 64;
-// A mode that takes blocks side by side has one message of so many bytes. A chain has so
-// many streams, of eight or sixteen blocks. Packets are too short for hashing by
-// matrices.
+// A mode with independent blocks has one message of kMostBytes. A chain has kStreams streams, of
+// eight or sixteen blocks. Packets are too short for hashing with matrices.
 constexpr uint64_t kMostBytes = 1 << 20, kStreams = 1024, kPackets = 64;
 
 struct TimingCase {
@@ -37,8 +36,8 @@ struct TimingCase {
   bool has_tag() const { return mode_of(mode).is_aead; }
 };
 
-// Both directions, if they have kernels of their own. ChaCha20 looks nothing up and does
-// not branch. If its inputs can be told apart, that is the card's doing.
+// Returns the cases, with both directions if these have separate kernels. ChaCha20 has no table
+// lookups and no branches: if its inputs can be distinguished, that is an effect of the GPU.
 std::vector<TimingCase> timing_cases(bool quick) {
   std::vector<TimingCase> cases;
   const auto both = [&](TimingCase run, const char *encrypt = "",
@@ -103,7 +102,7 @@ class Timing {
     random_.seed(seed());
     keys_.resize(uint64_t{kKeys + 2} * kMostKeyBytes);
     for (uint8_t &byte : keys_) byte = static_cast<uint8_t>(random_());
-    // Neither kind has a part of the memory for itself.
+    // Shuffles the inputs, so that neither kind has its own part of the memory.
     for (unsigned i = 0; i < 2 * kInputs; ++i) places_[i] = i;
     std::shuffle(places_.begin(), places_.end(), random_);
     for (unsigned i = 0; i < 2 * kInputs; ++i) {
@@ -116,7 +115,7 @@ class Timing {
   void measure(const TimingCase &run, BenchLog &log) {
     uint8_t key[kMostKeyBytes];
     const uint8_t *const other_key = keys_.data() + uint64_t{kKeys + 1} * kMostKeyBytes;
-    // What is decrypted must have been encrypted with the same key, just before.
+    // The data to decrypt must have been encrypted with the same key just before.
     const bool opens = run.has_tag() && run.direction == LC_DECRYPT;
     Tags tags(run.messages), other_tags(run.messages);
     std::vector<lc_message> messages = messages_of(run, key, in_, out_, tags),
@@ -137,16 +136,17 @@ class Timing {
     const unsigned warm_up = std::min(100u, launches_ / 10);
     for (unsigned n = 0; n < launches_ + warm_up; ++n) {
       const bool key_varies = random_() & 1, data_varies = random_() & 1;
-      // Both kinds read the same amount of the same memory. What is used comes last.
+      // Both kinds read the same amount of the same memory. The second copy is the one that is
+      // used.
       const uint64_t drawn = 1 + random_() % kKeys;
       memcpy(key, keys_.data() + drawn * kMostKeyBytes, sizeof key);
       memcpy(key, keys_.data() + (key_varies ? drawn : 0) * kMostKeyBytes, sizeof key);
       const uint64_t input = places_[(data_varies ? kInputs : 0) + random_() % kInputs];
       in_.fill_from(inputs_.data() + input * kMostBytes, run.bytes);
       if (opens) context_.run(job);
-      // Reading data that have just come over the bus takes a time that depends on them,
-      // even for a plain copy (docs/lab/timing.md). So another key reads them
-      // first. The timed launch then finds nothing of its own in a cache.
+      // The time to read data that have just been copied over the bus depends on them, even for a
+      // plain copy (docs/lab/timing.md). So a launch with another key reads them first.
+      // The timed launch then finds nothing of its own in a cache.
       context_.run(before);
       const lc_result told = context_.run(opens ? open : job);
       if (told.kernel_ns == 0)
@@ -167,8 +167,9 @@ class Timing {
  private:
   using Tags = std::vector<std::array<uint8_t, 16>>;
 
-  // Messages of authenticated modes have the numbers from 0 on as nonces: no job may encrypt with
-  // equal nonces. All other messages have one IV, so that streams of equal blocks stay alike.
+  // Messages of authenticated modes have the numbers from 0 on as nonces, because no job may
+  // encrypt with equal nonces. All other messages have one IV, so that streams of equal blocks stay
+  // equal.
   static std::vector<lc_message> messages_of(const TimingCase &run, const uint8_t *key,
                                              const DeviceBuffer &from, const DeviceBuffer &to,
                                              Tags &tags) {
@@ -199,7 +200,7 @@ class Timing {
   const std::string where_;
   const unsigned launches_;
   const DeviceBuffer in_, out_, opened_;
-  std::vector<uint8_t> keys_;  // the one, those that vary, and one of no timed launch
+  std::vector<uint8_t> keys_;  // the fixed key, the varying keys, and one for untimed launches
   const PinnedBuffer inputs_;
   std::array<unsigned, 2 * kInputs> places_;  // inputs of equal blocks, then the others
   std::mt19937_64 random_;
@@ -212,7 +213,7 @@ void bench_timing(const Context &context, bool quick, std::optional<unsigned> wa
   for (uint32_t i = 0; i < context.device_count(); ++i) {
     const lc_device_info info = context.device(i);
     if (!info.selected || lc_device_test(context.get(), i) != LC_OK) continue;
-    // The emulator measures nothing. It shows that the command works.
+    // The emulator's times are meaningless. It only shows that the command works.
     const unsigned launches =
         wanted_launches.value_or(info.is_gpu ? (quick ? 10000 : 100000) : (quick ? 10 : 40));
     const char *form = process::diagnostic_variable("LANECRYPT_AES_FORM");

@@ -22,11 +22,11 @@ using Clock = std::chrono::steady_clock;
 constexpr uint64_t kKiB = 1 << 10, kMiB = 1 << 20, kGiB = 1 << 30;
 
 struct HashCase {
-  const char *name;  // of the rows
+  const char *name;  // the name in rows
   lc_hash hash;
   const char *openssl;      // nullptr: OpenSSL does not have it
   uint64_t leaf_bytes = 0;  // of lc_hash_job
-  bool is_tree = false;     // one message is hashed by many lanes
+  bool is_tree = false;     // one message is hashed by many threads
   bool is_quick = false;
 };
 
@@ -40,7 +40,7 @@ constexpr HashCase kCases[] = {
     {"parallelhash-128", LC_PARALLEL_HASH_128, nullptr, 8 * kKiB, true},
 };
 
-// How the data are cut into messages, and what rows call that.
+// How the data are divided into messages, and the name of that in rows.
 struct Shape {
   uint64_t message_bytes, count;
   std::string name;
@@ -64,7 +64,7 @@ std::vector<Shape> shapes_of(const HashCase &what, uint64_t bytes) {
   return shapes;
 }
 
-// Digests of the messages that lie one behind the other from `in` on.
+// Digests of the contiguous messages at `in`.
 class Digests {
  public:
   Digests(const HashCase &what, const Shape &shape, const uint8_t *in, lc_memory memory)
@@ -109,7 +109,7 @@ class DeviceHashes {
         info_(opened(context, device)),
         patience_(patience),
         log_(log) {
-    // The emulator measures nothing. It shows that the command works.
+    // The emulator's times are meaningless. It only shows that the command works.
     bytes_ = info_.is_gpu ? (quick ? kGiB : 4 * kGiB) : 64 * kKiB;
     while (info_.is_gpu && bytes_ > kMiB && bytes_ > info_.memory_bytes / 4) bytes_ /= 2;
   }
@@ -152,7 +152,7 @@ class DeviceHashes {
   }
 
  private:
-  // Only a device that is open tells how much memory it has.
+  // Only an open device reports how much memory it has.
   static lc_device_info opened(const Context &context, uint32_t device) {
     context.on_device(device, kKiB);
     return context.device(device);

@@ -1,5 +1,5 @@
-// `lanecrypt bench hash`: hashes of many messages and of large ones, on each device and by
-// OpenSSL.
+// `lanecrypt bench hash`: measures hashes of many messages and of large ones, on each device and
+// with OpenSSL.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace lanecrypt::bench {
 
-// Every digest is compared with the CPU's. Throws Failure (kFailed) if one differs, or if not
-// all were made by the device.
+// Compares every digest with the CPU's. Throws Failure (kFailed) if one differs, or if the device
+// did not compute all of them.
 void bench_hash(const Context &context, bool quick, BenchLog &log);
 
 }  // namespace lanecrypt::bench

@@ -30,7 +30,7 @@ struct FreeContext {
   void operator()(EVP_MD_CTX *context) const { EVP_MD_CTX_free(context); }
 };
 
-// From 3.4 on OpenSSL makes no digest of SHAKE that is asked for no number of bytes.
+// From 3.4 on OpenSSL computes no SHAKE digest unless its length was set.
 bool hash_once(EVP_MD_CTX *context, const EVP_MD *digest, const std::vector<uint8_t> &message) {
   uint8_t out[EVP_MAX_MD_SIZE];
   constexpr size_t kShakeBytes = 32;

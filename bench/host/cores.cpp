@@ -14,7 +14,7 @@
 namespace lanecrypt::bench {
 namespace {
 
-constexpr uint64_t kUnitBytes = 4 << 10;  // of XTS: a sector
+constexpr uint64_t kUnitBytes = 4 << 10;  // an XTS data unit: a sector
 
 struct Way {
   BenchCase run;

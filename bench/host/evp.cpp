@@ -18,12 +18,12 @@
 namespace lanecrypt::bench {
 namespace {
 
-// An update, and the beginning of its rows' names.
+// An update, and the start of the names of its rows.
 struct Update {
   BenchCase run;
   bool is_in_place;
   std::string row;
-  // Beside one core that is slow OpenSSL has all of them.
+  // OpenSSL gets all cores for comparison, because one core is slow.
   bool is_slow_on_a_core = false;
 };
 
@@ -54,7 +54,7 @@ struct Caller {
   static constexpr char kOwnChoice[] = "own-choice";
 };
 
-// All who do one cipher's updates, and what OpenSSL makes of the data.
+// All contenders for one cipher's updates, and OpenSSL's result.
 struct Callers {
   Callers(const BenchCase &run, const std::string &module, const std::vector<EvpDevice> &devices,
           const BenchData &data, const OrdinaryMemory &in)
@@ -73,9 +73,8 @@ struct Callers {
   const Reference reference;
 };
 
-// Runs until the provider has chosen something else than OpenSSL alone. It looks for
-// devices, and perhaps measures them, only when a program has asked for much, and beside
-// that work.
+// Runs until the provider has chosen something other than OpenSSL alone. It looks for devices, and
+// may measure them, only after a program has submitted much work, and in the background.
 void let_choose(EvpUpdate &evp, const BenchData &data, uint8_t *memory, uint64_t bytes) {
   constexpr std::chrono::seconds kLongest{15};
   const auto end = std::chrono::steady_clock::now() + kLongest;
@@ -126,7 +125,7 @@ void bench_host_evp(const std::string &module, const std::vector<EvpDevice> &dev
       const std::string name = update.row + "." + caller.where;
       if (!log.wants(name)) continue;
       const bool chooses = caller.where == Caller::kOwnChoice;
-      // The emulator is never chosen.
+      // The provider never chooses the emulator.
       if (chooses && has_gpu) let_choose(caller.evp, data, out->data(), bytes);
       const auto before = std::make_shared<uint64_t>(0),
                  cores_before = std::make_shared<uint64_t>(0);

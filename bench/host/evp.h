@@ -11,17 +11,18 @@
 
 namespace lanecrypt::bench {
 
-// A device as the provider's setting `devices` names it, and as results name it.
+// The name of a device in the provider's setting `devices`, and in results.
 struct EvpDevice {
   std::string id, where;
 };
 
-// One EVP_EncryptUpdate over `bytes` of ordinary memory in pages of 4 KiB: by OpenSSL alone,
-// by the provider `module` with all of it on each device, and where the provider chooses
-// (`own-choice`). For the latter two more rows say how much of it several cores and devices
-// did, in per cent. If `module` is "", there is no provider, and stderr says so.
-// AES-128-CTR in place and apart; other block ciphers' CTR in place (`evp-in-place`), and
-// beside that OpenSSL on all cores, each with a message of its own (`openssl-cores`).
+// Measures one EVP_EncryptUpdate over `bytes` of ordinary memory in pages of 4 KiB: with OpenSSL
+// alone, with the provider `module` forced to each device, and with the provider's own choice
+// (`own-choice`). For the latter, two more rows say which percentage several cores and devices did.
+// If `module` is "", the provider is not measured, and a message on standard error says so.
+// AES-128-CTR runs in place and out of place; the other block ciphers' CTR runs in place
+// (`evp-in-place`), and for comparison OpenSSL on all cores, each with its own message
+// (`openssl-cores`).
 void bench_host_evp(const std::string &module, const std::vector<EvpDevice> &devices, bool has_gpu,
                     uint64_t bytes, unsigned runs, const BenchData &data, BenchLog &log);
 

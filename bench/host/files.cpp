@@ -28,7 +28,7 @@
 namespace lanecrypt::bench {
 namespace {
 
-constexpr uint64_t kSliceBytes = 64 << 20;  // of data made at once
+constexpr uint64_t kSliceBytes = 64 << 20;  // bytes of data generated at a time
 
 std::string hex_of(const uint8_t *bytes, size_t count) {
   std::string text;
@@ -36,7 +36,7 @@ std::string hex_of(const uint8_t *bytes, size_t count) {
   return text;
 }
 
-// A folder of our own within another. It and what lies in it are removed at the end.
+// A temporary folder within another one. The destructor removes it with its contents.
 class OwnFolder {
  public:
   explicit OwnFolder(const std::string &in) : path_(in + "/lanecrypt.XXXXXX") {
@@ -103,7 +103,7 @@ void write_data(const std::string &path, const BenchData &data, uint64_t bytes) 
   if (!file.flush()) throw cli::Failure(cli::ExitCode::kFailed, "cannot write " + path);
 }
 
-// Runs a program to its end, which must be a good one.
+// Runs a program, which must succeed.
 void run_to_end(const std::vector<std::string> &words) {
   std::vector<char *> arguments;
   for (const std::string &word : words) arguments.push_back(const_cast<char *>(word.c_str()));
@@ -124,7 +124,7 @@ void run_to_end(const std::vector<std::string> &words) {
     throw cli::Failure(cli::ExitCode::kFailed, words[0] + " " + words[1] + " failed");
 }
 
-// "", "-ram-disk", or "-ram-disk-huge-pages": their figures differ much.
+// Returns "", "-ram-disk" or "-ram-disk-huge-pages": their figures differ much.
 std::string kind_of(const std::string &folder) {
   struct statfs system {};
   struct stat status {};

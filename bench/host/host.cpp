@@ -24,10 +24,10 @@ namespace lanecrypt::bench {
 namespace {
 
 constexpr uint64_t kKiB = 1 << 10, kMiB = 1 << 20, kGiB = 1 << 30;
-constexpr uint64_t kStreamBytes = 16 * kKiB;  // of CBC encryption
-constexpr uint64_t kUnitBytes = 4 * kKiB;     // of XTS: a sector
+constexpr uint64_t kStreamBytes = 16 * kKiB;  // bytes of a stream of CBC encryption
+constexpr uint64_t kUnitBytes = 4 * kKiB;     // an XTS data unit: a sector
 
-// A device that computes on the CPU measures nothing. It shows that the command works.
+// The times of a device that runs on the CPU are meaningless. It only shows that the command works.
 struct Scale {
   unsigned runs;
   uint64_t usual_bytes, large_bytes, streams, card_bytes, file_bytes, cores_bytes;
@@ -59,7 +59,7 @@ std::vector<BenchCase> parallel_cases() {
           {{"aes-256-gcm", LC_AES_GCM, 32}}};
 }
 
-// Memory that the devices of a context can access themselves.
+// Memory that the devices of a context can access directly.
 struct Pinned {
   Pinned(const Context &context, const BenchData &data, uint64_t bytes)
       : in(context.pinned(bytes)), out(context.pinned(bytes)) {
@@ -87,7 +87,7 @@ class HostBench {
     memory_.reset();
   }
 
-  // What it costs to check the devices' output. A context has one setting for that.
+  // The cost of checking the devices' output. A context has one setting for that.
   void verify() {
     static constexpr std::pair<const char *, lc_verify> kWays[] = {
         {"verify-sampled", LC_VERIFY_SAMPLED},
@@ -135,7 +135,7 @@ class HostBench {
     if (devices_.size() < 2) return;
     std::vector<uint32_t> indices;
     for (const auto &[index, where] : devices_) indices.push_back(index);
-    // Without a GPU the data in one buffer are too short to be shared.
+    // Without a GPU the data in one buffer are too short to be divided.
     const uint64_t host_bytes = has_gpu ? scale_.large_bytes : 0;
     const Patience patience{scale_.runs, scale_.runs, 60};
     bench_all_devices(context_, indices, scale_.card_bytes, host_bytes, patience, data_, log_);
@@ -170,8 +170,7 @@ class HostBench {
                    once,
                    [&reference, messages, out, name] { reference.check(*messages, out, name); },
                    {}};
-    // In a job of very many messages, each is checked and copied before any is on its
-    // way.
+    // In a job of very many messages, each is checked and copied before any is processed.
     if (run.stream_bytes != 0) made.submit_seconds = [submit_seconds] { return *submit_seconds; };
     return made;
   }
@@ -201,8 +200,7 @@ class HostBench {
                             [&] { openssl_pass(openssl, run, data_, in, out, bytes); },
                             [&] { reference.check(out, one); },
                             {}});
-    // If the case is one message, each core has a message of its own, and the output
-    // differs.
+    // If the case is one message, each core has its own message, and the output differs.
     if (log_.wants(all))
       contenders.push_back({all, cores.bytes(), [&] { cores.pass(in, out); }, {}, {}});
     for (const auto &[index, where] : devices_)
@@ -217,7 +215,7 @@ class HostBench {
   const Scale scale_;
   const BenchData &data_;
   BenchLog &log_;
-  std::unique_ptr<Pinned> memory_;  // the largest that was needed so far
+  std::unique_ptr<Pinned> memory_;  // the largest one that was needed so far
 };
 
 }  // namespace

@@ -19,11 +19,11 @@
 namespace lanecrypt::bench {
 namespace {
 
-// The period in which a paced job begins.
+// The period of a paced job.
 constexpr double kPeriodSeconds = 0.008;
 constexpr uint64_t kLeastBytes = 64 << 10, kMiB = 1 << 20;
 
-// Does the job, on data in memory of its own kind.
+// Runs the job, on data in its own kind of memory.
 class Worker {
  public:
   virtual ~Worker() = default;
@@ -34,7 +34,7 @@ class Worker {
 
 class EvpWorker : public Worker {
  public:
-  // With no device, OpenSSL does it alone.
+  // Without a device, OpenSSL runs the job.
   EvpWorker(const std::string &module, const EvpDevice *device, const BenchData &data,
             uint64_t most_bytes)
       : data_(data), in_(most_bytes), out_(most_bytes) {
@@ -65,7 +65,7 @@ class EvpWorker : public Worker {
 
 class DeviceWorker : public Worker {
  public:
-  // Opens the device anew, so that its threads are on this thread's core.
+  // Opens the device again, so that its threads are on this thread's core.
   DeviceWorker(const EvpDevice &device, bool pinned, const BenchData &data, uint64_t most_bytes)
       : data_(data), context_(device.id.c_str(), LC_FALLBACK_NONE) {
     if (pinned) {
@@ -99,7 +99,7 @@ class DeviceWorker : public Worker {
   uint8_t *in_ = nullptr, *out_ = nullptr;
 };
 
-// Begins a job in each period, as long as jobs are not longer than that.
+// Starts a job in each period, as long as jobs take no longer than that.
 class Pace {
  public:
   explicit Pace(double period_seconds)

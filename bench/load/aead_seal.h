@@ -1,4 +1,4 @@
-// What OpenSSL makes of a message of an authenticated mode, for benchmarks.
+// Computes with OpenSSL the output of an authenticated mode, for benchmarks.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,11 +13,11 @@ namespace lanecrypt::bench {
 using Tag = std::array<uint8_t, 16>;
 using Nonce = std::array<uint8_t, 12>;
 
-// OpenSSL's default provider, which encrypts one message of `bytes`: in parts, with CCM
-// at once. Throws Failure (kFailed).
+// Encrypts one message of `bytes` with OpenSSL's default provider: in parts, but at once with CCM.
+// Throws Failure (kFailed).
 class Seal {
  public:
-  // `cipher` by OpenSSL's name: "AES-128-GCM".
+  // `cipher` is OpenSSL's name, such as "AES-128-GCM".
   Seal(const char *cipher, const uint8_t *key, const Nonce &nonce, uint64_t bytes);
   void update(const uint8_t *in, uint8_t *out, uint64_t bytes);
   Tag finish();

@@ -35,7 +35,7 @@ CpuLoad::~CpuLoad() {
   over_ = true;
   for (std::thread &thread : threads_) thread.join();
   if (stress_ng_ <= 0) return;
-  kill(stress_ng_, SIGTERM);  // it ends its workers
+  kill(stress_ng_, SIGTERM);  // it stops its workers
   waitpid(stress_ng_, nullptr, 0);
 }
 
@@ -45,7 +45,7 @@ void CpuLoad::check() {
 }
 
 bool CpuLoad::start_stress_ng(unsigned cores) {
-  // Its time limit ends it if we are gone before.
+  // Its time limit stops it if this process ends before.
   const std::string count = std::to_string(cores);
   const char *const words[] = {"stress-ng", "--cpu",   count.c_str(), "--timeout",
                                "1800s",     "--quiet", nullptr};

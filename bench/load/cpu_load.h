@@ -13,19 +13,19 @@
 
 namespace lanecrypt::bench {
 
-// `stress-ng --cpu` if it is on the PATH. Otherwise as many threads as cores, which do
-// nothing but AES.
+// Runs `stress-ng --cpu` if it is on the PATH. Otherwise runs as many threads as there are cores,
+// which do only AES.
 class CpuLoad {
  public:
-  // `note` hears of it if stress-ng is there and does not run.
+  // Calls `note` if stress-ng exists but does not run.
   explicit CpuLoad(const std::function<void(const std::string &)> &note);
   ~CpuLoad();
   CpuLoad(const CpuLoad &) = delete;
   CpuLoad &operator=(const CpuLoad &) = delete;
 
-  // "stress-ng" or "threads".
+  // Returns "stress-ng" or "threads".
   const char *name() const { return stress_ng_ > 0 ? "stress-ng" : "threads"; }
-  // Throws Failure (kFailed) if it has ended: then the measurement had no load.
+  // Throws Failure (kFailed) if the load has ended, because the measurement then ran without it.
   void check();
 
  private:

@@ -16,7 +16,7 @@
 namespace lanecrypt::bench {
 namespace {
 
-// The most in one update: EVP counts bytes in an int.
+// The most bytes of one update: EVP takes lengths as int.
 constexpr uint64_t kMostUpdateBytes = 1 << 30;
 constexpr uint64_t kChachaBlockBytes = 64;
 
@@ -167,7 +167,7 @@ void OpensslCipher::begin(const uint8_t *key, const cli::Block &iv) {
 
 void OpensslCipher::update(const uint8_t *in, uint8_t *out, uint64_t bytes) {
   for (uint64_t done = 0; done < bytes;) {
-    // OpenSSL takes each update as one data unit.
+    // OpenSSL treats each update as one data unit.
     if (data_unit_bytes_ != 0 && done != 0) begin(nullptr, advance_tweak(tweak_, 1));
     const uint64_t now =
         std::min(bytes - done, data_unit_bytes_ != 0 ? data_unit_bytes_ : kMostUpdateBytes);

@@ -1,4 +1,4 @@
-// Data for benchmarks: random, the same for every caller, and what OpenSSL makes of them.
+// Data for benchmarks: random, the same for every caller, with OpenSSL's output for them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,45 +15,46 @@
 
 namespace lanecrypt::bench {
 
-// A case to be measured: what is done with the data.
+// A case to measure: what is done with the data.
 struct BenchCase {
   cli::BlockCipherMode cipher;
   lc_direction direction = LC_ENCRYPT;
-  uint64_t stream_bytes = 0;  // of each message; 0: all is one message
-  // XTS: a power of two. The command encrypts no files in XTS.
+  uint64_t stream_bytes = 0;  // bytes of each message; 0: all data are one message
+  // XTS data unit: a power of two. The command does not encrypt files in XTS.
   uint64_t data_unit_bytes = 0;
 
-  // "aes-128-ctr", "aes-128-cbc-encrypt", "aes-128-cbc-decrypt", "aes-128-xts"
-  // (data units of 1 MiB), "aes-128-xts-512", "aes-128-gcm".
+  // Returns a name such as "aes-128-ctr", "aes-128-cbc-encrypt", "aes-128-cbc-decrypt",
+  // "aes-128-xts" (data units of 1 MiB), "aes-128-xts-512" or "aes-128-gcm".
   std::string name() const;
   // Whether both directions compute the same and have one name.
   bool is_own_inverse() const;
-  // What can be computed by itself: a stream, a data unit, or a block of the cipher.
+  // The size of a part that can be computed separately: a stream, a data unit, or a block of the
+  // cipher.
   uint64_t part_bytes() const;
 };
 
 constexpr uint64_t kLargeUnitBytes = 1 << 20;
 BenchCase xts_case(const char *bits, lc_direction direction, uint64_t data_unit_bytes);
 
-// CTR with 128 bits of key of every block cipher but AES, as far as OpenSSL has it here: each
-// output is compared with OpenSSL's.
+// Returns CTR with a 128-bit key of every block cipher except AES, as far as this OpenSSL has it:
+// each output is compared with OpenSSL's.
 std::vector<BenchCase> other_block_ciphers();
 
 class BenchData {
  public:
-  // Draws the seed, a key and an IV.
+  // Generates the seed, a key and an IV at random.
   BenchData();
 
   const uint8_t *key() const { return key_.data(); }
-  // The IV of a stream, counted from 0.
+  // Returns the IV of a stream, counted from 0.
   cli::Block iv(uint64_t stream) const { return advance_counter(iv_, stream << 32); }
-  // The IV in the form of the case's cipher: ChaCha20 counts blocks from 0.
+  // Returns the IV in the form of the case's cipher: ChaCha20 counts blocks from 0.
   cli::Block iv(const BenchCase &run, uint64_t stream) const;
 
   // Fills `out` with the data at `offset`, a multiple of 16.
   void fill(uint64_t offset, std::span<uint8_t> out) const;
 
-  // Whether `output` is what OpenSSL makes, in this case, of the data at `offset`, a
+  // Returns whether `output` is what OpenSSL computes, in this case, from the data at `offset`, a
   // multiple of run.part_bytes(). Uses as many threads as there are cores.
   bool matches(const BenchCase &run, uint64_t offset, std::span<const uint8_t> output) const;
 
@@ -64,14 +65,14 @@ class BenchData {
   cli::Block iv_{};
 };
 
-// OpenSSL on this thread, as any program uses it: one context, and one update.
+// Runs OpenSSL on this thread as any program does: with one context and one update.
 class OpensslCipher {
  public:
   explicit OpensslCipher(const BenchCase &run);
-  // Sets key and IV. A null key keeps the one before.
+  // Sets the key and the IV. A null key keeps the previous one.
   void begin(const uint8_t *key, const cli::Block &iv);
   void update(const uint8_t *in, uint8_t *out, uint64_t bytes);
-  // GCM: ends the message, and returns its tag.
+  // For GCM: ends the message, and returns its tag.
   std::array<uint8_t, 16> tag();
 
  private:

@@ -1,4 +1,4 @@
-// One large update through OpenSSL's EVP, as a program makes it.
+// One large update through OpenSSL's EVP, as a program does it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -29,11 +29,11 @@ class OrdinaryMemory {
   uint8_t *data_;
 };
 
-// A cipher in a library context of its own.
+// A cipher in its own library context.
 class EvpUpdate {
  public:
-  // By OpenSSL alone; or by the provider `module`, either on the device, whatever is
-  // sooner, or where the provider chooses.
+  // Uses OpenSSL alone; or the provider `module`, either forced to the device or with its own
+  // choice.
   explicit EvpUpdate(BenchCase run);
   enum class By { kDevice, kOwnChoice };
   EvpUpdate(BenchCase run, const std::string &module, const std::string &devices,
@@ -42,10 +42,10 @@ class EvpUpdate {
   EvpUpdate(const EvpUpdate &) = delete;
   EvpUpdate &operator=(const EvpUpdate &) = delete;
 
-  // What is measured where no other is named: AES-128-CTR.
+  // The default cipher: AES-128-CTR.
   static const BenchCase &usual();
 
-  // Begins the first stream of the data, with their key.
+  // Starts the first stream of the data, with their key.
   void begin(const BenchData &data);
   void update(const uint8_t *in, uint8_t *out, uint64_t bytes);
   // How much of all updates the device did, and several cores.
@@ -58,7 +58,7 @@ class EvpUpdate {
   const BenchCase run_;
   OSSL_LIB_CTX *alone_ = nullptr;
   std::unique_ptr<ProviderLibrary> provider_;
-  // They must be freed before their library.
+  // These must be freed before their library context.
   cli::EvpCipher cipher_;
   cli::EvpContext context_;
 };

@@ -5,7 +5,8 @@
 
 namespace lanecrypt::bench {
 
-// Calls work(0) to work(count - 1), each on a thread. Throws on what the first of them throws.
+// Calls work(0) to work(count - 1), each on its own thread. Rethrows the exception of the first of
+// them that throws.
 void on_threads(unsigned count, const std::function<void(unsigned)> &work);
 
 }  // namespace lanecrypt::bench

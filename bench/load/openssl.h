@@ -1,4 +1,4 @@
-// OpenSSL's figures, on one core and on all, to compare devices with.
+// OpenSSL's rates on one core and on all cores, for comparison with devices.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,26 +14,26 @@
 
 namespace lanecrypt::bench {
 
-// Runs all messages of a case over the data, one after another on this thread. The first
-// is stream `first`.
+// Runs all messages of a case over the data, one after the other on this thread. The first is
+// stream `first`.
 void openssl_pass(OpensslCipher &openssl, const BenchCase &run, const BenchData &data,
                   const uint8_t *in, uint8_t *out, uint64_t bytes, uint64_t first = 0);
 
-// All cores at once. Each has its share of the data: of the streams or, if the case is
-// one message, as a message of its own.
+// Runs all cores in parallel. Each has its share of the data: of the streams or, if the case is one
+// message, as a separate message.
 class OpensslCores {
  public:
   OpensslCores(const BenchCase &run, const BenchData &data, uint64_t bytes);
 
-  // How much of the data a pass takes: equal shares.
+  // How much of the data one pass processes: equal shares.
   uint64_t bytes() const { return share_ * ciphers_.size(); }
-  // Returns when all are done, `times` times each.
+  // Returns when all cores have done their share `times` times.
   void pass(const uint8_t *in, uint8_t *out, int times = 1);
 
  private:
   const BenchCase run_;
   const BenchData &data_;
-  std::vector<OpensslCipher> ciphers_;  // one a core
+  std::vector<OpensslCipher> ciphers_;  // one per core
   uint64_t share_;
 };
 
@@ -47,7 +47,8 @@ class OpensslRates {
   BenchResult measure_on_all_cores(const BenchCase &run, const std::string &name);
 
   void add(const BenchCase &run, uint64_t bytes, double rate) { rates_[run.name()][bytes] = rate; }
-  // The rate at the largest number of bytes measured that is not above `bytes`.
+  // Returns the rate at the largest measured size that is not above `bytes`; if all are above, the
+  // rate at the smallest one.
   std::optional<double> of(const BenchCase &run, uint64_t bytes) const;
 
  private:

@@ -14,18 +14,18 @@
 namespace lanecrypt::bench {
 
 double seconds_of(const std::function<void()> &run);
-// CPU seconds of all threads of this process, in the kernel and outside.
+// Returns the CPU time of all threads of this process in seconds, in user and kernel mode.
 double cpu_seconds();
 
-// Data in one run of memory, as the messages of a case: one message, or one for each
-// stream. In GCM they have room for their tags. `data`, which has the key, must stay.
+// Contiguous data as the messages of a case: one message, or one for each stream. With GCM they
+// have space for their tags. `data`, which has the key, must outlive this object.
 struct Messages {
   Messages(const BenchCase &run, const BenchData &data, const uint8_t *in, uint8_t *out,
            uint64_t bytes);
   Messages(const Messages &) = delete;
   Messages &operator=(const Messages &) = delete;
 
-  // A job over host memory, for any device. Good until these messages are freed.
+  // Returns a job over host memory, for any device. It is valid while this object exists.
   lc_cipher_job job() const;
 
   const BenchCase run;

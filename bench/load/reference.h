@@ -1,4 +1,4 @@
-// What OpenSSL makes of a benchmark's data, with which outputs are compared.
+// OpenSSL's output for a benchmark's data, with which outputs are compared.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,13 +13,13 @@ namespace lanecrypt::bench {
 
 class Reference {
  public:
-  // Computed by OpenSSL on this thread.
+  // Computes the output with OpenSSL on this thread.
   Reference(const BenchCase &run, const BenchData &data, const uint8_t *in, uint64_t bytes);
 
-  // Throws Failure (kFailed) if the output differs. Then wipes it, so that the next run
-  // cannot pass with what lies there.
+  // Throws Failure (kFailed) if the output differs. Then clears it, so that the next run cannot
+  // pass with stale data.
   void check(uint8_t *out, const std::string &name) const;
-  // Also checks the tags, in GCM.
+  // Also checks the tags for GCM.
   void check(Messages &messages, uint8_t *out, const std::string &name) const;
 
  private:

@@ -125,7 +125,7 @@ void find(void *library, const std::string &file, const char *name, Function &fu
     throw cli::Failure(cli::ExitCode::kUsage, fmt::format("{} has no {}()", file, name));
 }
 
-// It is never closed: OpenSSL's own functions run at the end of the process.
+// Never closed, because OpenSSL's own functions run at exit.
 OpensslPq open_openssl(const std::string &file) {
   void *const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) throw cli::Failure(cli::ExitCode::kUsage, dlerror());
@@ -168,7 +168,7 @@ std::string row_name(const std::string &algorithm) {
 
 void bench_openssl_pq(const std::vector<OpensslPq> &openssls, const std::string &algorithm,
                       Patience patience, BenchLog &log) {
-  // A core differs less from itself than a device, and there are six rows of each OpenSSL.
+  // The rate of a core varies less than that of a device, and there are six rows for each OpenSSL.
   patience.runs = std::min(patience.runs, 5u);
   for (const OpensslPq &openssl : openssls) measure(openssl, algorithm, patience, log);
 }

@@ -1,5 +1,5 @@
-// Signatures, verifications and keys by OpenSSL's default provider, beside which devices are
-// measured.
+// Measures signatures, verifications and key generation with OpenSSL's default provider, for
+// comparison with devices.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,7 +15,7 @@ namespace lanecrypt::bench {
 
 // The functions of one libcrypto.
 struct OpensslPq {
-  std::string name;  // in rows: "openssl", or with its version, "openssl-4.0"
+  std::string name;  // the name in rows: "openssl", or with its version, "openssl-4.0"
   decltype(&EVP_PKEY_Q_keygen) make_key;
   decltype(&EVP_PKEY_free) free_key;
   decltype(&EVP_PKEY_get_size) signature_bytes;
@@ -27,17 +27,18 @@ struct OpensslPq {
   decltype(&EVP_DigestVerify) verify;
 };
 
-// The program's own, and those of these files, which stay open. Throws Failure (kUsage) if one
-// cannot be opened.
+// Returns the libcrypto of the program, and those in the given files, which stay open. Throws
+// Failure (kUsage) if one cannot be opened.
 std::vector<OpensslPq> open_openssls(const std::vector<std::string> &files);
 
-// Adds the rows `NAME.sign.openssl`, signatures of 32 bytes a second on one core, `NAME.verify...`
-// and `NAME.keygen...`, and the same with `-all-cores` at the end, of each OpenSSL. NAME is
-// OpenSSL's name of the algorithm in small letters. An OpenSSL that does not have it is noted.
+// Adds the rows `NAME.sign.openssl`, signatures of 32-byte messages per second on one core,
+// `NAME.verify...` and `NAME.keygen...`, and the same with the suffix `-all-cores`, for each
+// OpenSSL. NAME is OpenSSL's name of the algorithm in lower case. An OpenSSL without the algorithm
+// is noted.
 void bench_openssl_pq(const std::vector<OpensslPq> &openssls, const std::string &algorithm,
                       Patience patience, BenchLog &log);
 
-// OpenSSL's name in small letters, as rows have it.
+// Returns OpenSSL's name in lower case, as in rows.
 std::string row_name(const std::string &algorithm);
 
 }  // namespace lanecrypt::bench

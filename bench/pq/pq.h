@@ -1,5 +1,5 @@
-// `lanecrypt bench pq`: signatures that withstand quantum computers, on each device and by
-// OpenSSL. A file for each family.
+// `lanecrypt bench pq`: measures post-quantum signatures on each device and with OpenSSL. There is
+// one source file for each family.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,13 +13,13 @@
 
 namespace lanecrypt::bench {
 
-// Throws Failure (kFailed) if an operation fails.
+// Throw Failure (kFailed) if an operation fails.
 void bench_ml_dsa(const Context &context, const std::vector<OpensslPq> &openssls, bool quick,
                   BenchLog &log);
 void bench_slh_dsa(const Context &context, const std::vector<OpensslPq> &openssls, bool quick,
                    BenchLog &log);
-// One signature after the other through EVP, by the provider `module` on each device. If that is
-// "", this is noted.
+// Measures one signature after the other through EVP, with the provider `module` on each device. If
+// that is "", this is noted.
 void bench_slh_dsa_evp(const Context &context, const std::string &module, bool quick,
                        BenchLog &log);
 

@@ -16,8 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Bytes = std::vector<uint8_t>;
-// Of rates so many jobs are under way at a time, so messages are hashed and results copied while
-// the device computes.
+// For rates, this many jobs are in progress at a time, so that messages are hashed and results
+// copied while the device computes.
 constexpr unsigned kUnderWay = 3;
 
 double seconds_since(Clock::time_point begin) {
@@ -51,7 +51,8 @@ class SlhDsaBench {
     make_key();
     if (is_draft()) return measure_draft();
     const bool is_fast = name_.back() == 'f', is_shake = name_.find("SHAKE") != name_.npos;
-    // So many take a GPU about as long in each set. The emulator measures nothing.
+    // A GPU takes about as long for this many in each parameter set. The emulator's times are
+    // meaningless.
     const size_t share = is_shake ? 4 : 1;
     const size_t signatures = info_.is_gpu ? (is_fast ? 8192 : 512) / share : 2;
     const size_t keys = info_.is_gpu ? (is_fast ? 65536 : 4096) / share : 2;
@@ -86,9 +87,9 @@ class SlhDsaBench {
   static constexpr const char *kRows[] = {"sign-one",   "sign-one-without-tree", "keygen-one",
                                           "sign-batch", "keygen-batch",          "verify-batch"};
 
-  // The sets of SP 800-230 keep a tree.
+  // The parameter sets of SP 800-230 store a tree.
   bool is_draft() const { return lc_slh_dsa_tree_bytes(set_) != 0; }
-  // One operation of theirs fills a GPU.
+  // One operation of these sets fills a GPU.
   void measure_draft() {
     Bytes made(4 * lc_slh_dsa_hash_bytes(set_)), tree(lc_slh_dsa_tree_bytes(set_));
     fill(one_, 1);
@@ -160,7 +161,7 @@ class SlhDsaBench {
   std::string row(const char *what) const {
     return fmt::format("{}.{}.{}", row_name(name_), what, info_.api);
   }
-  // Single calls, one after the other. The first ones are looked at by the CPU.
+  // Single calls, one after the other. The CPU verifies the first ones.
   void seconds(const char *what, const std::function<void()> &run) {
     if (!log_.wants(row(what))) return;
     log_.tell(row(what));
@@ -177,7 +178,8 @@ class SlhDsaBench {
     });
     log_.add(std::move(result));
   }
-  // A run is as many jobs as are under way, from one's end to that of the last.
+  // A run is as many jobs as are in progress at once, from the completion of one to that of the
+  // last.
   void rate(const char *what, size_t amount, const std::function<void(Work &)> &start) {
     if (!log_.wants(row(what))) return;
     log_.tell(row(what));
@@ -217,7 +219,7 @@ void bench_slh_dsa(const Context &context, const std::vector<OpensslPq> &openssl
     const char *const name = lc_slh_dsa_name(lc_slh_dsa_set(set));
     if (name == nullptr) continue;
     if (quick && set != LC_SLH_DSA_SHA2_128S && set != LC_SLH_DSA_SHA2_128F) continue;
-    // No OpenSSL has the draft's.
+    // No OpenSSL has the parameter sets of the draft.
     if (set < LC_SLH_DSA_SHA2_128_24) bench_openssl_pq(openssls, name, patience, log);
     for (uint32_t index = 0; index < context.device_count(); index++)
       if (const lc_device_info info = context.device(index); info.selected)

@@ -1,5 +1,5 @@
-// `lanecrypt bench pq`, through EVP: by the provider on each device, one signature of SLH-DSA after
-// the other.
+// `lanecrypt bench pq` through EVP: one SLH-DSA signature after the other, with the provider on
+// each device.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -33,13 +33,13 @@ struct FreeContext {
 using Key = std::unique_ptr<EVP_PKEY, FreeKey>;
 using EvpContext = std::unique_ptr<EVP_MD_CTX, FreeContext>;
 
-// As a program that has this key signs and verifies.
+// Signs and verifies as a program with this key does.
 class EvpSigner {
  public:
   EvpSigner(OSSL_LIB_CTX *library, EVP_PKEY *key)
       : library_(library), key_(key), signature_bytes_(size_t(EVP_PKEY_get_size(key))) {}
 
-  // The seconds that EVP_DigestSign() took.
+  // Returns the seconds that EVP_DigestSign() took.
   double sign() {
     const EvpContext context(EVP_MD_CTX_new());
     Bytes signature(signature_bytes_);
@@ -54,7 +54,7 @@ class EvpSigner {
     signatures_.push_back(std::move(signature));
     return took.count();
   }
-  // All that sign() has made.
+  // Verifies everything that sign() has made.
   void verify() const {
     for (const Bytes &signature : signatures_) {
       const EvpContext context(EVP_MD_CTX_new());
@@ -78,7 +78,7 @@ class EvpSigner {
   std::vector<Bytes> signatures_;
 };
 
-// False if this OpenSSL has no such key.
+// Returns false if this OpenSSL does not support such a key.
 bool measure(const ProviderLibrary &provider, const char *set, const std::string &row,
              const Patience &patience, BenchLog &log) {
   constexpr char kDone[] = "lanecrypt.slh-dsa-device-jobs";

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures how decryption by actors of Ray grows with the GPUs of one machine: on data that the actors
-make themselves, and on blocks that come through Ray's object store. Prints a table, and writes JSON in
-the form of bench/results.
+"""Measures how decryption in Ray actors scales with the GPUs of one machine: on data that the
+actors make themselves, and on blocks that come through Ray's object store. Prints a table, and
+writes JSON in the format of bench/results.
 
 Usage: PYTHONPATH=build/python/site python3 bench/python/scale.py [--gpus 1,2] [--json FILE] [--small]
 
---small: tiny sizes in the emulator's memory, on GPUs that Ray is told of, to try the script itself.
-Its figures say nothing.
+--small: tiny sizes in the emulator's memory, with GPUs that Ray is told to assume, to test the
+script itself. Its figures are meaningless.
 
-    ray.decrypt.N-gpus          segments of 1 MiB by AES-256-GCM, from the card's memory to it
-    ray.decrypt.store.N-gpus    blocks of the store, copied to the card and decrypted there
+    ray.decrypt.N-gpus          segments of 1 MiB with AES-256-GCM, from GPU memory to GPU memory
+    ray.decrypt.store.N-gpus    blocks of the store, copied to the GPU and decrypted there
     ray.decrypt.through.N-gpus  the same, and the plaintext copied back and put into the store
 
-All actors of a run work at the same time, each with a GPU of its own; the rate is that of all. Each
-first checks what it decrypts, and that the card does the work.
+All actors of a run work at the same time, each with its own GPU; the rate is that of all. Each
+first checks what it decrypts, and that the GPU does the work.
 """
 
 import argparse
@@ -51,7 +51,7 @@ class Worker:
         return machine(self.place)
 
     def make(self, nbytes):
-        """The actor's own data, and a check of them."""
+        """Makes the actor's own data, and checks them."""
         text, self.prefix = self.place.random(nbytes), os.urandom(7)
         self.sealed, self.opened = self.place.empty(nbytes), self.place.empty(nbytes)
         self.tags = self.place.empty(16 * self.layout.count(nbytes))
@@ -71,7 +71,9 @@ class Worker:
                                    out=self.opened)
 
     def own(self, begin, seconds):
-        """Bytes decrypted from `begin` on for so long, and how long that took in fact."""
+        """Decrypts from `begin` on for the given time. Returns the bytes decrypted, and how long
+        that took.
+        """
         self.open()
         time.sleep(max(begin - time.time(), 0))
         done, started = 0, time.perf_counter()
@@ -81,14 +83,14 @@ class Worker:
         return done, time.perf_counter() - started
 
     def blocks(self, count, nbytes):
-        """Puts ciphertext into the store, as an earlier stage would have."""
+        """Puts ciphertext into the store, as an earlier stage would have done."""
         self.text, prefix = os.urandom(nbytes), os.urandom(7)
         sealed, tags = self.aead.encrypt_segments(self.layout, prefix,
                                                   numpy.frombuffer(self.text, "u1"))
         return [ray.put((prefix, sealed, tags)) for _ in range(count)]
 
     def warm(self, refs):
-        """Has the memory that from_store() works in."""
+        """Allocates the memory in which from_store() works."""
         _, sealed, tags = ray.get(refs[0])
         nbytes = sealed.nbytes
         self.opened = self.place.empty(nbytes)
@@ -147,7 +149,7 @@ class Bench:
         return row
 
     def rates(self, call, workers):
-        """GB/s of all workers together, which begin at one time."""
+        """Returns the GB/s of all workers together, which begin at the same time."""
         found = []
         for _ in range(self.runs):
             begin = time.time() + (0.2 if self.is_small else 0.5)
@@ -156,7 +158,7 @@ class Bench:
         return found
 
     def measure(self, gpus):
-        """With so many GPUs. Returns the row of each case."""
+        """Measures with this many GPUs. Returns the row of each case."""
         workers = [ray.remote(num_gpus=1)(Worker).remote(self.is_small) for _ in range(gpus)]
         nbytes, block, count = (MIB, MIB // 4, 2) if self.is_small else (4 << 30, 64 * MIB, 8)
         ray.get([worker.make.remote(nbytes) for worker in workers])

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the Python package on tensors, from PyTorch on a CUDA card, beside pyca/cryptography's
-encrypt_into on the same host. Prints a table, and writes JSON in the form of bench/results.
+"""Measures the Python package on PyTorch tensors on a CUDA GPU, compared with pyca/cryptography's
+encrypt_into on the same host. Prints a table, and writes JSON in the format of bench/results.
 
 Usage: PYTHONPATH=build/python/site python3 bench/python/tensors.py [--json FILE] [--small]
 
---small: tiny sizes in the emulator's memory, without PyTorch, to try the script itself. Its
-figures say nothing.
+--small: tiny sizes in the emulator's memory, without PyTorch, to test the script itself. Its
+figures are meaningless.
 
-Each case first checks bytes: a part of what it made against OpenSSL on the CPU, and that the card
-did the work. Then it is run until its time is spent, and the median counts. GB/s are of text.
+Each case first checks bytes: a part of its output against OpenSSL on the CPU, and that the GPU did
+the work. Then it runs until its time has passed; the result is the median. GB/s count the text.
 """
 
 import argparse
@@ -32,7 +32,7 @@ CIPHERS = {"aes-128-gcm": ("AESGCM", 16), "aes-256-gcm": ("AESGCM", 32),
 
 
 class Card:
-    """A CUDA card through PyTorch."""
+    """A CUDA GPU through PyTorch."""
 
     api, device, is_small = "cuda", "cuda:0", False
 
@@ -57,7 +57,7 @@ class Card:
 
 
 class Emulator:
-    """The emulator's memory, of a library for tests."""
+    """The emulator's memory, with a test build of the library."""
 
     api, device, is_small = "host", "host:0", True
 
@@ -101,7 +101,7 @@ class Bench:
         return row["value"]
 
     def times(self, call, least=5, most=101):
-        """Seconds of each run, after two that warm up."""
+        """Returns the seconds of each run, after two warm-up runs."""
         for _ in range(2):
             call()
         self.place.sync()
@@ -128,7 +128,9 @@ class Bench:
     # ---- Cases ----
 
     def pyca(self, name, cipher, nbytes):
-        """encrypt_into where this version of pyca/cryptography has it, otherwise encrypt."""
+        """Measures pyca/cryptography with encrypt_into, or with encrypt if its version does not
+        have that.
+        """
         try:
             from cryptography.hazmat.primitives.ciphers import aead
         except ImportError:
@@ -161,7 +163,7 @@ class Bench:
         self.pyca(name, cipher, nbytes)
 
     def segments(self, name, cipher, layout, nbytes, offset=0, decrypts=False):
-        """offset: where the text begins in its memory, which then is no multiple of 16."""
+        """offset: the offset of the text in its memory, which is then not a multiple of 16."""
         ours, count = self.aead(cipher), layout.count(nbytes)
         inside = 16 * count if layout.tags_inside else 0
         data = self.place.random(nbytes + offset)
@@ -177,7 +179,7 @@ class Bench:
             encrypt()
         size = layout.segment_bytes
         first = layout.first_bytes or size
-        for number in {0, 1, count - 2}:  # none of these is the last
+        for number in {0, 1, count - 2}:  # none of these is the last one
             at = max(first + (number - 1) * size, 0) if number else 0
             text = self.place.read(data, at, first if number == 0 else size)
             expected = self.aead(cipher, self.cpu).encrypt(
@@ -200,8 +202,9 @@ class Bench:
         self.pyca(name, cipher, layout.segment_bytes)
 
     def calls(self):
-        """Host time of a call of 16 bytes: until it returns with its work in the stream, and
-        until its work is done."""
+        """Measures the host time of a call with 16 bytes: until it returns with its work in the
+        stream, and until its work is complete.
+        """
         ours = self.aead("aes-256-gcm")
         data, out = self.place.random(16), self.place.empty(32)
         ours.encrypt_into(NONCE, data, None, out)
@@ -233,8 +236,9 @@ class Bench:
         self.add("python.import", spent, "ms")
 
     def download(self, nbytes):
-        """Encrypts on the card, and brings the ciphertext to pinned memory, in one call: as one
-        message, and in segments of 1 MiB. Beside it the plain copy of as many bytes."""
+        """Encrypts on the GPU and copies the ciphertext to pinned memory in one call: as one
+        message, and in segments of 1 MiB. For comparison, measures the plain copy of as many bytes.
+        """
         torch, ours = self.place.torch, self.aead("aes-256-gcm")
         data = self.place.random(nbytes)
         pinned = torch.empty(nbytes + 16, dtype=torch.uint8, pin_memory=True)
@@ -285,7 +289,7 @@ def apart(segment_bytes):
 
 
 def cases(bench):
-    """Names and what to run. A case of the emulator has a 4096th of the bytes."""
+    """Yields names and what to run. With the emulator, a case has a 4096th of the bytes."""
     small = bench.place.is_small
     big, middle, mib = (MIB, 65536, 4096) if small else (4 * GIB, 256 * MIB, MIB)
     many, kib64 = (MIB, 1024) if small else (GIB, 65536)

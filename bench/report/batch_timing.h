@@ -1,5 +1,5 @@
-// Times batches of which half have one key and half any of many, and half equal data and half
-// random data, by the clock of the wall: see compare_times.h.
+// Times batches by the wall clock: half of them with one key and half with any of many, and half
+// with equal data and half with random data. See compare_times.h.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,15 +15,15 @@ namespace lanecrypt::bench {
 
 class BatchTiming {
  public:
-  // Both kinds come from the same number of places, so that caches serve them alike: places below
-  // kPlaces are of the kind that is all alike, the next kPlaces of the other.
+  // Both kinds use the same number of slots, so that caches affect them alike: the slots below
+  // kPlaces have the kind that is all equal, the next kPlaces the other kind.
   static constexpr size_t kPlaces = 16;
   using Step = std::function<void(size_t key, size_t data)>;
 
-  // where: the last part of the rows' names.
+  // `where` is the last part of the rows' names.
   BatchTiming(std::string where, unsigned launches);
 
-  // Calls prepare() and then run(), which is timed, with the places of a key and of data. Adds the
+  // Calls prepare() and then run(), which is timed, with the slots of a key and of data. Adds the
   // rows of compare_times().
   void measure(const std::string &name, const Step &prepare, const Step &run);
 

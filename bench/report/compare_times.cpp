@@ -7,11 +7,10 @@
 namespace lanecrypt::bench {
 namespace {
 
-constexpr size_t kRuns = 10;  // that the launches are cut into
+constexpr size_t kRuns = 10;  // into which the launches are divided
 
-// Disturbances by the system are far from the other samples, in both kinds alike, and
-// hide small differences. So t is also computed without the samples above each of these
-// shares.
+// Disturbances by the system give outliers in both kinds alike, and hide small differences. So t is
+// also computed without the samples above each of these quantiles.
 constexpr double kCrops[] = {0.5, 0.75, 0.9, 0.95, 0.99, 1};
 constexpr double kUsualCrop = 0.95;
 
@@ -31,7 +30,7 @@ double welch_t(const Moments &x, const Moments &y) {
   return variance == 0 ? 0 : (x.mean - y.mean) / std::sqrt(variance);
 }
 
-// The time that `share` of all launches do not exceed.
+// Returns the time that the fraction `share` of all launches do not exceed.
 double crop_at(std::span<const TimedLaunch> launches, double share) {
   std::vector<double> times;
   for (const TimedLaunch &launch : launches) times.push_back(launch.ns);
@@ -40,7 +39,7 @@ double crop_at(std::span<const TimedLaunch> launches, double share) {
   return *at;
 }
 
-// Uses the launches of one key with equal data.
+// Uses the launches with one key and equal data.
 Spread between_runs(std::span<const TimedLaunch> launches) {
   const double limit = crop_at(launches, kUsualCrop);
   Moments runs[kRuns];

@@ -1,5 +1,5 @@
-// A task of the CPU that shares one core with something else. Harrison and Waldron 2007
-// call what it keeps the CPU's idle time.
+// A CPU task that shares one core with something else. Harrison and Waldron 2007 call the share
+// that it keeps the CPU's idle time.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace lanecrypt::bench {
 
-// While it lives, this thread and all that it starts have one core, as the machines of
-// the paper had.
+// While it exists, this thread and all threads that it starts run on one core, like the machines of
+// the paper.
 class OneCore {
  public:
   OneCore();
@@ -20,7 +20,7 @@ class OneCore {
   OneCore(const OneCore &) = delete;
   OneCore &operator=(const OneCore &) = delete;
 
-  // False where the process may not choose its core.
+  // False if the process may not choose its core.
   bool is_set() const { return is_set_; }
 
  private:
@@ -31,18 +31,19 @@ class OneCore {
 // A task that only counts.
 class CountingTask {
  public:
-  // Takes about so long, alone on this core.
+  // Makes a task that takes about `seconds` if it is alone on this core.
   explicit CountingTask(double seconds);
-  // How long it took.
+  // Runs the task. Returns how long it took.
   double run() const;
 
  private:
   uint64_t steps_ = 1 << 20;
 };
 
-// How much of its core the task keeps while another thread calls `work` over and over:
-// 100 times its time alone, measured just before, over its time then; and for how long
-// `work` was called. Throws what `work` throws.
+// The result of share_beside(). `percent` is the share of its core that the task keeps: 100 times
+// its time alone, measured just before, divided by its time while another thread calls `work`
+// repeatedly. `seconds` is for how long `work` was called. share_beside() throws what `work`
+// throws.
 struct Share {
   double percent, seconds;
 };

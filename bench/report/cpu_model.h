@@ -1,4 +1,4 @@
-// The name of this machine's CPU, for what benchmarks write down.
+// The name of this machine's CPU, for results.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -9,7 +9,7 @@
 
 namespace lanecrypt::bench {
 
-// The part of NVML's ABI that we use: handles are pointers, 0 is success, and power is in
+// The part of NVML's ABI that is used here: handles are pointers, 0 is success, and power is in
 // milliwatts.
 struct PowerMeter::Library {
   using Card = void *;
@@ -28,7 +28,7 @@ struct PowerMeter::Library {
     return function != nullptr;
   }
 
-  // Why it cannot be opened, or "".
+  // Why NVML cannot be opened, or "".
   std::string open() {
     handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) return "there is no libnvidia-ml.so.1";

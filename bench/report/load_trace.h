@@ -1,5 +1,5 @@
-// How much CPU time this process takes, and how much electricity the cards take, while
-// something runs.
+// Records how much CPU time this process uses, and how much power the GPUs use, while something
+// runs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,8 +16,8 @@
 
 namespace lanecrypt::bench {
 
-// Electricity, by NVIDIA's management library (NVML), which is opened when the process
-// runs, as every driver.
+// The power of GPUs, read with NVIDIA's management library (NVML), which is loaded at run time,
+// like every driver.
 class PowerMeter {
  public:
   PowerMeter();
@@ -25,9 +25,9 @@ class PowerMeter {
   PowerMeter(const PowerMeter &) = delete;
   PowerMeter &operator=(const PowerMeter &) = delete;
 
-  // Empty, or the reason why it gives no figure.
+  // Returns "", or the reason why there are no figures.
   const std::string &why_not() const { return why_not_; }
-  // The sum for all cards of the machine; 0 if it gives no figure.
+  // Returns the sum for all GPUs of the machine; 0 if there are no figures.
   double watts() const;
 
  private:
@@ -36,7 +36,7 @@ class PowerMeter {
   std::string why_not_;
 };
 
-// Samples from a thread of its own while it lives.
+// Takes samples on its own thread while it exists.
 class LoadTrace {
  public:
   LoadTrace(const PowerMeter &meter, double interval_seconds);
@@ -44,9 +44,9 @@ class LoadTrace {
   LoadTrace(const LoadTrace &) = delete;
   LoadTrace &operator=(const LoadTrace &) = delete;
 
-  // Ends it.
+  // Stops the sampling.
   void stop();
-  // Per cent of one core, between each sample and the one before.
+  // In per cent of one core, between each sample and the one before.
   const Series &cpu() const { return cpu_; }
   const Series &watts() const { return watts_; }
 

@@ -1,4 +1,4 @@
-// What a benchmark is asked for, what it says while it runs, and what it finds.
+// The selection of measurements, the progress line, and the results of a benchmark.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,14 +13,14 @@
 
 namespace lanecrypt::bench {
 
-// For one thread.
+// Not thread-safe.
 class BenchLog {
  public:
   using Results = std::vector<BenchResult>;
 
-  // The wanted names are those that contain one of `only`, or all if that is empty.
-  // `tells`: whether a progress line is shown. `keep` gets all results so far every few
-  // seconds, so that little is lost with the process.
+  // The selected names are those that contain one of `only`, or all if that is empty. If `tells` is
+  // true, a progress line is shown. `keep` gets all results so far every few seconds, so that
+  // little is lost if the process ends.
   BenchLog(std::vector<std::string> only, bool tells, std::function<void(const Results &)> keep);
   // Removes the progress line.
   ~BenchLog();
@@ -28,13 +28,13 @@ class BenchLog {
   BenchLog &operator=(const BenchLog &) = delete;
 
   bool wants(const std::string &name) const;
-  // Says in the progress line what is measured next. What was added before must have been
-  // checked by now: it may be kept.
+  // Shows in the progress line what is measured next. All results added before must have been
+  // checked, because they may be saved now.
   void tell(const std::string &next);
-  // A line to stderr that stays, about something that is not measured.
+  // Prints a permanent line on standard error about something that is not measured.
   void note(const std::string &text) const;
-  // Runs `measure`. False if the device answers LC_ERROR_UNSUPPORTED, as one of OpenGL
-  // does to XTS: its reason is noted once. Any other error is thrown on.
+  // Runs `measure`. Returns false if the device answers LC_ERROR_UNSUPPORTED, as OpenGL does for
+  // XTS; the reason is noted once. Rethrows any other error.
   bool unless_unsupported(const std::function<void()> &measure);
 
   BenchResult &add(BenchResult result);
@@ -47,7 +47,7 @@ class BenchLog {
   const bool tells_;
   const std::function<void(const Results &)> keep_;
   std::chrono::steady_clock::time_point kept_ = std::chrono::steady_clock::now();
-  std::set<std::string> unsupported_;  // what was noted of it
+  std::set<std::string> unsupported_;  // the reasons that were noted
   Results results_;
 };
 

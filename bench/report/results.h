@@ -1,4 +1,4 @@
-// What a benchmark found, in the form of bench/results/.
+// The results of a benchmark, in the format of bench/results/.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,14 +14,14 @@
 
 namespace lanecrypt::bench {
 
-// Median, least and most of some runs.
+// The median, minimum and maximum of some runs.
 struct Spread {
   double median = 0, min = 0, max = 0;
   unsigned runs = 0;
 };
 
-// How often a case is run: `runs` times, or fewer if `budget_seconds` are over, but at
-// least `least_runs` times. If it warms up, one more run comes before and is not counted.
+// How often a case is run: `runs` times, or fewer if `budget_seconds` have passed, but at least
+// `least_runs` times. If `warms_up` is true, there is one more run before, which is not counted.
 struct Patience {
   unsigned runs = 20;
   unsigned least_runs = 3;
@@ -29,14 +29,14 @@ struct Patience {
   bool warms_up = true;
 };
 
-// Calls `run`, which returns the seconds that it measured. Gives the spread of `amount`
-// for each second (bytes in GB).
+// Calls `run`, which returns the seconds that it measured. Returns the spread of `amount` per
+// second (bytes in GB).
 Spread measure_rate(const Patience &patience, double amount, const std::function<double()> &run);
 
-// Gives the spread of the seconds themselves.
+// Returns the spread of the seconds themselves.
 Spread measure_seconds(const Patience &patience, const std::function<double()> &run);
 
-// The spread of what was measured once, or many times elsewhere.
+// Returns the spread of values that were measured elsewhere.
 Spread spread_of(std::vector<double> values);
 
 // A value over time: the seconds since the beginning, and the value.
@@ -49,12 +49,12 @@ struct BenchResult {
   std::optional<uint64_t> bytes;       // of one run
   std::optional<uint64_t> streams;     // independent messages of one run
   std::string clock;                   // "device" or "wall"
-  std::optional<double> over_openssl;  // times OpenSSL's rate on one core in this run
-  std::optional<double> published{};   // what a paper has for it, in the same unit
-  Series series{};                     // where it was measured over time
-  std::optional<double> cores_busy{};  // the process's CPU time over time
-  std::optional<double> gb_per_s{};    // of a job beside which something else was measured
-  std::string load{};                  // what took the other cores meanwhile
+  std::optional<double> over_openssl;  // ratio to OpenSSL's rate on one core in this run
+  std::optional<double> published{};   // the paper's value, in the same unit
+  Series series{};                     // if it was measured over time
+  std::optional<double> cores_busy{};  // the process's CPU time divided by the time
+  std::optional<double> gb_per_s{};    // the rate of a job during which something else was measured
+  std::string load{};                  // what occupied the other cores meanwhile
   // For the provider: operations that ran on its device, and operations on the CPU.
   std::optional<uint64_t> on_device{}, on_cpu{};
 };
@@ -63,12 +63,12 @@ struct Machine {
   std::string gpu, driver, cpu;
   unsigned cores = 0;
 };
-// This machine. The caller fills in `gpu` and `driver`.
+// Returns this machine. The caller fills in `gpu` and `driver`.
 Machine this_machine();
 
 nlohmann::ordered_json results_json(const Machine &machine,
                                     const std::vector<BenchResult> &results);
-// The machine, the date and the software as in results_json(), in two lines.
+// Returns the machine, the date and the software as in results_json(), in two lines.
 std::string results_heading(const Machine &machine);
 std::string results_table(const std::vector<BenchResult> &results);
 

@@ -81,7 +81,7 @@ RsaBatch::RsaBatch(const BenchRsaKey &key, size_t count)
         1)
       fail("OpenSSL gives no random bytes");
   for (size_t n = 0; n < count; n++) {
-    in_[n * key.bytes()] &= 0x3f;  // less than any modulus of the length
+    in_[n * key.bytes()] &= 0x3f;  // less than any modulus of this length
     messages_[n] = {key.get(), &in_[n * key.bytes()], &out_[n * key.bytes()]};
   }
 }

@@ -1,5 +1,4 @@
-// RSA for benchmarks: a key, a batch under it whose results OpenSSL checks, and
-// OpenSSL's own rate.
+// RSA for benchmarks: a key, a batch with it whose results OpenSSL checks, and OpenSSL's own rate.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -23,8 +22,8 @@ class BenchRsaKey {
   size_t bytes() const { return key_.size(); }
   const lc_rsa_key *get() const { return key_.get(); }
 
-  // OpenSSL's operation without padding, repeated as long as `more` says so. `more` gives
-  // input and output.
+  // Runs OpenSSL's operation without padding, as long as `more` returns true. `more` sets the input
+  // and output.
   void run_openssl(bool is_private,
                    const std::function<bool(const uint8_t **, uint8_t **)> &more) const;
 
@@ -43,9 +42,9 @@ class RsaBatch {
 
   size_t count() const { return messages_.size(); }
 
-  // Returns seconds. Throws Failure if the device did not do all.
+  // Returns the seconds. Throws Failure if the device did not do all operations.
   double run(const Context &context, uint32_t device, lc_rsa_operation operation) const;
-  // OpenSSL raises each output to e, or each input, on all cores. Throws Failure if one
+  // Raises each output to e, or each input, with OpenSSL on all cores. Throws Failure if one
   // differs.
   void check(lc_rsa_operation operation, const std::string &name) const;
 
@@ -56,7 +55,7 @@ class RsaBatch {
   std::vector<lc_rsa_message> messages_;
 };
 
-// OpenSSL's private operations a second on so many cores.
+// Returns OpenSSL's private operations per second on this many cores.
 Spread openssl_rsa_rate(const BenchRsaKey &key, unsigned cores, const Patience &patience);
 
 }  // namespace lanecrypt::bench

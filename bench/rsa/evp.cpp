@@ -30,7 +30,7 @@ constexpr Case kCases[] = {{"evp-lone", 1, 0},
                            {"evp-threads-2048-own-keys", 2048, 0, true},
                            {"evp-async", 1, 512},
                            {"evp-async-16", 16, 512}};
-// The emulator measures nothing. It shows that the command works.
+// The emulator's times are meaningless. It only shows that the command works.
 constexpr Case kCasesOfEmulator[] = {{"evp-lone", 1, 0},
                                      {"evp-threads", 4, 0},
                                      {"evp-threads-own-keys", 4, 0, true},
@@ -40,7 +40,7 @@ struct Timing {
   unsigned runs;
   double warm_up_seconds, seconds;
 };
-// Time for a provider to open its device.
+// The time for a provider to open its device.
 constexpr double kOpeningSeconds = 2.5;
 
 struct FreePkey {
@@ -48,7 +48,7 @@ struct FreePkey {
 };
 using Pkey = std::unique_ptr<EVP_PKEY, FreePkey>;
 
-// A key in the form of files, which each library context can read.
+// An encoded key, which each library context can decode.
 std::vector<uint8_t> make_key(unsigned bits) {
   const Pkey key(EVP_PKEY_Q_keygen(nullptr, "provider=default", "RSA", size_t{bits}));
   uint8_t *der = nullptr;
@@ -59,13 +59,13 @@ std::vector<uint8_t> make_key(unsigned bits) {
   return text;
 }
 
-// Who signs: OpenSSL alone, or the provider on one device.
+// A signer: OpenSSL alone, or the provider on one device.
 class Signer {
  public:
   Signer() : library_(OSSL_LIB_CTX_new()) {}
   Signer(const std::string &module, const lc_device_info &device)
       : api_(device.api),
-        // Without this setting nothing would go to the emulator.
+        // Without this setting the provider would send nothing to the emulator.
         provider_(std::make_unique<ProviderLibrary>(
             module, device.id, device.is_gpu ? "rsa = auto" : "rsa = always")) {}
   ~Signer() {
@@ -80,7 +80,7 @@ class Signer {
     return row + "." + (is_openssl() ? "openssl" : api_);
   }
 
-  // Begins a row. The runs of several signers are made in turn.
+  // Starts a row. The runs of several signers alternate.
   void begin(const Case &load, const std::vector<uint8_t> &der) {
     load_ = load;
     need_keys(der, load.has_own_keys ? load.threads : 1);
@@ -129,10 +129,10 @@ class Signer {
   }
 
   const std::string api_;
-  OSSL_LIB_CTX *library_ = nullptr;  // where there is no provider
+  OSSL_LIB_CTX *library_ = nullptr;  // if there is no provider
   std::unique_ptr<ProviderLibrary> provider_;
-  std::vector<Pkey> keys_;  // before their library goes
-  // For the row under way.
+  std::vector<Pkey> keys_;  // destroyed before their library context
+  // For the current row.
   Case load_ = {};
   std::vector<double> rates_, cores_;
   uint64_t device_before_ = 0, cpu_before_ = 0;
@@ -153,12 +153,12 @@ void measure_in_turn(const std::vector<Signer *> &signers, const std::string &ro
   });
 }
 
-// The selected GPUs or, if there is none, the devices that compute on the CPU.
+// Returns the selected GPUs or, if there is none, the devices that run on the CPU.
 std::vector<lc_device_info> devices_of(const Context &context) {
   std::vector<lc_device_info> devices;
   for (uint32_t index = 0; index < context.device_count(); index++) {
     const lc_device_info info = context.device(index);
-    // OpenGL has no kernels of RSA.
+    // OpenGL has no RSA kernels.
     if (info.selected && std::string(info.api) != "gl") devices.push_back(info);
   }
   if (std::any_of(devices.begin(), devices.end(), [](const auto &info) { return info.is_gpu; }))
@@ -166,7 +166,7 @@ std::vector<lc_device_info> devices_of(const Context &context) {
   return devices;
 }
 
-// Each job waits with a descriptor.
+// Each job waits on a descriptor.
 bool may_open(size_t descriptors) {
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) != 0) return true;

@@ -1,5 +1,5 @@
-// `lanecrypt bench rsa`: RSA in batches of several sizes on each device, signatures
-// through EVP, and new keys, beside OpenSSL on one core and on all.
+// `lanecrypt bench rsa`: measures RSA in batches of several sizes on each device, signatures
+// through EVP, and key generation, compared with OpenSSL on one core and on all cores.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,9 +10,8 @@
 
 namespace lanecrypt::bench {
 
-// Runs all of it, with keys made for it. The result of every operation is compared with
-// OpenSSL's (by its public operation). Throws Failure (kFailed) if one differs. `module`
-// is as for bench_evp().
+// Runs all measurements, with new keys. Checks the result of every operation with OpenSSL's public
+// operation. Throws Failure (kFailed) if one is wrong. `module` is as for bench_evp().
 void bench_rsa(const Context &context, const std::string &module, bool quick, BenchLog &log);
 
 }  // namespace lanecrypt::bench

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Copies the TLS servers of this machine into a folder, with the libraries that they load, for a
-machine that has none and no network: handshakes.py takes them from there by --root. The C and
-C++ libraries and OpenSSL are that machine's own.
+machine that has neither servers nor a network: handshakes.py uses them with --root. The C and C++
+libraries and OpenSSL are not copied: those of the other machine are used.
 
 Usage: bench/service/collect_servers.py FOLDER [NAME ...]
-  NAME  of nginx, haproxy, apache2, stunnel4, postgresql; all but the last, which is large
+  NAME  from nginx, haproxy, apache2, stunnel4, postgresql; by default all but the last, which is large
 """
 
 import os
@@ -18,15 +18,15 @@ import sys
 PROGRAMS = ("nginx", "haproxy", "apache2", "stunnel4")
 APACHE_MODULES = ("mpm_prefork", "mpm_event", "authz_core", "ssl")
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
-# Those of the other machine are as new at least.
+# The other machine's versions are at least as new.
 ITS_OWN = re.compile(r"(ld-linux.*|libc|libm|libdl|librt|libpthread|libresolv|libgcc_s|"
                      r"libstdc\+\+|libssl|libcrypto)\.so")
-# Of PostgreSQL: what a server needs that only shakes hands.
+# The files of PostgreSQL that a server needs if it only does handshakes.
 POSTGRES_LIBRARIES = ("dict_snowball.so", "plpgsql.so", "libpqwalreceiver.so", "euc_*.so")
 
 
 def libraries_of(file):
-    """What a program or a library loads."""
+    """Returns the libraries that a program or a library loads."""
     said = subprocess.run(["ldd", file], capture_output=True, text=True, check=False).stdout
     return [path for name, path in re.findall(r"(\S+) => (/\S+)", said) if not ITS_OWN.match(name)]
 
@@ -52,7 +52,7 @@ def take_postgres(folder):
         shutil.copytree(f"/usr/share/postgresql/{version}",
                         folder / f"usr/share/postgresql/{version}", dirs_exist_ok=True,
                         ignore=shutil.ignore_patterns("man", "*.sample~", "extension"))
-        # initdb wants these two.
+        # initdb needs these two.
         extensions = folder / f"usr/share/postgresql/{version}/extension"
         extensions.mkdir(exist_ok=True)
         for file in pathlib.Path(f"/usr/share/postgresql/{version}/extension").glob("plpgsql*"):

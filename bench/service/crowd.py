@@ -16,7 +16,7 @@ class CrowdFailed(Exception):
 
 
 class Process:
-    """One process of a crowd. What it writes to standard error goes to the file `errors`."""
+    """One process of a crowd. Its standard error goes to the file `errors`."""
 
     def __init__(self, command, environment, errors):
         self.command, self.errors, self.buffer = command, errors, b""
@@ -29,13 +29,13 @@ class Process:
             self.process.stdin.write(line.encode() + b"\n")
             self.process.stdin.flush()
         except BrokenPipeError:
-            pass  # line() says what happened
+            pass  # line() reports what happened
 
     def line(self, deadline):
-        """Its next line."""
+        """Returns the process's next line."""
         while b"\n" not in self.buffer:
             left = deadline - time.monotonic()
-            # poll(), since select() takes no descriptor above 1023.
+            # select() does not support descriptors above 1023.
             poll = select.poll()
             poll.register(self.process.stdout, select.POLLIN)
             if left <= 0 or not poll.poll(left * 1000):
@@ -65,7 +65,7 @@ class Process:
 
 
 class Crowd:
-    """So many processes. `commands` are their command lines."""
+    """A set of processes. `commands` are their command lines."""
 
     def __init__(self, commands, environment, folder, timeout=120):
         self.timeout, self.processes = timeout, []
@@ -87,7 +87,9 @@ class Crowd:
         return [process.process.pid for process in self.processes]
 
     def begin(self, warm_up, seconds):
-        """Has all work, and returns the window's begin and end in ns of CLOCK_MONOTONIC."""
+        """Starts the work of all processes, and returns the start and end of the window in ns of
+        CLOCK_MONOTONIC.
+        """
         begin = time.monotonic_ns() + int(warm_up * 1e9)
         end = begin + int(seconds * 1e9)
         for process in self.processes:
@@ -95,13 +97,14 @@ class Crowd:
         return begin, end
 
     def results(self):
-        """What each process did in the window."""
+        """Returns what each process did in the window."""
         deadline = time.monotonic() + self.timeout
         return [json.loads(process.line(deadline)) for process in self.processes]
 
     def measure(self, warm_up, seconds, watched=(), amid=None):
-        """Has all work for so long. Returns their results, and the CPU time that the processes
-        `watched` spent meanwhile. In the middle of the window it calls `amid`."""
+        """Lets all processes work for the given time. Returns their results, and the CPU time that
+        the processes `watched` used meanwhile. Calls `amid` in the middle of the window.
+        """
         begin, end = self.begin(warm_up, seconds)
         sleep_until(begin)
         cpu_before = cpu_seconds_of(watched)
@@ -113,7 +116,7 @@ class Crowd:
         return self.results(), cpu
 
     def end(self):
-        """Lets all end, and fails if one does not end well."""
+        """Stops all processes, and fails if one does not exit successfully."""
         try:
             for process in self.processes:
                 process.process.stdin.close()
@@ -151,7 +154,7 @@ def merged_latencies(results):
 
 
 def percentile_us(latencies, share):
-    """The time in microseconds within which this share of operations ended."""
+    """Returns the time in microseconds within which this share of operations completed."""
     wanted, seen = share * sum(latencies.values()), 0
     for bucket in sorted(latencies):
         seen += latencies[bucket]

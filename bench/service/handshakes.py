@@ -1,31 +1,35 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What lanecryptd gains or costs TLS servers: whole handshakes a second, in turn with OpenSSL
-alone and through the service, with no session resumed.
+"""Measures what lanecryptd gains or costs TLS servers.
+
+Measures full handshakes per second, alternating with OpenSSL alone and with the service, without
+session resumption.
 
 The servers and the service share three eighths of the cores, and visitors (handshake_client) have
-the others, so that it is not they who limit the rate. The service's counters must show whether it did the work. Prints the figures as it goes,
-and a table last, and writes them as JSON in the format of bench/results.
+the others, so that the visitors do not limit the rate. The service's counters must show whether it
+did the work. Prints the figures while it runs, and a table at the end, and writes them as JSON in
+the format of bench/results.
 
 Usage: bench/service/handshakes.py [--build DIR] [--devices LIST] [--servers LIST] [--bits LIST]
            [--tls LIST] [--seconds S] [--runs N] [--root DIR] [--set NAME=VALUE ...]
            [--ways LIST] [--server-cores N] [--small] [--commit HASH] [--out FILE]
        bench/service/handshakes.py --endure N [the same options]
 
---servers  of nginx-16,nginx-64,nginx-256,haproxy,haproxy-async,apache-prefork-64,
+--servers  from nginx-16,nginx-64,nginx-256,haproxy,haproxy-async,apache-prefork-64,
            apache-event-256,stunnel,postgresql, and smaller ones: see tls_servers.py
---ways     of openssl,service,service-always; the last is with `rsa = always`, and not done by
+--ways     from openssl,service,service-always; the last is with `rsa = always`, and not the
            default
---small    one small server for a moment: it shows only that the script works
---server-cores  so many cores for the servers and the service
---root     a folder with the programs and libraries of unpacked packages, or what
+--small    one small server for a moment, which shows only that the script works
+--server-cores  the number of cores for the servers and the service
+--root     a folder with the programs and libraries of unpacked packages, or the folder that
            collect_servers.py made
 --set      a setting of the provider
---endure   N handshakes with an nginx that is reloaded all the while, whose workers are killed,
-           and whose service is killed, stopped and started again. Fails if one handshake fails,
-           other than those that a killed worker had. It is done in the last of the ways: with
-           `--ways openssl` it shows what nginx itself does
---workers  so many workers of that nginx; 64 by default, since few workers sign on their cores
+--endure   N handshakes with an nginx that is reloaded all the time, whose workers are killed,
+           and whose service is killed, stopped and started again. Fails if a handshake fails,
+           except those of a killed worker. It uses the last of the ways: with `--ways openssl` it
+           shows what nginx itself does
+--workers  the number of workers of that nginx; 64 by default, because few workers sign on their
+           own cores
 """
 
 import argparse
@@ -51,10 +55,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from whole_programs import write_results  # noqa: E402
 
 WARM_UP_S = 0.7
-# How soon a visitor knows that his worker has ended.
+# How soon a visitor notices that its worker has ended.
 DIES_WITHIN_S = 1
 WAYS = ("openssl", "service", "service-always")
-# The emulator takes its time on a busy machine.
+# The emulator is slow on a busy machine.
 SMALL = {"servers": "nginx-2", "bits": "2048", "tls": "1.3", "seconds": 3, "runs": 1,
          "ways": "openssl,service-always", "workers": 8}
 BEGAN = time.monotonic()
@@ -72,7 +76,7 @@ def has_group(name):
 
 
 def make_keys(folder, bits):
-    """A folder with a key of so many bits and its certificate of `localhost`."""
+    """Makes a folder with a key of this many bits and its certificate for `localhost`."""
     keys = folder / f"key-{bits}"
     if keys.exists():
         return keys
@@ -92,7 +96,7 @@ def make_keys(folder, bits):
 class Bench:
     def __init__(self, options, folder):
         self.options, self.folder, self.results, self.failed = options, folder, [], False
-        self.killed = []  # workers of a server: when each was told, and when it had ended
+        self.killed = []  # workers of a server: when each was killed, and when it had ended
         cpus = sorted(os.sched_getaffinity(0))
         few = options.server_cores or max(1, 3 * len(cpus) // 8)
         self.server_cpus, self.client_cpus = cpus[:few], cpus[few:] or cpus
@@ -104,8 +108,8 @@ class Bench:
         self.service = Service(options.build, folder, options.devices, words=words,
                                environment={"XDG_CACHE_HOME": str(folder / "cache")})
         if os.geteuid() == 0 and has_group(OTHER_USER):
-            self.service.command += ["--group", OTHER_USER]  # whose workers some servers have
-        # A server of another user may not reach the build's folder.
+            self.service.command += ["--group", OTHER_USER]  # the user of some servers' workers
+        # A server that runs as another user may not be able to read the build folder.
         module = pathlib.Path(shutil.copy(self.module, folder))
         module.chmod(0o755)
         plain = folder / "plain.cnf"
@@ -128,7 +132,7 @@ class Bench:
                     workers or count, self.server_cpus)
 
     def visitors(self, server, tls, connections, checks=False):
-        """Visitors of a server, a process a core."""
+        """Returns the visitors of a server, one process per core."""
         each = max(1, connections // len(self.client_cpus))
         command = [self.options.build / "bin" / "handshake_client", f"port={server.port}",
                    f"tls={tls}", f"connections={each}"]
@@ -233,7 +237,7 @@ class Bench:
                         say(f"{name}: {absent}")
                     except (CrowdFailed, RuntimeError, OSError,
                             subprocess.CalledProcessError) as failure:
-                        # The figures of the other servers are worth having.
+                        # Continues, because the figures of the other servers are useful.
                         self.failed = True
                         say(f"FAILED: {name} rsa-{bits}: {failure}")
                     self.write()
@@ -257,7 +261,7 @@ class Bench:
     # ---- Endurance ----------------------------------------------------------------
 
     def endure(self):
-        """Whole handshakes through reloads, kills and restarts. Returns whether none failed."""
+        """Runs full handshakes through reloads, kills and restarts. Returns whether none failed."""
         self.service.start()
         way = self.options.ways[-1]
         server = self.server("nginx-8", self.options.bits[0], way, self.options.workers)
@@ -301,8 +305,9 @@ class Bench:
         return self.judge(made, failures, by_service, events, errors)
 
     def disturb(self, server, over, events, errors):
-        """Until it is over: reloads nginx, kills its workers, and kills, stops, ends and starts
-        the service."""
+        """Until the end, reloads nginx, kills its workers, and kills, pauses, stops and starts the
+        service.
+        """
         random.seed(self.options.seed)
         try:
             while not over.wait(random.uniform(0.2, 1.0)):
@@ -328,23 +333,24 @@ class Bench:
                     over.wait(random.choice((0, 0, 0.5)))
                     self.service.start()
                 events.append((time.monotonic_ns(), what, done))
-        except Exception as error:  # tells the main thread
+        except Exception as error:  # reported to the main thread
             errors.append(f"cannot go on to disturb: {type(error).__name__}: {error}")
 
     def kill_worker(self, worker):
-        """Kills it, and notes when it was told and when it had ended."""
+        """Kills a worker, and records when it was killed and when it had ended."""
         told = time.monotonic_ns()
         try:
             os.kill(worker, signal.SIGKILL)
         except ProcessLookupError:
-            return  # it was an old one, which a reload has ended
+            return  # it was an old worker that a reload has stopped
         while os.path.exists(f"/proc/{worker}/fd/0"):
             time.sleep(0.002)
         self.killed.append((told, time.monotonic_ns()))
 
     def judge(self, made, failures, by_service, events, errors):
-        """Whether all went well. A killed worker takes the visits with it that it has: these
-        fail at once, since their sockets close."""
+        """Returns whether all went well. If a worker is killed, its current visits fail at once,
+        because their sockets close.
+        """
         with_worker, others = [], []
         for at, why in failures:
             at_kill = any(told < at < ended + DIES_WITHIN_S * 1e9 for told, ended in self.killed)

@@ -2,20 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kills lanecryptd under load, and its clients, at random moments.
 
-Of the service: several processes (sign_client) sign by ASYNC jobs and in threads, and verify
-each signature, while the service is killed, stopped, ended and started again. No operation may
-fail or be wrong. Of clients: processes are killed or stopped and killed amid their work. Then
-the service must have as many clients, keys, channels and open files as before, and serve the
-next client.
+The service: several processes (sign_client) sign with ASYNC jobs and in threads, and verify each
+signature, while the service is killed, paused, stopped and started again. No operation may fail or
+be wrong. The clients: processes are killed, or paused and killed, during their work. Afterwards the
+service must have as many clients, keys, channels and open files as before, and serve the next
+client.
 
 Usage: bench/service/kills.py [--build DIR] [--devices LIST] [--services N] [--kills N]
            [--most-seconds S] [--client-kills N] [--bits N] [--set NAME=VALUE ...] [--seed N]
            [--small] [--commit HASH] [--out FILE]
 
---services  so many services share the kills, side by side on the same devices, each with clients
-            of its own: most of a kill's time passes until the service has opened its devices again
---most-seconds  after so long no service is killed any more, and what was done until then counts
---small     few kills: it shows only that the script works
+--services  N services share the kills, in parallel on the same devices, each with its own clients:
+            most of a kill's time passes until the service has opened its devices again
+--most-seconds  after S seconds no service is killed any more; the results so far count
+--small     few kills, which show only that the script works
 """
 
 import argparse
@@ -37,11 +37,11 @@ from service import ROOT, Service, configuration
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from whole_programs import write_results  # noqa: E402
 
-# What the clients are: words of sign_client.
+# The kinds of clients: arguments of sign_client.
 CLIENTS = (["jobs=16"], ["jobs=4"], ["threads=4"], ["threads=1"])
 WINDOW_S = 2
-# How long the clients may take to come back to a service that was started again: their pauses
-# double when they find none.
+# How long the clients may take to reconnect to a restarted service: their pauses double while they
+# find none.
 COMES_BACK_S = 20
 
 
@@ -66,7 +66,7 @@ class Stage:
 
 
 def wait_for(holds, seconds):
-    """Whether it holds within this time."""
+    """Returns whether the condition becomes true within this time."""
     until = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > until:
@@ -76,8 +76,9 @@ def wait_for(holds, seconds):
 
 
 class Killer(threading.Thread):
-    """Kills the service so many times, mostly after it has done something, and now and then
-    while its clients come to it."""
+    """Kills the service this many times, mostly after it has done something, and sometimes while
+    its clients connect.
+    """
 
     def __init__(self, stage, kills, most_seconds):
         super().__init__(daemon=True)
@@ -89,9 +90,9 @@ class Killer(threading.Thread):
         try:
             while sum(self.by.values()) < self.kills and time.monotonic() < self.until:
                 self.kill_once()
-            # The last one must serve them too.
+            # The last instance must serve the clients too.
             self.wait_for_work()
-        except Exception as error:  # tells the main thread
+        except Exception as error:  # reported to the main thread
             self.error = f"{type(error).__name__}: {error}"
 
     def wait_for_work(self):
@@ -112,7 +113,7 @@ class Killer(threading.Thread):
         self.by[how] += 1
         if how.startswith("stopped"):
             service.send(signal.SIGSTOP)
-            # Longer than a client waits, or shorter.
+            # Longer or shorter than a client waits.
             time.sleep(chance.choice((0.05, 0.5, 6)))
         if how == "stopped":
             return service.send(signal.SIGCONT)
@@ -125,8 +126,9 @@ class Killer(threading.Thread):
 
 
 def kill_service(stage, kills, say=lambda text: None, most_seconds=3600):
-    """Returns how it went: the numbers of operations, of failures, and so on. Raises
-    CrowdFailed if a client or the service did not do as it should."""
+    """Returns the results: the numbers of operations, of failures, and so on. Raises CrowdFailed if
+    a client or the service misbehaved.
+    """
     operations = failures = wrong = 0
     with stage.service:
         crowd = Crowd([stage.command(words) for words in CLIENTS], stage.environment, stage.folder)
@@ -152,7 +154,8 @@ def kill_service(stage, kills, say=lambda text: None, most_seconds=3600):
 
 
 def kill_services(stages, kills, say=lambda text: None, most_seconds=3600):
-    """Has each stage's service killed its share of times, all at once, and returns the sums."""
+    """Kills each stage's service its share of times, all stages in parallel, and returns the sums.
+    """
     shares = [kills // len(stages) + (n < kills % len(stages)) for n in range(len(stages))]
     sums = collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(len(stages)) as pool:
@@ -165,7 +168,7 @@ def kill_services(stages, kills, say=lambda text: None, most_seconds=3600):
 
 
 def standing(service):
-    """What a service has of its clients, without the one that asks."""
+    """Returns the state that a service keeps for its clients, without the client that asks."""
     told = service.statistics()
     return {"clients": told["clients"] - 1, **{name: told[name] for name in (
         "keys", "channels", "operations_waiting", "operations_under_way")}}
@@ -176,13 +179,15 @@ NOTHING = {"clients": 0, "keys": 0, "channels": 0, "operations_waiting": 0,
 
 
 def kill_clients(stage, kills, at_once=4, say=lambda text: None):
-    """Kills so many clients amid their work. Returns how many operations the service did, and
-    its open files before and after. Raises CrowdFailed if it keeps something of the dead."""
+    """Kills this many clients during their work. Returns how many operations the service did, and
+    its number of open files before and after. Raises CrowdFailed if it keeps something of dead
+    clients.
+    """
     chance = stage.random
     with stage.service as service:
         if not wait_for(lambda: standing(service) == NOTHING, 5):
             raise CrowdFailed(f"a new service has {standing(service)}")
-        # So that what is opened once does not count.
+        # So that what is opened only once does not count.
         serve_one(stage)
         wait_for(lambda: standing(service) == NOTHING, 5)
         files = service.open_files()
@@ -223,7 +228,7 @@ def kill_clients(stage, kills, at_once=4, say=lambda text: None):
 
 
 def serve_one(stage):
-    """One client signs, and the service does it."""
+    """Lets one client sign with the service."""
     before = stage.service.done()
     crowd = Crowd([stage.command(["jobs=16"])], stage.environment, stage.folder)
     results, _ = crowd.measure(0, 0.5)

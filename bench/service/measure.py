@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What lanecryptd gains or costs the processes of a machine that sign with RSA, ML-DSA or SLH-DSA.
+"""Measures what lanecryptd gains or costs processes that sign with RSA, ML-DSA or SLH-DSA.
 
-Many processes (sign_client) sign in the same windows of time, in turn in each of these ways:
-by OpenSSL alone, by the service, by a device inside each process (`in_process = yes`), and
-the last with NVIDIA's MPS, where it is there. The first and the last signatures of each job
-are verified, and the service's counters must show that it did the work. Prints the figures
-as it goes, and a table last, and writes them as JSON in the format of bench/results.
+Many processes (sign_client) sign in the same windows of time, alternating between these ways:
+OpenSSL alone, the service, a device inside each process (`in_process = yes`), and the last with
+NVIDIA's MPS, if it is installed. The first and the last signatures of each job are verified, and
+the service's counters must show that it did the work. Prints the figures while it runs, and a table
+at the end, and writes them as JSON in the format of bench/results.
 
 Usage: bench/service/measure.py [--build DIR] [--devices LIST] [--seconds S] [--runs N]
            [--cases LIST] [--ways LIST] [--small] [--commit HASH] [--out FILE]
 
---cases  of 16x64,16x256,256x1,1x64,4096,own-keys,lone,start, and, with OpenSSL 3.5 and later alone,
-         ml-dsa,slh-dsa-128s,slh-dsa-128f; all but these by default
---ways   of openssl,service,in-process,mps; all by default
---small  few processes and short keys, for the emulator: it shows only that the script works
+--cases  from 16x64,16x256,256x1,1x64,4096,own-keys,lone,start, and, only with OpenSSL 3.5 and later,
+         ml-dsa,slh-dsa-128s,slh-dsa-128f; by default all but the last three
+--ways   from openssl,service,in-process,mps; all by default
+--small  few processes and short keys, for the emulator, which shows only that the script works
 """
 
 import argparse
@@ -37,7 +37,7 @@ import process_costs  # noqa: E402
 from whole_programs import ROOT, write_results  # noqa: E402
 
 OPENING_S, WARM_UP_S = 3.0, 0.4
-# MPS takes 60 processes at most, and 256 processes of their own do not fit into a card.
+# MPS supports at most 60 processes, and 256 separate processes do not fit into a GPU's memory.
 MOST_PROCESSES_ON_CARD = 60
 OWN_KEYS = 64
 
@@ -45,15 +45,16 @@ OWN_KEYS = 64
 @dataclasses.dataclass
 class Case:
     name: str
-    bits: int  # 0: of a parameter set
+    bits: int  # 0 if the key has a parameter set
     processes: int
-    jobs: int  # 0: one thread that waits
+    jobs: int  # 0: one thread, which waits
     must: float = 0
     own_keys: bool = False
-    # A lone operation stays on its core.
+    # A single operation stays on its core.
     stays: bool = False
-    set: str = ""  # the parameter set, as OpenSSL has it
-    # Of SLH-DSA, jobs of OpenSSL's way: a core takes so long for each that few show its rate.
+    set: str = ""  # the parameter set, by OpenSSL's name
+    # The number of jobs with OpenSSL for SLH-DSA: a core takes so long for each that a few show its
+    # rate.
     jobs_on_cpu: int = 0
 
     def key(self):
@@ -93,7 +94,7 @@ def on_devices(results):
 
 
 class Mps:
-    """NVIDIA's MPS, with its files in a folder of its own. It changes no setting of a card."""
+    """NVIDIA's MPS, with its files in its own folder. It changes no setting of a GPU."""
 
     def __init__(self, folder):
         self.program = shutil.which("nvidia-cuda-mps-control") or shutil.which(
@@ -151,7 +152,7 @@ class Bench:
             "service": {**self.shared, **configuration(
                 self.folder / "service.cnf", self.module,
                 {"service": self.service.socket, **always})},
-            # A lone operation chooses, also where it is emulated.
+            # For a single operation the provider chooses, even with an emulated device.
             "service-auto": {**self.shared, **configuration(
                 self.folder / "service-auto.cnf", self.module, {"service": self.service.socket})},
             "in-process": {**self.shared, **inside},
@@ -159,7 +160,7 @@ class Bench:
         }
 
     def keys(self, case, count):
-        """Files with so many keys, all different."""
+        """Makes files with this many different keys."""
         paths = [self.folder / f"{case.key()}-{n}.pem" for n in range(count)]
         missing = [path for path in paths if not path.exists()]
         at_once = os.cpu_count() or 2
@@ -197,8 +198,9 @@ class Bench:
         return f"{case.key()}.{way}.{case.name}.{self.device}"
 
     def check(self, ways):
-        """A quick look, before anything is timed, whether each of these ways works. Where one
-        does not, it is left out; but without the service there is nothing to measure."""
+        """Checks, before anything is timed, whether each of these ways works. One that does not is
+        left out; but without the service there is nothing to measure.
+        """
         case = dataclasses.replace(CASES["16x64"], processes=2)
         if self.options.small:
             case = case.small()
@@ -242,7 +244,7 @@ class Bench:
             raise CrowdFailed(f"{case.name} {way}: a process did nothing")
 
     def window(self, case, way, crowd, warm_up):
-        """One run of one way."""
+        """Does one run of one way."""
         watched = [self.service.process.pid] if way == "service" else []
         before = self.service.statistics() if watched else None
         counted = getattr(crowd, "counted", {})
@@ -262,8 +264,9 @@ class Bench:
         return run
 
     def open_for_slh_dsa(self, case):
-        """Has the service try its devices for SLH-DSA, which it does when the first key comes.
-        Until then a core of each client would sign."""
+        """Makes the service test its devices for SLH-DSA, which it does when the first key arrives.
+        Until then a core of each client would sign.
+        """
         lone = dataclasses.replace(case, processes=1, jobs=1)
         until = time.monotonic() + 60
         while not any(kind["done"] for kind in self.service.statistics()["kinds"]
@@ -280,7 +283,7 @@ class Bench:
             for way in self.ways_of(case):
                 crowds[way] = self.start(case, way)
             runs = {way: [] for way in crowds}
-            # The two sides of a lone operation are within a few hundredths.
+            # The two alternatives for a single operation differ by only a few per cent.
             for turn in range(self.options.runs * (2 if case.stays else 1)):
                 for way, crowd in crowds.items():
                     opens = turn == 0 and way in ("in-process", "mps")
@@ -315,13 +318,13 @@ class Bench:
         if way != "openssl":
             row["share_on_device"] = median("share")
             theirs = statistics.median(run["rate"] for run in openssl or [{"rate": 0}])
-            # In a short window a busy core may end no signature of SLH-DSA.
+            # In a short window a busy core may complete no SLH-DSA signature.
             if theirs:
                 row["over_openssl"] = round(row["value"] / theirs, 3)
         return row
 
     def measure_memory(self, before, ways):
-        """How much of the card's memory 16 clients of each way take, with their service."""
+        """Measures how much GPU memory 16 clients of each way use, with their service."""
         case = dataclasses.replace(CASES["16x64"])
         if self.options.small:
             case = case.small()
@@ -337,7 +340,7 @@ class Bench:
             if before is None or used[0] is None:
                 say("card's memory: there is no nvidia-smi that tells it")
                 return
-            # Of other ways the service, which does nothing then, does not count.
+            # For other ways the service, which is then idle, does not count.
             mib = used[0] - (before if way == "service" else alone)
             name = f"{way}.card-mib.{case.processes}"
             self.results.append(spread(name, [mib], "MiB"))
@@ -358,7 +361,7 @@ class Bench:
                           self.options.commit)
 
     def table(self):
-        """The figures, and which of them are as they must be."""
+        """Prints a table of the figures, and which of them miss their requirements."""
         value = {row["name"]: row for row in self.results}
         print("\n| name | value | must | x openssl | p50, us | p99, us | CPU us: client | service |"
               " on device |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
@@ -375,7 +378,9 @@ class Bench:
                   f"{' MISSED' if missed else ''} | " + " | ".join(map(str, cells)) + " |")
 
     def musts(self, rows):
-        """By the name of a row what must be, whether that is the most, and what is."""
+        """Returns, by the name of a row, the required value, whether that is a maximum, and the
+        actual value.
+        """
         if self.options.small:
             return {}
         must = {}
@@ -407,7 +412,7 @@ class Bench:
                 say(f"the service has {device['id']}, {device['name']}: {device['rsa_state']}")
             self.check(("openssl", "service", "in-process"))
             self.measure_memory(before, ("service", "in-process"))
-            # Not sooner, since its own server takes memory of the card too.
+            # Not earlier, because its server uses GPU memory too.
             if "mps" in self.options.ways and not self.is_emulated:
                 if self.mps.start():
                     self.check(("mps",))
@@ -421,7 +426,7 @@ class Bench:
                 try:
                     self.measure(case)
                 except CrowdFailed as failure:
-                    # The figures of the other cases are worth having.
+                    # Continues, because the figures of the other cases are useful.
                     self.failed = True
                     say(f"FAILED: {case.name}: {failure}")
                 self.write()
@@ -457,7 +462,7 @@ def arguments():
 
 def main():
     options = arguments()
-    # 256 processes, each with two pipes.
+    # For 256 processes, each with two pipes.
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (limits[1], limits[1]))
     with tempfile.TemporaryDirectory(prefix="lanecrypt-bench.") as name:

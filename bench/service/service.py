@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A lanecryptd of one's own: its start, its end, its counters, and the openssl.cnf of its
-clients."""
+"""A private lanecryptd: its start, its stop, its counters, and the openssl.cnf of its clients."""
 
 import array
 import json
@@ -25,7 +24,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_seconds_of(pids):
-    """The CPU time that these processes have spent."""
+    """Returns the CPU time that these processes have used."""
     spent = 0
     for pid in pids:
         try:
@@ -38,14 +37,16 @@ def cpu_seconds_of(pids):
 
 
 def configuration(path, module, settings):
-    """Writes the openssl.cnf of a client with these settings. Returns its environment's part."""
+    """Writes the openssl.cnf of a client with these settings. Returns the environment variables for
+    it.
+    """
     lines = "\n".join(f"{name} = {value}" for name, value in settings.items())
     path.write_text(CONFIG.format(module=module, settings=lines), encoding="utf-8")
     return {"OPENSSL_CONF": str(path)}
 
 
 class Service:
-    """`lanecryptd`, which the caller starts, kills and starts again. Its log is in `folder`."""
+    """`lanecryptd`, which the caller starts, kills and restarts. Its log is in `folder`."""
 
     def __init__(self, build, folder, devices, verify="sampled", environment=None, words=()):
         self.socket = folder / "socket"
@@ -56,7 +57,9 @@ class Service:
         self.process = None
 
     def start(self, wait=True, timeout=60):
-        """Starts it. With `wait` returns when it listens and has opened its devices."""
+        """Starts the service. If `wait` is true, returns when it listens and has opened its
+        devices.
+        """
         ours, theirs = os.pipe()
         try:
             with open(self.log, "ab") as log:
@@ -99,7 +102,7 @@ class Service:
         self.process.wait()
 
     def end(self, timeout=30):
-        """Ends it as systemd does. Raises what is wrong with its end."""
+        """Stops the service as systemd does. Raises an error if it does not stop properly."""
         if self.process is None or self.process.poll() is not None:
             return
         self.process.terminate()
@@ -127,14 +130,14 @@ class Service:
         return cpu_seconds_of([self.process.pid])
 
     def open_files(self):
-        """How many files it has open; 0 where only root may know."""
+        """Returns how many files the service has open; 0 if only root may know."""
         try:
             return len(os.listdir(f"/proc/{self.process.pid}/fd"))
         except PermissionError:
             return 0
 
     def statistics(self, timeout=10):
-        """The service's counters, by its own protocol."""
+        """Returns the service's counters, through its own protocol."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as control:
             control.settimeout(timeout)
             control.connect(str(self.socket))
@@ -150,13 +153,13 @@ class Service:
                     return json.loads(text)
 
     def done(self):
-        """How many private operations of RSA it has done."""
+        """Returns how many RSA private operations the service has done."""
         return sum(kind["done"] for kind in self.statistics()["kinds"]
                    if kind["kind"].endswith("-private"))
 
 
 def receive(control, kind):
-    """A packet of this kind. Descriptors that come with it are closed."""
+    """Returns a packet of this kind. Closes descriptors that come with it."""
     packet, ancillary, _, _ = control.recvmsg(MOST_PACKET_BYTES, socket.CMSG_SPACE(4 * 64))
     for level, what, data in ancillary:
         if (level, what) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):

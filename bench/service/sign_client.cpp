@@ -1,14 +1,13 @@
-// One process of many that sign with RSA, ML-DSA or SLH-DSA at the same time, as the workers of a
-// server do.
-// It knows only OpenSSL. OPENSSL_CONF decides who computes.
+// One of many processes that sign with RSA, ML-DSA or SLH-DSA at the same time, like the workers of
+// a server. It uses only OpenSSL; OPENSSL_CONF decides what computes.
 //
 // Usage: sign_client keys=FILE[,FILE...] [jobs=N | threads=N] [verify=ends|all]
-//   keys     private keys in PEM; job or thread n takes key n, modulo their number
-//   jobs     one thread with so many ASYNC jobs, as `openssl speed -async_jobs` has them
-//   threads  so many threads, each of which waits for its signature (1)
+//   keys     private keys in PEM; job or thread n uses key n, modulo their number
+//   jobs     one thread with N ASYNC jobs, as in `openssl speed -async_jobs`
+//   threads  N threads, each of which waits for its signature (1)
 //   verify   ends: the first and the last signature of each job or thread; all: every one
 //
-// It serves windows (windows.h). Of each it prints a line of JSON.
+// It works in windows (windows.h), and prints a line of JSON for each.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/async.h>
@@ -40,30 +39,30 @@ constexpr size_t kDigestBytes = 32;
 [[noreturn]] void fail(const std::string &what) {
   fprintf(stderr, "sign_client: %s\n", what.c_str());
   ERR_print_errors_fp(stderr);
-  // Paused jobs are left as they are.
+  // Paused jobs are not resumed.
   _exit(1);
 }
 
-// A key twice: as the program's configuration has it, and in a library context without any.
+// A key in two forms: with the program's configuration, and in a library context without any.
 struct Key {
   EVP_PKEY *own, *plain;
-  OSSL_LIB_CTX *library;  // of the second
+  OSSL_LIB_CTX *library;  // of the second form
 };
 
 // The operations of one job or thread.
 struct Stream {
-  EVP_PKEY_CTX *sign = nullptr, *verify = nullptr;  // of RSA
+  EVP_PKEY_CTX *sign = nullptr, *verify = nullptr;  // for RSA
   const Key *key = nullptr;
-  EVP_MD_CTX *hash = nullptr;  // of a key that hashes messages itself
+  EVP_MD_CTX *hash = nullptr;  // for a key type that hashes messages itself
   uint64_t number = 0, count = 0;
-  // Not on the stack, which is a job's and small.
+  // Not on the stack, because a job's stack is small.
   std::vector<uint8_t> signature = std::vector<uint8_t>(kMostSignatureBytes);
-  // Of the window under way.
+  // For the current window.
   uint64_t operations = 0, failures = 0, wrong = 0;
   Latencies latencies;
 };
 
-// What all streams do now.
+// The current task of all streams.
 struct Task {
   Window window;
   bool is_round = false;  // one operation of each stream, which is verified
@@ -107,7 +106,7 @@ bool is_right(Stream &stream, const uint8_t *signature, size_t bytes, const uint
          EVP_DigestVerify(stream.hash, signature, bytes, digest, kDigestBytes) == 1;
 }
 
-// Each digest is another, so the signature of another operation is seen to be wrong.
+// Each digest is different, so that the signature of another operation is detected as wrong.
 void sign_once(Stream &stream, bool verifies) {
   uint8_t digest[kDigestBytes] = {};
   const uint64_t words[] = {uint64_t(getpid()), stream.number, ++stream.count};
@@ -195,13 +194,13 @@ class Jobs {
     --running_;
   }
 
-  // A provider may wait by another descriptor each time.
+  // A provider may use another wait descriptor each time.
   void watch(Job &job) {
     size_t added = 0, deleted = 0;
     ASYNC_WAIT_CTX_get_changed_fds(job.wait, nullptr, &added, nullptr, &deleted);
     std::vector<OSSL_ASYNC_FD> add(added + 1), remove(deleted + 1);
     ASYNC_WAIT_CTX_get_changed_fds(job.wait, add.data(), &added, remove.data(), &deleted);
-    // A closed one is not there any more.
+    // A closed descriptor has left the set already.
     for (size_t n = 0; n < deleted; ++n) epoll_ctl(events_, EPOLL_CTL_DEL, remove[n], nullptr);
     epoll_event event{};
     event.events = EPOLLIN;
@@ -217,7 +216,7 @@ class Jobs {
   int events_ = -1;
 };
 
-// The provider's counters, as members of a JSON object.
+// Returns the provider's counters, as members of a JSON object.
 std::string counters() {
   std::string text;
   if (OSSL_PROVIDER_available(nullptr, "gpu") != 1) return text;
@@ -254,7 +253,7 @@ class Client {
     if (jobs != 0) jobs_ = new Jobs(jobs);
   }
 
-  // One verified operation of each stream.
+  // Does one verified operation of each stream.
   void round() {
     Task task;
     task.is_round = true;
@@ -321,7 +320,7 @@ int main(int count, char **words) {
   const size_t threads = std::max(1, atoi(values["threads"].c_str())),
                jobs = size_t(atoi(values["jobs"].c_str()));
   raise_file_limit();
-  // Left to the end of the process.
+  // Freed only at the end of the process.
   Client *client = new Client(keys, threads, jobs, values["verify"] == "all");
   client->round();
   return serve_windows([&](const Window &window) { return client->measure(window); });

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TLS servers that bench/service/handshakes.py measures: their configurations, their start and
-their end. Each shows the certificate of a folder with key.pem, certificate.pem and both.pem
-(both in one file), and resumes no session."""
+"""The TLS servers that bench/service/handshakes.py measures: their configurations, their start and
+their stop. Each uses the certificate of a folder with key.pem, certificate.pem and both.pem (both
+in one file), and resumes no session.
+"""
 
 import os
 import pathlib
@@ -20,12 +21,13 @@ OTHER_USER = "www-data"
 
 
 class Absent(Exception):
-    """A program is not on this machine."""
+    """A program is not installed on this machine."""
 
 
 def stats_of_processes():
-    """The fields of /proc/PID/stat behind the name, by process. Not every kernel lists a process's
-    children."""
+    """Returns the fields of /proc/PID/stat after the name, by process. Not every kernel lists a
+    process's children.
+    """
     found = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -39,7 +41,7 @@ def stats_of_processes():
 
 
 def below(root, stats):
-    """A process and all below it."""
+    """Returns a process and its descendants."""
     children = {}
     for process, fields in stats.items():
         children.setdefault(int(fields[1]), []).append(process)
@@ -56,7 +58,9 @@ def processes_below(root):
 
 
 def cpu_seconds_below(root):
-    """The CPU time of a process and of all that it started, also of those that have ended."""
+    """Returns the CPU time of a process and of all processes that it started, including those that
+    have ended.
+    """
     stats = stats_of_processes()
     return sum(int(field) for process in below(root, stats) if process in stats
                for field in stats[process][11:15]) / TICKS
@@ -64,10 +68,11 @@ def cpu_seconds_below(root):
 
 class Server:
     """A server of one way. `environment` has its OPENSSL_CONF; `root` is a folder with unpacked
-    packages, or None for the system's own programs."""
+    packages, or None for the system's programs.
+    """
 
-    PROGRAMS = ()  # names, the first that is there is taken
-    GET, ANSWER = "/", "here"  # what visitors ask for, and what is in the answer
+    PROGRAMS = ()  # names; the first that exists is used
+    GET, ANSWER = "/", "here"  # what visitors request, and a text in the answer
     STARTTLS = ""
     RELOADS_BY, ENDS_BY = signal.SIGHUP, signal.SIGTERM
 
@@ -106,14 +111,15 @@ class Server:
         self.wait_for_port()
 
     def wait_for_port(self):
-        """Returns when it listens. It does not connect, since a visit would count."""
+        """Returns when the server listens. It does not connect, because a visit would be counted.
+        """
         wanted = f":{self.port:04X} 00000000:0000 0A"
         until = time.monotonic() + 60
         while time.monotonic() < until:
             if self.process.poll() is not None:
                 raise RuntimeError(f"the server ended: {self.log()}")
             if wanted in pathlib.Path("/proc/net/tcp").read_text(encoding="ascii"):
-                time.sleep(0.3)  # until its workers are there
+                time.sleep(0.3)  # until its workers run
                 return
             time.sleep(0.02)
         raise RuntimeError(f"the server does not listen: {self.log()}")
@@ -286,7 +292,7 @@ class ApacheEvent(Apache):
 
 
 class Stunnel(Server):
-    """One process with a thread for each connection, before an nginx without TLS."""
+    """One process with a thread for each connection, in front of an nginx without TLS."""
 
     PROGRAMS = ("stunnel4", "stunnel")
 
@@ -321,7 +327,7 @@ options = NO_TICKET
 
 
 class PostgreSQL(Server):
-    """A process for each connection, which is forked when the connection comes."""
+    """A process for each connection, which is forked when the connection arrives."""
 
     GET, STARTTLS, ENDS_BY = "", "postgres", signal.SIGINT
 
@@ -332,7 +338,7 @@ class PostgreSQL(Server):
         return found[-1]
 
     def as_user(self):
-        # It does not run as root.
+        # It refuses to run as root.
         if os.geteuid() != 0:
             return []
         return ["setpriv", f"--reuid={OTHER_USER}", f"--regid={OTHER_USER}", "--clear-groups"]
@@ -358,7 +364,7 @@ class PostgreSQL(Server):
                 *(part for name, value in settings.items() for part in ("-c", f"{name}={value}"))]
 
 
-# By name: the class, and how many processes or threads it works in.
+# By name: the class, and how many processes or threads it uses.
 SERVERS = {
     "nginx-16": (Nginx, 16), "nginx-64": (Nginx, 64), "nginx-256": (Nginx, 256),
     "nginx-2": (Nginx, 2), "nginx-8": (Nginx, 8), "nginx-32": (Nginx, 32),

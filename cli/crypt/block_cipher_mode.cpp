@@ -21,7 +21,7 @@ std::string lower(std::string_view name) {
   return made;
 }
 
-// ECB, CBC and CTR of every block cipher, with every length of key.
+// Returns ECB, CBC and CTR of every block cipher, with every key length.
 std::vector<BlockCipherMode> all_ciphers() {
   std::vector<BlockCipherMode> all;
   for (const BlockCipher &block : kBlockCiphers)
@@ -34,7 +34,7 @@ std::vector<BlockCipherMode> all_ciphers() {
   return all;
 }
 
-// OpenSSL's, for CBC.
+// Returns OpenSSL's short name for CBC, such as "aes128" or "sm4".
 std::string short_name(const BlockCipher &block, uint32_t key_bytes) {
   return block.names_bits() ? fmt::format("{}{}", block.name, 8 * key_bytes) : block.name;
 }

@@ -1,4 +1,4 @@
-// The ciphers that the command knows, by OpenSSL's names.
+// The ciphers of `lanecrypt enc` and `lanecrypt dec`, by OpenSSL's names.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -31,10 +31,10 @@ struct BlockCipherMode {
   bool pads() const { return way() != Way::kCtr; }
 };
 
-// By name, in any case: "aes-128-cbc", or OpenSSL's short forms "aes128",
-// "camellia256" and "sm4" for CBC.
+// Finds a cipher by its name in any case, such as "aes-128-cbc", or by one of OpenSSL's short names
+// for CBC, such as "aes128", "camellia256" and "sm4".
 std::optional<BlockCipherMode> find_cipher(std::string_view name);
-// All names.
+// Returns the names of all ciphers.
 std::vector<std::string> cipher_names();
 
 struct FreeEvpCipher {
@@ -46,7 +46,7 @@ struct FreeEvpContext {
 using EvpCipher = std::unique_ptr<EVP_CIPHER, FreeEvpCipher>;
 using EvpContext = std::unique_ptr<EVP_CIPHER_CTX, FreeEvpContext>;
 
-// OpenSSL's own implementation on the CPU, the default provider's.
+// Fetches the CPU implementation of OpenSSL's default provider. Throws Failure if it has none.
 EvpCipher fetch_cpu_cipher(const BlockCipherMode &cipher);
 
 }  // namespace lanecrypt::cli

@@ -30,7 +30,7 @@ ChainEngine::~ChainEngine() {
 }
 
 bool ChainEngine::make_buffers(size_t bytes, uint8_t **in, uint8_t **out) {
-  // Not zeroed: the reader touches it first, on its own thread.
+  // Not initialised: the reader is the first to write the memory, on its own thread.
   std::unique_ptr<uint8_t[]> from(new (std::nothrow) uint8_t[bytes]);
   std::unique_ptr<uint8_t[]> to(new (std::nothrow) uint8_t[bytes]);
   if (!from || !to) return false;

@@ -1,6 +1,6 @@
-// CBC encryption of one file. It is a single serial chain, in which each block waits for
-// the one before. A CPU with AES instructions does that faster than any device, so
-// OpenSSL does it here, beside the reading and the writing.
+// An engine for CBC encryption of one file, in which each block depends on the block before. A CPU
+// with AES instructions runs such a serial chain faster than any device, so one thread runs it with
+// OpenSSL while other threads read and write.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

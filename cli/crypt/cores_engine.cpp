@@ -12,10 +12,10 @@
 namespace lanecrypt::cli {
 namespace {
 
-// A rate of a core between its rates with instructions for AES and without them.
+// A rate between those of a core with and without AES instructions.
 constexpr double kQuickBytesPerSecond = 1e9;
 constexpr size_t kTrialBytes = 256 << 10;
-constexpr unsigned kTrials = 8;  // other programs may disturb some of them
+constexpr unsigned kTrials = 8;  // other programs may slow down some of them
 
 EvpContext make_context(const BlockCipherMode &cipher, bool encrypt, const SecretBytes &key) {
   EvpContext context(EVP_CIPHER_CTX_new());
@@ -47,7 +47,8 @@ struct Update {
 CoresEngine::CoresEngine(const BlockCipherMode &cipher, bool encrypt, const SecretBytes &key,
                          const Input &input)
     : cipher_(cipher), encrypt_(encrypt), key_(key), input_(input) {
-  contexts_.push_back(take_context());  // if OpenSSL refuses something, it does so now
+  contexts_.push_back(take_context());  // if OpenSSL fails, it fails here and not on a worker
+                                        // thread
 }
 
 bool CoresEngine::is_quick(const BlockCipherMode &cipher) {
@@ -67,7 +68,7 @@ bool CoresEngine::is_quick(const BlockCipherMode &cipher) {
 }
 
 bool CoresEngine::make_buffers(size_t bytes, uint8_t **in, uint8_t **out) {
-  // Not zeroed: the thread that uses it touches it first.
+  // Not initialised: the thread that uses the memory is the first to write it.
   std::unique_ptr<uint8_t[]> both(new (std::nothrow) uint8_t[bytes]);
   if (!both) return false;
   *in = *out = both.get();

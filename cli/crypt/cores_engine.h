@@ -1,5 +1,5 @@
-// The cipher on the CPU. The thread that has read a chunk also encrypts it. For files in
-// memory, where the copies to a device and back take longer than the cipher.
+// An engine that runs the cipher on the CPU, on the thread that has read the chunk. It is for files
+// in memory, where the copies to a device and back would take longer than the cipher.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,19 +15,22 @@
 
 namespace lanecrypt::cli {
 
-// For ECB, CTR and CBC decryption, in which a chunk with its IV is a message of its own.
+// For ECB, CTR and CBC decryption, where a chunk can be processed as a separate message with its
+// own IV.
 class CoresEngine : public Engine {
  public:
-  // The key and the input must stay while the engine lives. Chunks may lie in the input.
+  // `key` and `input` must outlive the engine. A chunk's input may be the mapped memory of `input`.
   CoresEngine(const BlockCipherMode &cipher, bool encrypt, const SecretBytes &key,
               const Input &input);
 
-  // Whether a core here encrypts as fast as it copies. With instructions for AES it does.
+  // Measures whether a core encrypts about as fast as it copies memory. With AES instructions it
+  // does.
   static bool is_quick(const BlockCipherMode &cipher);
 
-  // Makes one buffer, which serves as both.
+  // Makes one buffer and returns it as both, so the cipher works in place.
   bool make_buffers(size_t bytes, uint8_t **in, uint8_t **out) override;
-  // Returns when the chunk is done.
+  // Runs the chunk before it returns. A bus error while it reads the mapped input becomes a
+  // Failure.
   void start(Chunk &chunk, Done done) override;
   void collect(Chunk &) override {}
   void abandon() override {}
@@ -40,7 +43,7 @@ class CoresEngine : public Engine {
   const SecretBytes &key_;
   const Input &input_;
   std::mutex mutex_;
-  std::vector<EvpContext> contexts_;  // those that no thread uses now
+  std::vector<EvpContext> contexts_;  // those that no thread is using
   std::vector<std::unique_ptr<uint8_t[]>> buffers_;
 };
 

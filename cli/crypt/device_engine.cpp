@@ -41,9 +41,9 @@ bool DeviceEngine::make_buffers(size_t bytes, uint8_t **in, uint8_t **out) {
 }
 
 void DeviceEngine::Run::one_happened() {
-  // collect() finds an error, with its text.
+  // An error is left for collect(), which has its text.
   if (outstanding.fetch_sub(1) != 1) return;
-  // This run may be freed before the call returns.
+  // `done` may free this Run before it returns, so it is moved out first.
   const Done continuation = std::move(done);
   continuation(nullptr);
 }

@@ -1,4 +1,4 @@
-// Runs chunks through the library. Each is a message with its own IV.
+// An engine that submits chunks to the library. Each chunk is a message with its own IV.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,10 +17,10 @@
 
 namespace lanecrypt::cli {
 
-// The exit code for a library error, and its text.
+// Converts a library error into a Failure with its exit code and text.
 Failure failure_of(const Error &error);
 
-// The devices that ran something, most bytes first, such as "cuda:0"; "cpu" if none did.
+// One device that ran something, such as "cuda:0", and how many bytes it ran.
 struct DeviceUse {
   std::string id, name;
   uint64_t bytes = 0;
@@ -28,7 +28,7 @@ struct DeviceUse {
 
 class DeviceEngine : public Engine {
  public:
-  // The key must stay while the engine lives.
+  // All references must outlive the engine.
   DeviceEngine(const Context &context, const BlockCipherMode &cipher, bool encrypt,
                const SecretBytes &key, Progress &progress);
 
@@ -41,8 +41,8 @@ class DeviceEngine : public Engine {
   uint64_t cpu_bytes() const { return cpu_bytes_; }
 
  private:
-  // A job and what follows it for its chunk. The ticket may be used only when two things
-  // have happened: the submission returned, and the job ended.
+  // A submitted job and the callback of its chunk. `ticket` may be used only after two events: the
+  // submission has returned, and the job has completed. The second one calls `done`.
   struct Run {
     Done done;
     Ticket ticket;
@@ -62,7 +62,8 @@ class DeviceEngine : public Engine {
   bool device_named_ = false;
 };
 
-// What each device of the context has run; empty if all ran on the CPU.
+// Returns what each device of the context has run, most bytes first; empty if the CPU ran
+// everything.
 std::vector<DeviceUse> devices_used(const Context &context);
 
 }  // namespace lanecrypt::cli

@@ -25,18 +25,19 @@
 namespace lanecrypt::cli {
 namespace {
 
-// Below this size the CPU has ended long before a device is open.
+// Below this size the CPU finishes long before a device is open.
 constexpr uint64_t kWorthADeviceBytes = 8 << 20;
 
 struct KeyAndIv {
   SecretBytes key;
   Block iv{};
   std::optional<Salt> salt;
-  bool write_salt = false;  // at the head of the output
+  bool write_salt = false;  // the salt is written before the output
 };
 
-// Reads what needs no terminal, before any file of ours is open. So a line of standard
-// input is not taken for data, and no number that a user gives is a descriptor of ours.
+// Reads the secrets that need no terminal. This happens before the command opens a file, so that
+// the first line of standard input is not read as data, and a descriptor number from the user
+// cannot be one of the command's own.
 void read_secrets(EncryptRequest &request) {
   if (request.key_source && !asks_for_key(*request.key_source))
     request.key = read_key_source(*request.key_source);
@@ -55,7 +56,7 @@ std::optional<SecretBytes> find_passphrase(EncryptRequest &request) {
                         request.encrypt);
 }
 
-// The order of openssl enc: -iv and -K replace what the passphrase gives.
+// Makes the key and the IV as openssl enc does: -iv and -K replace what the passphrase gives.
 KeyAndIv make_key(EncryptRequest &request, Input &input) {
   const BlockCipherMode &cipher = request.cipher;
   KeyAndIv made;
@@ -115,14 +116,14 @@ void print_key(const EncryptRequest &request, const KeyAndIv &made) {
 
 struct Choice {
   Runner runner = Runner::kDevice;
-  std::string reason;  // why the CPU does it all; empty where a device is to do it
+  std::string reason;  // why the CPU does all the work; empty if a device should
 };
 
 Choice choose_runner(const EncryptRequest &request, const Input &input, const Output &output) {
   if (request.encrypt && request.cipher.way() == Way::kCbc)
     return {Runner::kChain, "CBC encryption of one file is one serial chain: it ran on the CPU"};
-  // Whoever names a device means it. The same holds for the way files are read and
-  // written.
+  // A user who names devices wants them to be used. The same holds for LANECRYPT_FILE_IO, which
+  // says how files are read and written.
   if (request.devices || request.require_device || secure_getenv("LANECRYPT_DEVICES")) return {};
   if (input.is_in_memory() && output.is_on_ram_disk() && !secure_getenv("LANECRYPT_FILE_IO") &&
       CoresEngine::is_quick(request.cipher))
@@ -130,11 +131,12 @@ Choice choose_runner(const EncryptRequest &request, const Input &input, const Ou
             "both files lie in memory, where copies to a device take longer than the cipher: it "
             "ran on the CPU"};
   if (input.size() && *input.size() < kWorthADeviceBytes)
-    return {Runner::kDevice, "too small to be worth waking a device: it ran on the CPU"};
+    return {Runner::kDevice, "the input is too small for a device: it ran on the CPU"};
   return {};
 }
 
-// Checks, before anything is written, that there is something to run on, or says why not.
+// Throws Failure, with each device's reason, if no selected device can be used. Runs before
+// anything is written.
 void require_device(const Context &context) {
   std::string reasons;
   const uint32_t count = context.device_count();
@@ -186,7 +188,7 @@ void encrypt_file(EncryptRequest &request) {
   if (request.print_key || request.print_key_only) print_key(request, made);
   if (request.print_key_only) return;
 
-  // Time counts from here: before, a person may have been typing.
+  // The time starts here, because a user may have been typing before.
   const auto start = std::chrono::steady_clock::now();
   const auto seconds_since_start = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -217,7 +219,8 @@ void encrypt_file(EncryptRequest &request) {
       context.emplace(report.note.empty() ? devices : "none",
                       request.require_device ? LC_FALLBACK_NONE : LC_FALLBACK_CPU);
       if (request.require_device) require_device(*context);
-      context->pinned(kBlockBytes);  // opens the device, which takes long
+      context->pinned(kBlockBytes);  // opens the device now, which takes long, so that
+                                     // start_seconds includes it
       engine = std::make_unique<DeviceEngine>(*context, request.cipher, request.encrypt, made.key,
                                               progress);
     }

@@ -1,4 +1,4 @@
-// The work of `lanecrypt enc` and `lanecrypt dec`: one input, one output.
+// Encrypts or decrypts one input to one output, for `lanecrypt enc` and `lanecrypt dec`.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace lanecrypt::cli {
 
-// EVP counts bytes in an int, and a chunk must fit.
+// The largest chunk: EVP takes lengths as int.
 constexpr size_t kMaxChunkBytes = 1 << 30;
 
 struct EncryptRequest {
@@ -21,11 +21,11 @@ struct EncryptRequest {
   bool encrypt = true;
   std::string in = "-", out = "-";  // "-": standard input and output
 
-  // The source of the passphrase, if there is one.
+  // The source of the passphrase. If none is set and no key is given, the terminal is asked.
   std::optional<SecretBytes> passphrase;         // -k
   std::optional<SecretBytes> passphrase_source;  // -pass
   std::optional<std::string> passphrase_file;    // -kfile
-  // In hexadecimal. At most one of the first two is set.
+  // In hexadecimal. At most one of `key` and `key_source` is set.
   std::optional<SecretBytes> key;         // -K
   std::optional<SecretBytes> key_source;  // -key-source: the source of the key
   std::optional<std::string> iv, salt;    // -iv, -S
@@ -33,9 +33,9 @@ struct EncryptRequest {
   Derivation derivation;
   bool pad = true;
   bool print_key = false;       // -p
-  bool print_key_only = false;  // -P: then the command ends
+  bool print_key_only = false;  // -P: prints the key and does nothing else
 
-  std::optional<std::string> devices;  // otherwise the library's default
+  std::optional<std::string> devices;  // not set: the library's default
   bool require_device = false;
   std::optional<size_t> chunk_bytes;
   bool sync = false;
@@ -44,7 +44,8 @@ struct EncryptRequest {
   bool json = false;
 };
 
-// Throws Failure. If the output is not whole, nothing of it is left.
+// Encrypts or decrypts as `request` says. Moves the secrets out of `request`. Throws Failure; in
+// that case no partial output is left.
 void encrypt_file(EncryptRequest &request);
 
 }  // namespace lanecrypt::cli

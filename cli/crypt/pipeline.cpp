@@ -20,12 +20,12 @@
 namespace lanecrypt::cli {
 namespace {
 
-// Chunks that the device has at once: one on the bus each way, one in its kernels, and
-// one that waits.
+// The number of chunks that the device holds at once: one on the bus in each direction, one in its
+// kernels, and one that waits.
 constexpr unsigned kChunksWithDevice = 4;
 constexpr size_t kDeviceChunkBytes = 8 << 20;
-// The size of a huge page. Threads that write the same page of a RAM disk wait for each
-// other while the kernel clears it.
+// The size of a huge page. Threads that write to the same page of a RAM disk wait for each other
+// while the kernel clears it.
 constexpr size_t kCoreChunkBytes = 2 << 20;
 
 class Pipeline {
@@ -53,7 +53,8 @@ class Pipeline {
       files_ = RingFiles::make(input_, output_, plan_.chunk_bytes, plan_.buffers);
     const bool reads = files_ == nullptr || !files_->reads();
     const bool writes = files_ == nullptr || !files_->writes();
-    // If chunks are to begin at round places, the first one is shorter by the header.
+    // The first chunk is shorter by the header if the output's chunks should begin at aligned
+    // offsets.
     if (by_cores)
       first_is_shorter_by_ = header_.size() % plan_.chunk_bytes;
     else if (!writes)
@@ -68,11 +69,11 @@ class Pipeline {
       for (unsigned i = 0; i < writers; i++) threads.start([this] { guard(&Pipeline::write); });
       if (files_ != nullptr) threads.start([this] { guard(&Pipeline::pass_files); });
     } catch (...) {
-      fail(std::current_exception());  // those that have begun must end
+      fail(std::current_exception());  // stops the threads that have started
     }
     threads.join();
     {
-      // The engine still uses the buffers of its chunks.
+      // Waits until the engine no longer uses the buffers of its chunks.
       std::unique_lock lock(mutex_);
       if (failure_) {
         lock.unlock();
@@ -93,7 +94,7 @@ class Pipeline {
   }
 
  private:
-  // How the last chunk ends is known if the size is.
+  // Checks the size of the data before any work, if it is known.
   void check_known_size() const {
     if (!input_.size() || !plan_.cipher.pads()) return;
     check_whole_blocks(*input_.size());
@@ -119,7 +120,7 @@ class Pipeline {
     return bytes + (plan_.encrypt && pads_ ? padding_bytes(bytes) : 0);
   }
 
-  // Runs a stage to its end. The first failure of any stage ends them all.
+  // Runs a stage to its end. The first failure of a stage stops all stages.
   void guard(void (Pipeline::*stage)()) {
     try {
       (this->*stage)();
@@ -132,7 +133,7 @@ class Pipeline {
     const std::lock_guard lock(mutex_);
     if (!failure_) failure_ = failure;
     notify();
-    input_.stop();  // a reader may be waiting for a slow stream
+    input_.stop();  // a reader may be blocked on a slow stream
   }
 
   void notify() {
@@ -147,9 +148,9 @@ class Pipeline {
     return plan_.chunk_bytes - (number == 0 ? first_is_shorter_by_ : 0);
   }
 
-  // A chunk whose buffers are free; nothing once the end is read or a stage has failed.
-  // It makes buffers only when all that exist are in use: a small file needs few, and
-  // pinning memory takes time.
+  // Returns a chunk whose buffers are free, or nullptr if all data has been read or a stage has
+  // failed, or if none is free and `waits` is false. Makes buffers only if all existing ones are in
+  // use: a small file needs few, and pinning memory takes time.
   Chunk *take_free_chunk(std::unique_lock<std::mutex> &lock, bool waits = true) {
     for (;;) {
       if (failure_ || all_read_) return nullptr;
@@ -163,10 +164,10 @@ class Pipeline {
         lock.unlock();
         auto chunk = make_chunk();
         lock.lock();
-        if (!chunk) {  // go on with fewer
+        if (!chunk) {  // continues with fewer buffers
           most_chunks_ = --chunks_made_;
           if (most_chunks_ == 0)
-            throw Failure(ExitCode::kFailed, "there is no memory for the data's buffers");
+            throw Failure(ExitCode::kFailed, "out of memory for the data buffers");
           continue;
         }
         chunks_.push_back(std::move(chunk));
@@ -194,12 +195,13 @@ class Pipeline {
     return memory + (kPageBytes - reinterpret_cast<uint64_t>(memory) % kPageBytes) % kPageBytes;
   }
 
-  // Gives the chunk its number, and with that its place.
+  // Gives the chunk the next number, which determines its offset in the input. The caller holds the
+  // mutex.
   void number(Chunk &chunk, uint64_t *offset) {
     chunk.number = next_read_++;
     *offset = offset_of(chunk.number);
     chunk.in = chunk.in_room;
-    // The header is written with the first chunk.
+    // io_uring writes the header together with the first chunk.
     const bool has_header = chunk.number == 0 && files_ != nullptr && files_->writes();
     chunk.out = chunk.out_room + (has_header ? header_.size() : 0);
     chunk.out_is_mapped = false;
@@ -210,13 +212,13 @@ class Pipeline {
     if (chunk.last) all_read_ = true;
   }
 
-  // Numbers are given in the order in which chunks are taken. So the lowest one that is
-  // not written yet always has its buffers.
+  // Stage of a reader thread. Chunks are numbered in the order in which they are taken, so the
+  // unwritten chunk with the lowest number always has buffers, and the pipeline cannot deadlock.
   void read() {
     while (Chunk *chunk = read_next()) start(*chunk, offset_of(chunk->number));
   }
 
-  // Does what read() and write() do, for one chunk after the other.
+  // Stage of a thread that reads, runs and writes one chunk after the other (Runner::kCores).
   void work() {
     while (Chunk *chunk = read_next()) {
       start(*chunk, offset_of(chunk->number));
@@ -224,7 +226,7 @@ class Pipeline {
     }
   }
 
-  // nullptr if nothing is left.
+  // Reads the next chunk. Returns nullptr if none is left.
   Chunk *read_next() {
     Chunk *chunk = nullptr;
     uint64_t offset = 0;
@@ -247,7 +249,7 @@ class Pipeline {
   }
 
   void read_positioned(Chunk &chunk, uint64_t offset) {
-    // Padding follows the last chunk.
+    // The last chunk is copied, because padding is appended to it.
     if (maps_input_ && !chunk.last)
       chunk.in = input_.pages(offset);
     else
@@ -260,7 +262,7 @@ class Pipeline {
     return plan_.cipher.way() == Way::kCbc && !plan_.encrypt && offset > 0;
   }
 
-  // One thread alone.
+  // Called on one thread only.
   void read_stream(Chunk &chunk, uint64_t offset) {
     chunk.data_bytes = input_.read({chunk.in_room, most_bytes_of(chunk.number)});
     chunk.last = input_.at_end();
@@ -302,7 +304,7 @@ class Pipeline {
     }
   }
 
-  // Called on a thread of the engine's.
+  // Called on a thread of the engine, for each chunk that it has finished.
   void done(Chunk &chunk, std::exception_ptr failure) {
     const std::lock_guard lock(mutex_);
     under_way_--;
@@ -311,7 +313,9 @@ class Pipeline {
     notify();
   }
 
-  // A file takes chunks in any order, a stream in theirs.
+  // Returns a chunk that the engine has finished: any for an output with offsets, the next one in
+  // order for a stream. Returns nullptr if a stage has failed, all chunks are written, or none is
+  // ready and `waits` is false.
   Chunk *take_run_chunk(bool waits = true) {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -327,7 +331,7 @@ class Pipeline {
     }
   }
 
-  // Returns the bytes of output.
+  // Returns the number of bytes of output, without the padding on decryption.
   size_t collect(Chunk &chunk) {
     engine_.collect(chunk);
     chunk.work_bytes -= chunk.last && !plan_.encrypt && pads_ ? checked_padding(chunk) : size_t{0};
@@ -355,8 +359,8 @@ class Pipeline {
     end(chunk);
   }
 
-  // Does what read() and write() do, for both files on one thread. It never waits for
-  // only one transfer.
+  // Stage of the one thread that reads and writes with io_uring. It never waits for only one
+  // transfer.
   void pass_files() {
     try {
       while (!is_through()) {
@@ -372,7 +376,7 @@ class Pipeline {
     } catch (...) {
       fail(std::current_exception());
     }
-    // The kernel still reads and writes the buffers.
+    // Waits for transfers, because the kernel still uses their buffers.
     files_->drain();
   }
 
@@ -411,7 +415,7 @@ class Pipeline {
       std::memcpy(chunk.iv.data(), chunk.in - kBlockBytes, kBlockBytes);
     if (chunk.last) {
       const std::lock_guard lock(mutex_);
-      notify();  // those who write may look whether they are through
+      notify();  // writers check whether everything is written
     }
     start(chunk, offset);
   }
@@ -435,22 +439,22 @@ class Pipeline {
   Engine &engine_;
   Progress &progress_;
   const bool pads_;
-  Block previous_;  // of a stream of CBC: the ciphertext block before the next chunk
+  Block previous_;  // CBC decryption of a stream: the ciphertext block before the next chunk
 
-  std::unique_ptr<RingFiles> files_;  // nullptr: threads read and write
+  std::unique_ptr<RingFiles> files_;  // nullptr: threads read and write with system calls
   uint64_t first_is_shorter_by_ = 0;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Chunk>> chunks_;
   std::vector<Chunk *> free_;
-  std::map<uint64_t, Chunk *> run_;  // done by the engine, to be written
+  std::map<uint64_t, Chunk *> run_;  // finished by the engine, not yet written
   unsigned chunks_made_ = 0;
   unsigned most_chunks_;
   uint64_t next_read_ = 0;
-  uint64_t next_write_ = 0;  // how many have been taken to be written
-  uint64_t under_way_ = 0;   // with the engine
+  uint64_t next_write_ = 0;  // number of chunks taken to be written
+  uint64_t under_way_ = 0;   // number of chunks that the engine holds
   uint64_t written_bytes_ = 0;
-  bool all_read_ = false;  // the last chunk has its number
+  bool all_read_ = false;  // the last chunk has been numbered
   bool maps_input_ = false;
   std::exception_ptr failure_;
 };
@@ -461,7 +465,8 @@ void suit_machine(PipelinePlan &plan, std::optional<uint64_t> input_bytes) {
   const bool by_cores = plan.runner == Runner::kCores, is_serial = plan.runner == Runner::kChain;
   if (plan.chunk_bytes == 0) plan.chunk_bytes = by_cores ? kCoreChunkBytes : kDeviceChunkBytes;
   if (input_bytes) {
-    // One chunk, no larger than its data, in whole blocks.
+    // Limits the chunk to the size of the data, rounded up to a whole block that leaves room for
+    // padding.
     const uint64_t whole = *input_bytes / kBlockBytes * kBlockBytes + kBlockBytes;
     plan.chunk_bytes = static_cast<size_t>(std::min<uint64_t>(plan.chunk_bytes, whole));
   }
@@ -471,8 +476,8 @@ void suit_machine(PipelinePlan &plan, std::optional<uint64_t> input_bytes) {
     return;
   }
   const unsigned cores = cpu::usable_cores();
-  // With 16 cores, 4 readers and 4 writers are the fastest on a RAM disk. More of them
-  // wait for one another where the kernel makes the file's pages.
+  // With 16 cores, 4 readers and 4 writers are the fastest on a RAM disk. With more, they wait for
+  // each other while the kernel allocates the file's pages.
   plan.readers = is_serial ? 1 : std::clamp(cores / 4, 1u, 4u);
   plan.writers = is_serial ? 1 : std::clamp(cores / 4, 2u, 4u);
   plan.buffers = plan.readers + plan.writers + kChunksWithDevice;

@@ -48,7 +48,7 @@ std::string to_json(const Report &report) {
   json["input_io"] = report.input_io;
   json["output_io"] = report.output_io;
   if (!report.note.empty()) json["note"] = report.note;
-  // The driver gives a device's name. Whatever it contains must not stop the report.
+  // The driver provides the device's name. Invalid UTF-8 in it must not make the report fail.
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -1,5 +1,5 @@
-// The head of a file of openssl enc: "Salted__" and eight bytes of salt. A file has it if
-// the key comes from a passphrase and the salt was not given in hexadecimal.
+// The header of a file of openssl enc: "Salted__" and eight bytes of salt. A file has it if the key
+// was derived from a passphrase with a random salt (not with -S).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,7 +16,8 @@ constexpr size_t kSaltedHeaderBytes = 16;
 
 std::array<uint8_t, kSaltedHeaderBytes> salted_header(const Salt &salt);
 
-// Takes the head from the input. Throws Failure (kBadData) if it is too short or another.
+// Reads the header from the input. Throws Failure (kBadData) if the input is too short or begins
+// otherwise.
 Salt read_salted_header(Input &input);
 
 }  // namespace lanecrypt::cli

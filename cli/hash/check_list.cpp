@@ -16,7 +16,7 @@
 namespace lanecrypt::cli {
 namespace {
 
-// A list, by its lines.
+// The lines of a list.
 struct List {
   std::vector<std::string> names;
   std::vector<std::vector<uint8_t>> digests;
@@ -39,7 +39,9 @@ List read_list(const std::string &path, ChecksumParser &parser, bool warns) {
     if (!read || (path == "-" && read->name == "-")) {
       ++list.malformed;
       if (!warns) continue;
-      complain(fmt::format("{}: line {} is no digest of this hash and a name", name, number));
+      complain(
+          fmt::format("{}: line {} is malformed: it is not a digest of this hash and a file name",
+                      name, number));
       continue;
     }
     list.names.push_back(std::move(read->name));
@@ -70,7 +72,7 @@ CheckCounts check_list(const std::string &path, ChecksumParser &parser, HashFile
         fmt::print("{}", verdict_line(file, "FAILED open or read"));
       return;
     }
-    // What is compared may be the authentication code of a secret key.
+    // Compares in constant time, because the digest may be a MAC under a secret key.
     const bool is_right = CRYPTO_memcmp(outcome.digest.data(), list.digests[outcome.number].data(),
                                         outcome.digest.size()) == 0;
     ++(is_right ? counts.right : counts.wrong);

@@ -12,21 +12,21 @@
 namespace lanecrypt::cli {
 
 struct CheckOptions {
-  // What is printed: of each file, of those alone that are not right, or of none.
+  // What is printed: a line for each file, for each file that is not right, or nothing.
   enum class Prints { kAll, kWrong, kNothing } prints = Prints::kAll;
-  bool warns = true;  // names the lines of another form on standard error
+  bool warns = true;  // reports malformed lines on standard error
   bool ignores_missing = false;
-  bool is_strict = false;  // a line of another form is a failure too
+  bool is_strict = false;  // a malformed line is a failure too
 };
 
-// What came of lists.
+// The counts of files by result, and of malformed lines.
 struct CheckCounts {
   uint64_t right = 0, wrong = 0, unread = 0, malformed = 0;
 };
 
-// Checks the files that one list names, and prints what came of each on standard output. Throws
-// Failure if the list cannot be read, has no line of the right form, or with ignores_missing none
-// of a file that is there.
+// Checks the files that one list names, and prints the result of each on standard output. Throws
+// Failure if the list cannot be read, has no well-formed line, or, with `ignores_missing`, names no
+// file that exists.
 CheckCounts check_list(const std::string &path, ChecksumParser &parser, HashFiles &files,
                        const CheckOptions &options);
 

@@ -8,14 +8,15 @@ namespace {
 
 constexpr char kDigits[] = "0123456789abcdef";
 
-// The value of a digit in either case, or 16.
+// Returns the value of a hexadecimal digit in upper or lower case, or 16 if it is none.
 unsigned value_of(char digit) {
   for (unsigned value = 0; value < 16; ++value)
     if (digit == kDigits[value] || (value > 9 && digit == kDigits[value] - 'a' + 'A')) return value;
   return 16;
 }
 
-// Nothing if a backslash is followed by what none of ours is followed by.
+// Reverses escaped_name(). Returns nothing if a backslash is followed by a character that
+// escaped_name() does not write after one.
 std::optional<std::string> unescaped(std::string_view text) {
   std::string name;
   for (size_t n = 0; n < text.size(); ++n) {
@@ -40,8 +41,8 @@ std::optional<std::string> unescaped(std::string_view text) {
   return name;
 }
 
-// As a line has it. If a byte of it is escaped, the line begins with a backslash, which `begins`
-// becomes.
+// Returns the name with escapes, as a line contains it. Sets `begins` to what the line must begin
+// with: a backslash if a character was escaped, otherwise nothing.
 std::string escaped_name(std::string_view name, std::string *begins) {
   begins->clear();
   std::string text;
@@ -67,7 +68,7 @@ std::string_view without_white(std::string_view text) {
   return text;
 }
 
-// A digest of so many bytes.
+// Parses a hexadecimal digest of exactly `bytes` bytes.
 std::optional<std::vector<uint8_t>> read_digits(std::string_view text, size_t bytes) {
   if (text.size() != 2 * bytes) return std::nullopt;
   std::vector<uint8_t> digest;
@@ -82,7 +83,7 @@ std::optional<std::vector<uint8_t>> read_digits(std::string_view text, size_t by
 std::optional<ChecksumLine> line_of(std::optional<std::vector<uint8_t>> digest,
                                     std::string_view text, bool is_escaped) {
   std::optional<std::string> name = is_escaped ? unescaped(text) : std::string(text);
-  // No file has a name with a zero, and the system would read only its beginning.
+  // No file name contains a null byte, and the system would use only the part before it.
   if (!digest || !name || name->find('\0') != std::string::npos) return std::nullopt;
   return ChecksumLine{std::move(*digest), std::move(*name)};
 }
@@ -113,7 +114,7 @@ std::optional<ChecksumLine> ChecksumParser::parse(std::string_view line) {
   if (is_escaped) line.remove_prefix(1);
   if (line.starts_with(tag_)) return parse_tagged(line.substr(tag_.size()), is_escaped);
   const size_t digits = 2 * digest_bytes_;
-  // After the digits a blank, and a letter at least.
+  // A space or tab and at least one character follow the digits.
   if (line.size() < digits + 2 || !is_white(line[digits])) return std::nullopt;
   std::optional<std::vector<uint8_t>> digest = read_digits(line.substr(0, digits), digest_bytes_);
   if (!digest) return std::nullopt;

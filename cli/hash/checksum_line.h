@@ -1,4 +1,4 @@
-// A digest and the name of its file on one line, as sha256sum and b3sum write and read it.
+// Lines with a digest and a file name, as sha256sum and b3sum write and read them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -19,33 +19,36 @@ struct ChecksumLine {
   std::string name;
 };
 
-// How lines of digests are written.
+// The format of a line.
 struct LineForm {
   std::string_view tag;       // "SHA256" for "SHA256 (NAME) = DIGEST"; empty for "DIGEST  NAME"
-  bool ends_by_zero = false;  // and not by a newline; then nothing in the name is escaped
+  bool ends_by_zero = false;  // ends with a null byte instead of a newline; nothing in the name is
+                              // escaped
 };
 
-// With its end. If the name holds a backslash, a newline or a carriage return, these are
-// written as \\, \n and \r, and the line begins with a backslash.
+// Returns the line with its end. If the name contains a backslash, a newline or a carriage return,
+// these are written as \\, \n and \r, and the line begins with a backslash.
 std::string to_line(std::span<const uint8_t> digest, std::string_view name, LineForm form = {});
 
-// The line that says what came of a file, such as "NAME: OK", with its newline. The name is as
-// to_line() writes it, which sha256sum --check does too, but older ones only for a newline.
+// Returns the line with the result of a check, such as "NAME: OK", with its newline. The name is
+// escaped as in to_line(). sha256sum --check does the same, but older versions escape only a
+// newline.
 std::string verdict_line(std::string_view name, std::string_view verdict);
 
-// Reads the lines of lists as sha256sum --check does.
+// Parses the lines of lists as sha256sum --check does.
 class ChecksumParser {
  public:
-  // `tag`: the name of the hash in a line such as "SHA256 (NAME) = DIGEST".
+  // `tag` is the name of the hash in a line such as "SHA256 (NAME) = DIGEST".
   ChecksumParser(std::string tag, size_t digest_bytes)
       : tag_(std::move(tag)), digest_bytes_(digest_bytes) {}
-  // Reads a line without its end. Nothing if it has another form, or a digest of another length.
-  // Digits are of either case. White space may come first. Then it is one of:
-  //   DIGEST, a blank or tab, a blank or asterisk, NAME
-  //   DIGEST, a blank or tab, NAME
-  //   TAG, perhaps a blank, (NAME), = with blanks and tabs around it, DIGEST
-  // The first of the two forms that begin with a digest holds for all lines that follow, also
-  // those of other lists, so that nobody can add a blank to a name by the form of one line.
+  // Parses a line without its end. Returns nothing if it is malformed or has a digest of another
+  // length. Digits may be in upper or lower case, and white space may come first. The forms are:
+  //   DIGEST, a space or tab, a space or asterisk, NAME
+  //   DIGEST, a space or tab, NAME
+  //   TAG, an optional space, (NAME), = with optional spaces and tabs around it, DIGEST
+  // Whichever of the first two forms occurs first is required of all later lines, including those
+  // of other lists. Otherwise the form of one line could make the parser read a name with a space
+  // more or less.
   std::optional<ChecksumLine> parse(std::string_view line);
 
  private:

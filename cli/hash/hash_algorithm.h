@@ -1,4 +1,4 @@
-// The hashes of `lanecrypt hash`, by the names of their options.
+// The hashes of `lanecrypt hash`, by their option names.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,17 +12,17 @@
 namespace lanecrypt::cli {
 
 struct HashAlgorithm {
-  const char *name;  // the option, without dashes; as openssl dgst has it where that has one
+  const char *name;  // the option without dashes; the name of openssl dgst if it has one
   lc_hash hash;
-  uint64_t digest_bytes;  // if the command line does not say
+  uint64_t digest_bytes;  // the default length
   bool any_digest_bytes;
-  bool has_leaf_bytes;  // a tree whose leaves the caller chooses
+  bool has_leaf_bytes;  // a tree hash whose leaf size the caller chooses
 };
 
 std::span<const HashAlgorithm> hash_algorithms();
 
-// What a line such as "SHA256 (NAME) = DIGEST" calls it: its name in capitals, as sha256sum --tag
-// and b3sum --tag have it.
+// Returns the hash's name in a line such as "SHA256 (NAME) = DIGEST": the name in upper case, as
+// sha256sum --tag and b3sum --tag write it.
 std::string tag_of(const HashAlgorithm &algorithm);
 
 }  // namespace lanecrypt::cli

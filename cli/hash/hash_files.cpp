@@ -16,14 +16,15 @@
 namespace lanecrypt::cli {
 namespace {
 
-// A batch ends when it has so many files, or holds so much memory, or has so many bytes. But
-// it has a few files at least, so that cores share long ones.
+// A batch is full if it has `kMostFiles` files, holds `kMostHeld` bytes of memory, or has
+// `kMostBytes` bytes of data. The last limit applies only from `kLeastFiles` files on, so that the
+// cores can share long files.
 constexpr size_t kMostFiles = 16384, kLeastFiles = 64;
 constexpr uint64_t kMostHeld = 512 << 20, kMostBytes = uint64_t{4} << 30;
-// The CPU has hashed less before a device is open.
+// The CPU hashes less than this before a device is open.
 constexpr uint64_t kWorthADevice = 8 << 20;
-// Of a hash that is no tree, the library leaves a job to the CPU if one message is most of it.
-// So longer ones are a job of their own.
+// Longer messages get their own job if the hash is not a tree: the library leaves a whole job to
+// the CPU if one message is most of it.
 constexpr uint64_t kLong = 16 << 20;
 
 }  // namespace
@@ -38,13 +39,14 @@ struct HashFiles::Batch {
 
   std::vector<File> files;
   std::vector<uint8_t> digests;
-  std::vector<Ticket> tickets;  // of jobs that read and write what is above
+  std::vector<Ticket> tickets;  // of the jobs that use the memory above
   uint64_t bytes = 0;
 
   Batch() = default;
   Batch(Batch &&) = default;
   Batch &operator=(Batch &&) = delete;
-  // Where an exception leaves jobs under way. A derived key is a secret.
+  // Waits for jobs that an exception left running. Erases the digests, because a derived key is a
+  // secret.
   ~Batch() {
     for (Ticket &ticket : tickets) {
       try {
@@ -56,7 +58,8 @@ struct HashFiles::Batch {
   }
 };
 
-// Gives the number of the first file that has no room in the batch.
+// Opens and reads files into the batch until it is full. Returns the index of the first file that
+// is left.
 size_t HashFiles::gather(std::span<const std::string> paths, size_t next, Batch &batch) const {
   uint64_t held = 0;
   for (; next < paths.size() && batch.files.size() < kMostFiles && held < kMostHeld; ++next) {
@@ -135,11 +138,11 @@ void HashFiles::finish(Batch &batch, const Tell &tell) {
                                           settings_.digest_bytes);
     tell({file.number, digest, file.failure ? &*file.failure : nullptr, file.is_missing});
   }
-  // A reader of a pipe need not wait for the next batch.
+  // The reader of a pipe gets the results before the next batch.
   (void)std::fflush(stdout);
 }
 
-// Reads one batch while the one before it is hashed.
+// Reads one batch while the previous one is hashed.
 void HashFiles::run(std::span<const std::string> paths, const Tell &tell) {
   try {
     std::optional<Batch> before;

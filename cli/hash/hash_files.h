@@ -1,4 +1,4 @@
-// Hashes many files, as many at once as suits devices and cores.
+// Hashes many files in batches that keep devices and cores busy.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,12 +17,12 @@
 
 namespace lanecrypt::cli {
 
-// What is computed of each file, and where.
+// What to compute, and where.
 struct HashSettings {
   lc_hash hash = LC_SHA_256;
   uint64_t digest_bytes = 0;
   uint64_t leaf_bytes = 0;
-  std::optional<SecretBytes> key;  // of BLAKE3
+  std::optional<SecretBytes> key;  // BLAKE3's key for keyed hashing
   std::string text;                // BLAKE3's context, or ParallelHash's customization string
   std::optional<std::string> devices;
   bool require_device = false;
@@ -32,19 +32,22 @@ struct HashSettings {
 
 class HashFiles {
  public:
-  // Hears of each file, in their order: its digest, or why it could not be read.
+  // The result of one file: its digest, or why it could not be read. Results come in the order of
+  // the files.
   struct Outcome {
     size_t number;
     std::span<const uint8_t> digest;
-    const Failure *failure;  // nullptr: there is a digest
-    bool is_missing;         // there is no such file
+    const Failure *failure;  // nullptr: `digest` is valid
+    bool is_missing;         // the file does not exist
   };
   using Tell = std::function<void(const Outcome &)>;
 
   explicit HashFiles(const HashSettings &settings) : settings_(settings) {}
-  // "-" is standard input. Throws Failure if the hash itself fails. May be called again.
+  // Hashes the files and calls `tell` for each on this thread; "-" is standard input. A file that
+  // cannot be read is only a failed Outcome. Throws Failure if the hashing itself fails. May be
+  // called repeatedly.
   void run(std::span<const std::string> paths, const Tell &tell);
-  // Of all that was hashed so far.
+  // Returns the report of all that was hashed so far.
   Report report() const;
 
  private:

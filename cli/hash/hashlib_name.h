@@ -1,4 +1,4 @@
-// The names that Python's hashlib has for hashes. The command takes them beside its own.
+// The names that Python's hashlib uses for hashes. The command accepts them too.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace lanecrypt::cli {
 
-// hashlib_name("sha3-256") is "sha3_256", and hashlib_name("shake128") is "shake_128".
+// Converts a name of the command: "sha3-256" to "sha3_256", and "shake128" to "shake_128".
 inline std::string hashlib_name(std::string name) {
   const std::string shake = "shake";
   if (name.starts_with(shake)) name.insert(shake.size(), "_");

@@ -20,8 +20,9 @@ struct PageGuard::Slot {
   std::atomic<bool> lost = false;
 };
 
-// All mappings that are guarded. The signal handler reads the slots while others change, without a
-// lock: a slot is never freed, and that of a mapping that a thread reads does not change.
+// All guarded mappings. The signal handler reads the slots without a lock while other threads add
+// and remove mappings. This is safe because a slot is never freed, and the slot of a mapping does
+// not change while a thread reads the mapping.
 struct GuardedPages {
   using Slot = PageGuard::Slot;
   static constexpr size_t kBlockSlots = 1024;
@@ -47,7 +48,8 @@ struct GuardedPages {
     const std::lock_guard lock(mutex);
     free.push_back(slot);
   }
-  // Async-signal-safe. Puts zeros in the place of the page and of all behind it.
+  // Replaces the page at `address`, and the rest of its mapping, by zeros, and marks the slot as
+  // lost. Returns whether a guarded mapping contains `address`. Async-signal-safe.
   bool replace_lost(uintptr_t address) {
     for (Block *block = blocks; block != nullptr; block = block->next)
       for (Slot &slot : block->slots) {
@@ -71,7 +73,7 @@ namespace {
 
 thread_local sigjmp_buf *landing = nullptr;
 
-// Never destroyed: a thread may still read when the process ends.
+// Never destroyed, because a thread may still read a mapping when the process ends.
 GuardedPages &guarded() {
   static auto *const pages = new GuardedPages;
   return *pages;
@@ -80,11 +82,11 @@ GuardedPages &guarded() {
 void handle(int number, siginfo_t *info, void *) {
   if (landing != nullptr) siglongjmp(*landing, 1);
   const int error = errno;
-  // Not one that a process has sent.
+  // A positive code means that the kernel sent the signal, not another process.
   const bool is_replaced =
       info->si_code > 0 && guarded().replace_lost(reinterpret_cast<uintptr_t>(info->si_addr));
   errno = error;
-  if (!is_replaced) signal(number, SIG_DFL);  // the signal comes again
+  if (!is_replaced) signal(number, SIG_DFL);  // the access is repeated and terminates the process
 }
 
 void catch_bus_errors() {
@@ -103,7 +105,7 @@ void catch_bus_errors() {
 bool run_unless_bus_error(void (*run)(void *argument), void *argument) {
   catch_bus_errors();
   sigjmp_buf here;
-  // Saves the mask of signals too: within a handler its own signal is blocked.
+  // The second argument saves the signal mask, because SIGBUS is blocked inside its handler.
   const bool is_whole = sigsetjmp(here, 1) == 0;
   if (is_whole) {
     landing = &here;

@@ -1,4 +1,5 @@
-// Reading mapped files, whose pages can be lost: others shorten the file, or the disk fails.
+// Handles bus errors in mapped files: a page cannot be read if another process has truncated the
+// file, or if the disk fails.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,14 +8,15 @@
 
 namespace lanecrypt::cli {
 
-// Calls run(argument). False if it touched a page of a mapping beyond the end of its
-// file, for which the kernel sends SIGBUS. run() is then left in the middle, without
-// destructors, so it must be plain C that holds no lock. Any thread may call this.
+// Calls run(argument). Returns false if it touched a page of a mapping that cannot be read, for
+// which the kernel sends SIGBUS. `run` is then left by siglongjmp() without running destructors, so
+// it must be C-like code that holds no lock. Thread-safe.
 bool run_unless_bus_error(void (*run)(void *argument), void *argument);
 
-// While it lives, no thread gets a SIGBUS for a page of this mapping that cannot be read. Instead
-// that page and those behind it read as zeros from then on, and was_lost() says so. Make it before
-// any thread reads the mapping, and destroy it when none does any more.
+// While a PageGuard exists, no thread receives SIGBUS for an unreadable page of its mapping.
+// Instead that page and all later ones of the mapping read as zeros from then on, and was_lost()
+// returns true. Create the guard before any thread reads the mapping, and destroy it when no thread
+// reads it any more.
 class PageGuard {
  public:
   PageGuard(const void *mapping, size_t bytes);

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As many links as the kernel follows.
+// The number of links that the kernel follows.
 constexpr int kMostLinks = 40;
 
 bool is_in_proc(const fs::path &folder) {
@@ -25,8 +25,8 @@ bool is_in_proc(const fs::path &folder) {
   return statfs(folder.c_str(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
 }
 
-// The descriptor that an entry of /proc/PID/fd or /proc/PID/task/TID/fd stands for. `folder` has no
-// link in it.
+// Returns the descriptor that `entry` of the folder /proc/PID/fd or /proc/PID/task/TID/fd stands
+// for, if it is one of this process. `folder` contains no symbolic link.
 std::optional<int> own_number(const fs::path &folder, const std::string &entry) {
   std::error_code error;
   const fs::path self = fs::canonical("/proc/self", error);

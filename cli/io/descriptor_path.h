@@ -8,19 +8,21 @@
 
 namespace lanecrypt::cli {
 
-// An entry of /proc/PID/fd, to which a path leads.
+// An entry of /proc/PID/fd that a path leads to.
 struct DescriptorPath {
-  // Its number, if it is a descriptor of this process. Otherwise it is another process's.
+  // The number of the descriptor, if it belongs to this process. Not set if it belongs to another
+  // process.
   std::optional<int> own;
-  // Whether only the system's own symbolic links and the user's processes were on the way.
+  // Whether all symbolic links before that entry belong to root.
   bool is_safe;
 };
 
-// Nothing if the path leads to a file by its name, or nowhere.
+// Follows the symbolic links of `path`. Returns nothing if they do not lead to an entry of
+// /proc/PID/fd.
 std::optional<DescriptorPath> find_descriptor(std::string path);
 
-// Whether this process was started with the descriptor, or has made it for others. What it opens
-// for itself is closed on exec.
+// Returns whether the descriptor is open without FD_CLOEXEC: the process inherited it, or made it
+// for other programs. The command sets FD_CLOEXEC on everything that it opens for itself.
 bool is_inherited(int descriptor);
 
 }  // namespace lanecrypt::cli

@@ -26,23 +26,25 @@ namespace {
 
 constexpr char kAcl[] = "system.posix_acl_access";
 constexpr mode_t kPermissions = 0777;
-// The number that the kernel shows for every user and group without a number in this namespace.
+// The ID that the kernel shows for every user and group that has no ID in this user namespace.
 constexpr uid_t kUnmapped = 65534;
 
 using Attributes = std::map<std::string, std::string>;
-// listxattr() and getxattr() of one file.
+// listxattr() and getxattr(), bound to one file.
 using List = std::function<ssize_t(char *to, size_t bytes)>;
 using Get = std::function<ssize_t(const char *attribute, void *to, size_t bytes)>;
 
-// ACLs of every kind, and the labels of security modules. The other security attributes describe
-// the contents of the file: they would be wrong for other contents, and a write removes them.
+// Returns whether an extended attribute affects access: ACLs of every kind, and the labels of
+// security modules. The other security attributes describe the file's contents. They would be wrong
+// for other contents, and a write removes them.
 bool decides_access(std::string_view attribute) {
   for (const std::string_view of_contents : {"security.capability", "security.ima", "security.evm"})
     if (attribute == of_contents) return false;
   return attribute.starts_with("system.") || attribute.starts_with("security.");
 }
 
-// Fills a string by a call that gives its length if it is asked for 0 bytes. False: see errno.
+// Fills `text` with a call that returns the needed size if it is given 0 bytes. Returns false on an
+// error, with errno set.
 template <typename Fill>
 bool fill(const Fill &call, std::string *text) {
   for (;;) {
@@ -51,7 +53,7 @@ bool fill(const Fill &call, std::string *text) {
     text->resize(static_cast<size_t>(needed));
     if (needed == 0) return true;
     const ssize_t got = call(text->data(), text->size());
-    if (got < 0 && errno == ERANGE) continue;  // it has grown meanwhile
+    if (got < 0 && errno == ERANGE) continue;  // it has grown since
     if (got < 0) return false;
     text->resize(static_cast<size_t>(got));
     return true;
@@ -78,8 +80,8 @@ Attributes read_attributes(const List &list, const Get &get, const std::string &
   return attributes;
 }
 
-// Whether this namespace shows several users or groups as kUnmapped. Such a file's owner and group
-// can be neither read nor given to another file.
+// Returns whether this user namespace shows several users or groups as kUnmapped. The owner and
+// group of such a file can be neither read nor given to another file.
 bool has_unmapped_numbers() {
   for (const char *map : {"/proc/self/uid_map", "/proc/self/gid_map"}) {
     std::ifstream file(map);
@@ -140,7 +142,7 @@ FileAccess FileAccess::of_descriptor(int descriptor, const std::string &name) {
 void FileAccess::require_replaceable(const std::string &path, const std::string &folder) {
   const auto attributes_of = [](const std::string &name) -> uint64_t {
     struct statx entry {};
-    // A kernel without statx() refuses the rename later.
+    // Without statx(), the rename fails later instead.
     if (statx(AT_FDCWD, name.c_str(), AT_SYMLINK_NOFOLLOW, 0, &entry) != 0) return 0;
     return entry.stx_attributes & entry.stx_attributes_mask;
   };
@@ -161,7 +163,7 @@ void FileAccess::give_to(int descriptor, const std::string &path) const {
   if ((owner_ == kUnmapped || group_ == kUnmapped) && has_unmapped_numbers())
     refuse(path, "its owner or its group has no number in this namespace");
   const FileAccess made = of_descriptor(descriptor, name);
-  // Owner and group come first: until they are right, the file's own owner alone may open it.
+  // Sets the owner and group first: until they are right, only the file's own owner may open it.
   if ((made.owner_ != owner_ || made.group_ != group_) && fchown(descriptor, owner_, group_) != 0)
     refuse_errno(path,
                  made.owner_ != owner_ ? fmt::format("owner, user {}", owner_)
@@ -178,7 +180,7 @@ void FileAccess::give_to(int descriptor, const std::string &path) const {
       refuse_errno(path, attribute == kAcl ? "access control list" : "attribute " + attribute,
                    errno);
   }
-  // The ACL has set the bits already.
+  // An ACL may have set the permission bits already.
   if (of_descriptor(descriptor, name).permissions_ != permissions_ &&
       fchmod(descriptor, permissions_) != 0)
     refuse_errno(path, fmt::format("permissions, {:04o}", permissions_), errno);

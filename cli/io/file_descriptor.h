@@ -1,4 +1,4 @@
-// A file descriptor that closes itself.
+// A file descriptor that its destructor closes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace lanecrypt::cli {
 
-// Sets or clears O_DIRECT. False if the file system has no such thing.
+// Sets or clears O_DIRECT. Returns false if the file system does not support it.
 inline bool set_direct(int descriptor, bool direct) {
   const int flags = fcntl(descriptor, F_GETFL);
   return flags >= 0 &&
@@ -34,7 +34,7 @@ class FileDescriptor {
 
   int get() const { return descriptor_; }
   explicit operator bool() const { return descriptor_ >= 0; }
-  // Closes it now. 0, or the errno of a close that lost data.
+  // Closes the descriptor now. Returns 0, or the errno of a close that lost data.
   int close() {
     const int descriptor = std::exchange(descriptor_, -1);
     return descriptor >= 0 && ::close(descriptor) != 0 ? errno : 0;

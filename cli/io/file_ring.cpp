@@ -15,7 +15,7 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr uint64_t kWakeTag = UINT64_MAX;
-// The most in one call of the kernel's.
+// The most bytes of one transfer.
 constexpr size_t kMostBytes = 1 << 30;
 
 class LinuxRing : public FileRing {
@@ -24,7 +24,7 @@ class LinuxRing : public FileRing {
     if (is_open_) io_uring_queue_exit(&ring_);
   }
 
-  // The read of the eventfd takes a place too.
+  // One more entry is for the read of the eventfd.
   bool open(unsigned depth) {
     bell_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
     is_open_ = bell_ && io_uring_queue_init(depth + 1, &ring_, 0) == 0;

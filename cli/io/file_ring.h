@@ -1,4 +1,4 @@
-// Reads and writes of files, many at once, which one thread begins and awaits: io_uring.
+// Runs many reads and writes of files at once from one thread, with io_uring.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace lanecrypt::cli {
 
-// What became of a transfer: its tag, and its bytes or -errno.
+// The result of a transfer: its tag, and the number of bytes or -errno.
 struct RingCompletion {
   uint64_t tag;
   int result;
@@ -18,21 +18,21 @@ struct RingCompletion {
 
 class FileRing {
  public:
-  // nullptr if the kernel has none, or refuses it to this process, or if the command was
-  // built without it. Up to `depth` transfers may be under way.
+  // Returns nullptr if the kernel has no io_uring or does not allow this process to use it, or if
+  // the command was built without it. Up to `depth` transfers may be in progress.
   static std::unique_ptr<FileRing> make(unsigned depth);
   virtual ~FileRing() = default;
 
-  // Queue a transfer. `may_block`: it goes through the page cache, from and to which the
-  // kernel would copy at once, on this thread. It then gets a thread of its own. One
-  // thread.
+  // Queue a transfer. `may_block` is true if it goes through the page cache: the kernel would then
+  // copy synchronously on this thread, so it is told to use a kernel thread. Not thread-safe.
   virtual void read(int descriptor, uint8_t *to, size_t bytes, uint64_t offset, bool may_block,
                     uint64_t tag) = 0;
   virtual void write(int descriptor, const uint8_t *from, size_t bytes, uint64_t offset,
                      bool may_block, uint64_t tag) = 0;
-  // Begins all that is queued, and waits until a transfer is over, or for wake().
+  // Submits all queued transfers, waits until at least one has completed or wake() is called, and
+  // returns the completed ones.
   virtual std::vector<RingCompletion> wait() = 0;
-  // Any thread: makes the wait() under way, or the next one, return.
+  // Makes the current wait(), or the next one, return. Thread-safe.
   virtual void wake() = 0;
 };
 

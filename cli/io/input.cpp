@@ -20,7 +20,7 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr size_t kAheadBytes = 64 << 10;
-// The size that a pipe is asked for, so that both ends wake less often.
+// The buffer size to request for a pipe, so that both ends wake up less often.
 constexpr int kPipeBytes = 1 << 20;
 
 }  // namespace
@@ -43,8 +43,8 @@ Input::Input(const std::string &path) {
   stop_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
   if (!stop_) throw_errno("cannot make an eventfd", errno);
   const off_t position = lseek(descriptor_, 0, SEEK_CUR);
-  // Files of /proc say that they are empty, and are not. Those of /sys say that they have
-  // a page. They are streams.
+  // Files of /proc report size 0 but are not empty, and files of /sys report the size of a page.
+  // Both are read as streams.
   struct statfs system {};
   const bool is_told = fstatfs(descriptor_, &system) == 0 && system.f_type != SYSFS_MAGIC;
   if (S_ISREG(status_.st_mode) && status_.st_size > 0 && position >= 0 && is_told) {
@@ -67,7 +67,7 @@ size_t Input::read_descriptor(std::span<uint8_t> out) {
     pollfd events[] = {{descriptor_, POLLIN, 0}, {stop_.get(), POLLIN, 0}};
     if (poll(events, 2, -1) < 0 && errno == EINTR) continue;
     if (events[1].revents != 0)
-      throw Failure(ExitCode::kFailed, fmt::format("reading {} was given up", name_));
+      throw Failure(ExitCode::kFailed, fmt::format("reading {} was cancelled", name_));
     const ssize_t got = ::read(descriptor_, out.data() + done, out.size() - done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw_errno(fmt::format("cannot read {}", name_), errno);

@@ -1,4 +1,4 @@
-// The input: a file that several threads read at once, or a stream.
+// The input of a command: a file that several threads can read at once, or a stream.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,60 +17,62 @@ namespace lanecrypt::cli {
 
 class Input {
  public:
-  // "-" is standard input. Throws Failure if it cannot be read.
+  // Opens the input; "-" is standard input. Throws Failure if it cannot be read.
   explicit Input(const std::string &path);
   ~Input();
   Input(const Input &) = delete;
   Input &operator=(const Input &) = delete;
 
-  // For messages: "'in.bin'" or "standard input".
+  // The name for messages: "'in.bin'" or "standard input".
   const std::string &name() const { return name_; }
   const struct stat &status() const { return status_; }
 
-  // Whether read_at() works, from any thread. Otherwise it is a stream.
+  // Whether read_at() can be used, which is thread-safe. Otherwise the input is a stream.
   bool positioned() const { return positioned_; }
-  // How many bytes are left, if that is known.
+  // The number of bytes that are left, if known.
   std::optional<uint64_t> size() const { return size_; }
 
-  // Fills `out`, or as much of it as there is before the end. One thread at a time.
+  // Reads the next bytes into `out`. Returns fewer bytes than `out` has only at the end. Not
+  // thread-safe.
   size_t read(std::span<uint8_t> out);
-  // Whether the end is reached. It reads ahead to know that.
+  // Whether all bytes have been read. Reads ahead to find out.
   bool at_end();
-  // Reads ahead up to `bytes`. If the end comes before, size() is then known.
+  // Reads ahead up to `bytes`. If the input ends before, size() is known afterwards.
   void read_ahead(size_t bytes);
 
-  // Fills `out` from `offset` after what read() has taken. Throws Failure if the file has
-  // become shorter.
+  // Fills `out` from `offset`, relative to what read() has consumed. Throws Failure if the file has
+  // become shorter. Thread-safe.
   void read_at(uint64_t offset, std::span<uint8_t> out) const;
-  // Positioned only: maps it. False if that is impossible. One thread, before the others.
+  // Maps the file. Returns false if that is impossible. Only if positioned(). Call it before other
+  // threads use the input.
   bool map();
-  // The mapped bytes from `offset` on. If the file has become shorter, touching them is a
-  // bus error.
+  // The mapped bytes from `offset` on. If the file has become shorter, accessing them raises
+  // SIGBUS.
   const uint8_t *pages(uint64_t offset) const { return pages_ + start_ + offset; }
-  // Positioned only: for transfers that others make. The descriptor, and the place in the
-  // file of `offset`.
+  // The descriptor, and the position in the file of `offset`, for transfers outside this class.
+  // Only if positioned().
   int descriptor() const { return descriptor_; }
   uint64_t place(uint64_t offset) const { return start_ + offset; }
-  // From now on, goes past the page cache: O_DIRECT. False if that is impossible, or if
+  // Sets O_DIRECT, so that reads bypass the page cache. Returns false if that is impossible, or if
   // other programs share the descriptor.
   bool go_direct();
   void leave_direct();
-  // Whether it seems to lie in the page cache, which is faster than any disk.
+  // Estimates whether the file is in the page cache, which is faster than any disk.
   bool is_cached() const;
-  // Whether all of it lies in memory: in a tmpfs or, as it seems, in the page cache.
+  // Whether the whole file is in memory: in a tmpfs or, by is_cached(), in the page cache.
   bool is_in_memory() const;
-  // Throws the Failure of a transfer.
+  // Throw the Failure for a failed transfer.
   [[noreturn]] void throw_error(int error) const;
   [[noreturn]] void throw_shorter() const;
   [[noreturn]] void throw_bus_error() const;
 
-  // Whether the file has become longer since it was opened.
+  // Whether the file has grown since it was opened.
   bool has_grown() const;
-  // Ends a read() of a stream that is under way on another thread, and all later ones,
-  // with a Failure.
+  // Makes a read() of a stream that is in progress on another thread, and all later ones, throw
+  // Failure.
   void stop();
-  // Leaves a descriptor that other programs share at the end, as a reader of the stream
-  // would have done.
+  // Moves the position of a shared descriptor to the end of the file, where a reader of a stream
+  // would have left it.
   void finish();
 
  private:
@@ -79,12 +81,12 @@ class Input {
   std::string name_;
   FileDescriptor file_;  // not set for standard input
   int descriptor_ = -1;
-  FileDescriptor stop_;  // an eventfd
+  FileDescriptor stop_;  // an eventfd that stop() writes
   struct stat status_ {};
   bool positioned_ = false;
-  uint64_t start_ = 0;  // offset in the file of what is left
+  uint64_t start_ = 0;  // position in the file of the next byte
   std::optional<uint64_t> size_;
-  const uint8_t *pages_ = nullptr;  // the whole file, as long as it was
+  const uint8_t *pages_ = nullptr;  // mapping of the whole file, with its size at opening
   std::vector<uint8_t> ahead_;
   size_t ahead_taken_ = 0;
 };

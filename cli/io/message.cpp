@@ -14,7 +14,7 @@
 namespace lanecrypt::cli {
 namespace {
 
-// To read less costs less than the faults of its pages.
+// Reading a smaller file is cheaper than the page faults of a mapping.
 constexpr uint64_t kLeastMapped = 128 << 10;
 constexpr uint64_t kStep = 1 << 20;
 
@@ -84,7 +84,7 @@ std::optional<Failure> Message::damage() const {
   return errno_failure(fmt::format("cannot read {}", name_), EIO);
 }
 
-// Into memory that grows without being copied.
+// Reads the input into malloc() memory. For a stream, the memory grows by realloc().
 void Message::read(Input &input) {
   const uint64_t most = most_of_a_stream();
   uint64_t room = input.size().value_or(0);
@@ -93,7 +93,7 @@ void Message::read(Input &input) {
     if (room > most)
       throw Failure(ExitCode::kFailed,
                     fmt::format("{} has more than {} MiB, half of this machine's memory: only a "
-                                "file may be so long",
+                                "regular file may be larger",
                                 input.name(), most >> 20));
     void *const more = std::realloc(memory_, std::max<uint64_t>(room, 1));
     if (more == nullptr) throw std::bad_alloc();

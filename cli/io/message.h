@@ -1,4 +1,4 @@
-// A file or a stream as one message in memory.
+// A whole file or stream as one message in memory.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,11 +15,11 @@
 
 namespace lanecrypt::cli {
 
-// The whole of an input: a longer file is mapped, a shorter one and a stream are read.
+// The whole input in memory. A larger file is mapped; a smaller file or a stream is read.
 class Message {
  public:
-  // "-" is standard input. Throws Failure if it cannot be read, and for a stream of more than
-  // half the machine's memory.
+  // Reads or maps the input; "-" is standard input. Throws Failure if it cannot be read, or if a
+  // stream is larger than half of the machine's memory.
   explicit Message(const std::string &path);
   ~Message();
   Message(Message &&other) noexcept;
@@ -27,12 +27,13 @@ class Message {
 
   const uint8_t *data() const { return data_; }
   uint64_t size() const { return bytes_; }
-  // Asked once the bytes have been used: why they were not the file's. A mapped file may have
-  // become shorter, or its disk may have failed. The bytes that were lost read as zeros.
+  // Returns why the bytes were not those of the file, or nothing if they were. Call it after the
+  // bytes have been used. A mapped file may have become shorter, or its disk may have failed; the
+  // lost bytes read as zeros.
   std::optional<Failure> damage() const;
-  // Of the file, as it was opened.
+  // The file's status when it was opened.
   const struct stat &status() const { return status_; }
-  // Bytes of memory that it takes for itself.
+  // The number of bytes of memory that the message occupies; 0 for a mapping.
   uint64_t held_bytes() const { return mapped_bytes_ == 0 ? bytes_ : 0; }
 
  private:
@@ -42,8 +43,8 @@ class Message {
   std::string path_;
   std::string name_;  // for messages
   std::optional<PageGuard> guard_;
-  void *memory_ = nullptr;     // of a mapping, or of malloc()
-  uint64_t mapped_bytes_ = 0;  // 0: of malloc()
+  void *memory_ = nullptr;     // the mapping, or malloc() memory
+  uint64_t mapped_bytes_ = 0;  // 0: `memory_` is from malloc()
   const uint8_t *data_ = nullptr;
   uint64_t bytes_ = 0;
   struct stat status_ {};

@@ -34,16 +34,17 @@ std::string folder_of(const std::string &path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// Whether another user may have put this file or pipe there, in a folder like /tmp, to read what
-// is written into it, or to own what replaces it. Linux refuses to open such a one for whoever
-// would also make it (fs.protected_regular, fs.protected_fifos), but not to rename over it.
+// Returns whether another user may have created this file or pipe in a folder such as /tmp, in
+// order to read what is written to it, or to own the file that replaces it. Linux refuses to open
+// such a file with O_CREAT (fs.protected_regular, fs.protected_fifos), but does not refuse a rename
+// over it.
 bool is_of_a_stranger(const std::string &path, const struct stat &entry) {
   if ((!S_ISREG(entry.st_mode) && !S_ISFIFO(entry.st_mode)) || entry.st_uid == geteuid())
     return false;
   const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr),
                                                          &std::free);
   struct stat folder {};
-  // A pipe without a name is in no folder.
+  // An anonymous pipe is in no folder.
   if (!real || stat(folder_of(real.get()).c_str(), &folder) != 0) return false;
   return (folder.st_mode & S_ISVTX) != 0 && (folder.st_mode & (S_IWGRP | S_IWOTH)) != 0 &&
          entry.st_uid != folder.st_uid;
@@ -103,8 +104,8 @@ void Output::throw_link() const {
                 fmt::format("{} is a symbolic link: name the file itself", name_));
 }
 
-// A path through /proc may lead to a file without a name, and to one that another process has
-// opened. So neither a name nor a rename says anything about it.
+// Accepts a path that leads to a file descriptor. A path through /proc may lead to an unnamed file,
+// or to one that another process has opened, so neither its name nor a rename can be used.
 void Output::take_descriptor(const DescriptorPath &found, const struct stat &input) {
   if (found.own) {
     const int flags = is_inherited(*found.own) ? fcntl(*found.own, F_GETFL) : -1;
@@ -132,14 +133,14 @@ void Output::take_file(const struct stat &input) {
     const bool is_link = lstat(path_.c_str(), &link) == 0 && S_ISLNK(link.st_mode);
     if (readers_ == Readers::kOwner && is_link && (link.st_uid != 0 || S_ISREG(replaced_.st_mode)))
       throw_link();
-    // A pipe from which another user reads.
+    // Another user may read from this pipe.
     if (readers_ == Readers::kOwner && S_ISFIFO(replaced_.st_mode) &&
         replaced_.st_uid != geteuid() && !reaches_stdout_)
       throw Failure(ExitCode::kFailed, fmt::format("{} is another user's pipe", name_));
     if (readers_ == Readers::kByUmask && is_of_a_stranger(path_, replaced_)) throw_stranger();
     if (!S_ISREG(replaced_.st_mode)) return;
-    // A rename needs no permission to write the file itself. If its owner has forbidden
-    // that, respect it.
+    // A rename needs no write permission for the file itself. If its owner has forbidden writing,
+    // respect that.
     if (faccessat(AT_FDCWD, path_.c_str(), W_OK, AT_EACCESS) != 0) throw_unopened(errno);
     if (readers_ == Readers::kOwner && replaced_.st_uid != geteuid())
       throw Failure(ExitCode::kFailed,
@@ -147,7 +148,7 @@ void Output::take_file(const struct stat &input) {
                                 "choose a new name, or move the file away",
                                 name_));
     replaces_ = true;
-    path_ = resolve(path_);  // a link stays, and what it points to is replaced
+    path_ = resolve(path_);  // the symbolic link stays, and its target is replaced
   } else if (errno != ENOENT) {
     throw_unopened(errno);
   } else if (struct stat link{}; lstat(path_.c_str(), &link) == 0) {
@@ -191,18 +192,19 @@ void Output::create() {
     FileAccess::remove_acl(descriptor_, name_);
   else if (replaces_)
     take_over_access();
-  // The kernel does writes to one file of a RAM disk one after the other. Copies into its
-  // mapped pages run side by side, each a little slower.
+  // The kernel serialises writes to one file of a RAM disk. Copies into its mapped pages run in
+  // parallel, each a little slower.
   mapped_ = is_on_ram_disk();
 }
 
 void Output::open_in_place() {
-  // A second open would have a position of its own, and pass by O_APPEND.
+  // Duplicates the descriptor: opening the file again would give a separate position and ignore
+  // O_APPEND.
   file_ = FileDescriptor(named_ ? fcntl(*named_, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
                                 : open(path_.c_str(), O_WRONLY | O_CLOEXEC));
   if (!file_) throw_unopened(errno);
   descriptor_ = file_.get();
-  // There may be another file by now.
+  // The path may lead to another file by now.
   if (struct stat opened{}; fstat(descriptor_, &opened) != 0 || opened.st_dev != replaced_.st_dev ||
                             opened.st_ino != replaced_.st_ino)
     throw_another();
@@ -213,15 +215,15 @@ bool Output::is_on_ram_disk() const {
   return positioned_ && statfs(folder_.c_str(), &system) == 0 && system.f_type == TMPFS_MAGIC;
 }
 
-// The mode that open(2) gives to a new file, less the umask. One that gets the access of another
-// file is for its owner alone until it has that.
+// Returns the mode for open(2), before the umask. A file that will get the access rights of another
+// file is accessible only to its owner until then.
 mode_t Output::new_file_mode() const {
   return readers_ == Readers::kOwner || replaces_ ? 0600 : 0666;
 }
 
 void Output::open_temporary() {
-  // A file without a name leaves nothing behind, whatever happens to us. Not every file
-  // system can do it, and to give it a name later needs /proc.
+  // An unnamed file (O_TMPFILE) leaves nothing behind, even if the process is killed. Not every
+  // file system supports it, and giving it a name later needs /proc.
   if (access("/proc/self/fd", X_OK) == 0)
     file_ = FileDescriptor(open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, new_file_mode()));
   if (!file_) open_named_temporary();
@@ -244,7 +246,8 @@ void Output::open_named_temporary() {
   throw_errno(what, error);
 }
 
-// commit() calls this again: the old file's access may have changed, or there is one only now.
+// Gives the new file the access rights of the file that it replaces. commit() calls this again,
+// because the old file's rights may have changed, or the old file may have been created since.
 void Output::take_over_access() {
   struct stat now {};
   if (lstat(path_.c_str(), &now) != 0) {
@@ -269,7 +272,7 @@ void Output::write(std::span<const uint8_t> data) {
     const ssize_t put = ::write(descriptor_, data.data() + done, data.size() - done);
     if (put < 0 && errno == EINTR) continue;
     if (put < 0 && errno == EAGAIN) {
-      // Who gave us the descriptor may have made it non-blocking.
+      // The descriptor may be inherited and non-blocking.
       pollfd writable{descriptor_, POLLOUT, 0};
       (void)poll(&writable, 1, -1);
       continue;
@@ -283,7 +286,7 @@ void Output::write(std::span<const uint8_t> data) {
 void Output::write_at(uint64_t offset, std::span<const uint8_t> data) {
   std::unique_lock<std::mutex> turn;
   if (mapped_) {
-    // One thread writes. Those that would have to wait for it use the mapping.
+    // One thread uses pwrite(). Threads that would have to wait for it write to the mapping.
     turn = std::unique_lock(writing_, std::try_to_lock);
     if (!turn && write_mapped(offset, data)) return;
   }
@@ -301,7 +304,8 @@ void Output::throw_error(int error) const {
   throw_errno(fmt::format("cannot write {}", name_), error);
 }
 
-// False if it is impossible. pwrite() then does it, or says why not.
+// Copies `data` into the mapping. Returns false if that is impossible; pwrite() then writes the
+// data or reports the error.
 bool Output::write_mapped(uint64_t offset, std::span<const uint8_t> data) {
   const uint64_t page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   if (data.size() < page_bytes) return false;
@@ -314,10 +318,10 @@ uint8_t *Output::pages(uint64_t offset, size_t bytes) {
   const uint64_t page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   if (!mapped_ || pages_ == nullptr || offset + bytes > mapped_bytes_) return nullptr;
   const uint64_t start = offset / page_bytes * page_bytes;
-  // Makes the pages now, so that a full disk is an error and not a signal.
+  // Allocates the pages now, so that a full disk is an error here and not a SIGBUS later.
   if (madvise(pages_ + start, offset + bytes - start, MADV_POPULATE_WRITE) == 0)
     return pages_ + offset;
-  if (errno == EINVAL) mapped_ = false;  // a kernel that does not know it
+  if (errno == EINVAL) mapped_ = false;  // the kernel does not support it
   return nullptr;
 }
 
@@ -353,7 +357,7 @@ void Output::commit(bool sync) {
     const auto link_as = [&](const std::string &name) {
       return linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
     };
-    // A link cannot replace a file. Then the file first gets a temporary name.
+    // linkat() cannot replace a file, so the file first gets a temporary name and is then renamed.
     if (replaces_ || !link_as(path_)) {
       if (!replaces_ && errno != EEXIST) fail(errno);
       const std::string passing = temporary_name(folder_);
@@ -372,7 +376,8 @@ void Output::commit(bool sync) {
   }
 }
 
-// A file that is written through a descriptor ends where the output does, though it was longer.
+// Truncates a file that was written through a descriptor at the end of the output, if it was
+// longer.
 void Output::cut_rest() {
   struct stat now {};
   if (is_stdout_ || fstat(descriptor_, &now) != 0 || !S_ISREG(now.st_mode)) return;

@@ -1,4 +1,4 @@
-// The output: a file that appears under its name only when it is whole, or a stream.
+// The output of a command: a file that gets its name only when it is complete, or a stream.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -20,55 +20,56 @@ namespace lanecrypt::cli {
 
 class Output {
  public:
-  // Who may read a new file: those whom the umask allows, or its owner alone. With kByUmask, a
-  // file that is replaced passes its access on (FileAccess). With kOwner, for private keys, the
-  // new file is the caller's alone, whatever the old one was: another user's file is refused,
-  // and so is a symbolic link, which another user may have put there.
+  // Who may read a new file: with kByUmask, those whom the umask allows; with kOwner, only its
+  // owner. With kByUmask, a file that replaces another gets its access rights (FileAccess). With
+  // kOwner, for private keys, the new file is accessible only to its owner, whatever the old file
+  // allowed. Another user's file is refused, and so is a symbolic link, which another user may have
+  // created.
   enum class Readers { kByUmask, kOwner };
-  // "-" is standard output. A regular file, new or to be replaced, is written in its
-  // later folder, without a name or under a temporary one. A device or a pipe is written
-  // as it is, and so is what an open descriptor leads to, if `path` names one (/dev/fd/3,
-  // /dev/stdout): from its position on, as by any write to it. `input` must not be written
-  // over. This only looks. It throws Failure if the output could not be written.
+  // Checks the output; opens and writes nothing. "-" is standard output. A regular file, new or to
+  // be replaced, is later written in its final folder, unnamed or under a temporary name. A device
+  // or a pipe is written directly, and so is an open descriptor that `path` names (/dev/fd/3,
+  // /dev/stdout), from its current position on. Throws Failure if the output could not be written,
+  // or if it is the file of `input`, which would be destroyed.
   Output(const std::string &path, const struct stat &input)
       : Output(path, input, Readers::kByUmask) {}
-  // An output without an input.
+  // For an output without an input.
   Output(const std::string &path, Readers readers) : Output(path, (struct stat){}, readers) {}
-  // Removes what was not committed.
+  // Removes an uncommitted file.
   ~Output();
-  // Opens it, before anything is written. Throws Failure.
+  // Opens or creates the output. Call it before anything is written. Throws Failure.
   void create();
 
   const std::string &name() const { return name_; }
-  // Whether the bytes come out of standard output, by whatever name.
+  // Whether the bytes go to standard output, whatever name `path` has.
   bool reaches_stdout() const { return reaches_stdout_; }
-  // Whether write_at() works, from any thread. Otherwise it is a stream.
+  // Whether write_at() can be used, which is thread-safe. Otherwise the output is a stream.
   bool positioned() const { return positioned_; }
 
-  // Writes the next bytes of the stream or the file. One thread at a time.
+  // Writes the next bytes of the stream or the file. Throws Failure. Not thread-safe.
   void write(std::span<const uint8_t> data);
-  // Positioned only: writes at `offset`, independent of write(). Throws Failure.
+  // Writes at `offset`, independent of write(). Only if positioned(). Throws Failure.
   void write_at(uint64_t offset, std::span<const uint8_t> data);
-  // Positioned only: whether it lies, or will lie, in memory: in a tmpfs.
+  // Whether the file is, or will be, on a tmpfs. False unless positioned().
   bool is_on_ram_disk() const;
-  // The file's own memory from `offset` on, ready to be written to, until commit().
-  // nullptr if there is none: if the file is not on a RAM disk, if that is full, or
-  // before set_size(). Any thread.
+  // whether the file is on a RAM disk
   uint8_t *pages(uint64_t offset, size_t bytes);
-  // Positioned only: for transfers that others make.
+  // The descriptor, for transfers outside this class. Only if positioned().
   int descriptor() const { return descriptor_; }
-  // From now on, goes past the page cache: O_DIRECT. False if that is impossible.
+  // Sets O_DIRECT, so that writes bypass the page cache. Returns false if that is impossible.
   bool go_direct() { return !mapped_ && set_direct(descriptor_, true); }
   void leave_direct() { (void)set_direct(descriptor_, false); }
   [[noreturn]] void throw_error(int error) const;
 
-  // Positioned only: the file will have this many bytes. One thread, while none writes.
+  // Sets the size of the file. Only if positioned(). No other thread may use the output during the
+  // call.
   void set_size(uint64_t bytes);
-  // All is written. Gives the file its name, in the place of an earlier file of that
-  // name. `sync`: when this returns, the file will survive a loss of power.
+  // Completes the output after all data has been written: gives the file its name, replacing an
+  // earlier file. If `sync` is true, the file survives a loss of power once this returns. Throws
+  // Failure.
   void commit(bool sync);
-  // Removes now what was not committed. Another thread may call it while this one
-  // creates, writes or commits: the process is about to end.
+  // Removes an uncommitted file now. Another thread may call this while one creates, writes or
+  // commits, because the process is about to end.
   void discard();
 
  private:
@@ -94,21 +95,21 @@ class Output {
   std::string name_;  // for messages
   std::string path_;  // with symbolic links resolved
   std::string folder_;
-  std::string temporary_;  // its name while it has one
+  std::string temporary_;  // the temporary name, while the file has one
   FileDescriptor file_;
   int descriptor_ = -1;
   std::optional<int> named_;  // the descriptor of this process that the path names
   bool is_stdout_ = false, reaches_stdout_ = false;
   bool positioned_ = false;
   std::atomic<bool> mapped_ = false;  // on a RAM disk
-  uint8_t *pages_ = nullptr;          // of it, since the first set_size()
+  uint8_t *pages_ = nullptr;          // its mapping, after the first set_size()
   uint64_t mapped_bytes_ = 0;
-  bool replaces_ = false;             // a file of that name exists
-  std::optional<FileAccess> access_;  // what the new file has got of it
+  bool replaces_ = false;             // a file of that name existed
+  std::optional<FileAccess> access_;  // the access rights that the new file has got from it
   struct stat replaced_ {};
-  uint64_t written_ = 0;  // by write()
-  std::mutex writing_;    // of a mapped file: who may write() it
-  std::mutex naming_;     // between create() or commit() and discard()
+  uint64_t written_ = 0;  // bytes written by write()
+  std::mutex writing_;    // held by the thread that uses pwrite() on a mapped file
+  std::mutex naming_;     // serialises create() and commit() with discard()
   bool committed_ = false;
 };
 

@@ -13,8 +13,8 @@
 namespace lanecrypt::cli {
 namespace {
 
-// A smaller file is soon read into the page cache. It is still written from there when
-// the command has long ended.
+// The least size for io_uring by default. A smaller file is quickly read into the page cache, and
+// the kernel can write it to the disk after the command has ended.
 constexpr uint64_t kLargeBytes = 1 << 30;
 
 }  // namespace
@@ -74,12 +74,13 @@ void RingFiles::begin(Transfer &transfer) {
     ring_->read(in_.descriptor(), memory, bytes, at, !input_.direct, tag);
 }
 
-// Whether the transfer is not over yet.
+// Handles a completion of a transfer. Returns true if the transfer has been started again for the
+// rest, and false if it is complete. Throws Failure.
 bool RingFiles::go_on(Transfer &transfer, int result) {
   Side &side = transfer.is_write ? output_ : input_;
   if (result == -EINVAL && side.direct) {
-    // The file system says that it can go past the page cache, but cannot. The rest goes
-    // through it.
+    // The file system accepted O_DIRECT but does not support it. The rest goes through the page
+    // cache.
     transfer.is_write ? out_.leave_direct() : in_.leave_direct();
   } else if (result < 0 && result != -EINTR && result != -EAGAIN) {
     transfer.is_write ? out_.throw_error(-result) : in_.throw_error(-result);

@@ -1,5 +1,5 @@
-// Both files of a run through one io_uring: chunks are read and written at the same time,
-// past the page cache if the file system allows it.
+// Transfers the input and output of a run with one io_uring: chunks are read and written
+// concurrently, bypassing the page cache if the file system allows it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,42 +16,44 @@ namespace lanecrypt::cli {
 
 struct Chunk;
 
-// One thread, except for wake().
+// Not thread-safe, except for wake().
 class RingFiles {
  public:
-  // nullptr if neither file passes this way. By default those files do that are large, do
-  // not lie in the page cache, and whose file system has O_DIRECT. LANECRYPT_FILE_IO
-  // chooses otherwise: "plain" no file; "ring" every file, through the page cache;
-  // "direct" every file, past it where possible.
+  // Returns nullptr if neither file should use io_uring. By default a file does if the input is
+  // large, the file's file system supports O_DIRECT and, for the input, the file is not in the page
+  // cache. LANECRYPT_FILE_IO overrides that: "plain" for no file; "ring" for every file, through
+  // the page cache; "direct" for every file, bypassing the page cache where possible.
   static std::unique_ptr<RingFiles> make(Input &input, Output &output, size_t chunk_bytes,
                                          unsigned chunks);
   ~RingFiles();
 
   bool reads() const { return input_.passes; }
   bool writes() const { return output_.passes; }
-  // "threads" if it does not pass this way; "ring" or "direct".
+  // Return "ring" or "direct", or "threads" if the file does not use io_uring.
   const char *way_of_input() const { return way(input_); }
   const char *way_of_output() const { return way(output_); }
-  // How much room a chunk's buffers must have besides its data.
+  // The number of bytes that a chunk's buffers must have besides its data.
   static constexpr size_t kRoomBytes = 4 * 4096;
-  // The alignment of the places in the output where chunks begin, except the first.
+  // The alignment in the output of the start of every chunk but the first.
   uint64_t write_alignment() const { return output_.direct ? kAlignment : 1; }
 
-  // Begins to read so many bytes of the input from `offset` on, and `lead` bytes before
-  // them. Sets chunk.in, within chunk.in_room.
+  // Starts to read `bytes` of the input from `offset` on, and the `lead` bytes before them. Sets
+  // chunk.in, which points into chunk.in_room.
   void read(Chunk &chunk, uint64_t offset, size_t bytes, size_t lead);
-  // Begins to write what lies at chunk.out_room. Bytes behind it are overwritten. If `at`
-  // + `bytes` is not aligned, the file gets longer.
+  // Starts to write `bytes` from chunk.out_room at the position `at` of the output. With O_DIRECT
+  // the length is rounded up: bytes of the buffer after them are overwritten, and the file may
+  // become longer.
   void write(Chunk &chunk, uint64_t at, size_t bytes);
 
   struct Over {
     Chunk *chunk;
     bool is_write;
   };
-  // Waits until a transfer is over, or for wake(). Throws Failure.
+  // Waits until a transfer has completed, or for wake(). Returns the completed transfers. Throws
+  // Failure.
   std::vector<Over> wait();
   bool is_idle() const { return transfers_.empty(); }
-  // Waits until nothing is under way, whatever the outcomes.
+  // Waits until no transfer is in progress, and ignores their results.
   void drain();
   void wake() { ring_->wake(); }
 
@@ -64,9 +66,9 @@ class RingFiles {
     Chunk *chunk;
     bool is_write;
     uint8_t *memory;
-    uint64_t at;    // in the file
-    size_t bytes;   // of what is asked for
-    size_t needed;  // of what must be there
+    uint64_t at;    // position in the file
+    size_t bytes;   // bytes requested
+    size_t needed;  // bytes without which the transfer has failed
     size_t done = 0;
   };
 

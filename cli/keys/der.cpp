@@ -6,7 +6,8 @@
 namespace lanecrypt::cli {
 namespace {
 
-// Lengths below take one byte, others a byte that says how many follow.
+// A length below this takes one byte. Other lengths take a byte with the number of length bytes,
+// and then those (X.690, 8.1.3).
 constexpr size_t kLongLength = 128;
 
 }  // namespace

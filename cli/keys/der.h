@@ -1,4 +1,4 @@
-// DER (X.690), as much of it as files of keys need.
+// The part of DER (ITU-T X.690) that key files need.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,10 +13,10 @@ namespace lanecrypt::cli {
 inline constexpr uint8_t kDerInteger = 0x02, kDerBits = 0x03, kDerOctets = 0x04,
                          kDerSequence = 0x30;
 
-// Bytes before the contents of an element: its tag and its length.
+// Returns the size of an element's header: its tag and its length.
 size_t der_header_bytes(size_t length);
 
-// Writes into memory that has room for all of it.
+// Writes elements into memory. The caller ensures that there is enough.
 class DerWriter {
  public:
   explicit DerWriter(uint8_t *to) : at_(to) {}
@@ -27,12 +27,12 @@ class DerWriter {
   uint8_t *at_;
 };
 
-// Reads elements that follow each other.
+// Reads a sequence of elements.
 class DerReader {
  public:
   explicit DerReader(std::span<const uint8_t> of) : rest_(of) {}
-  // The contents of the next element; nothing, and the reader stays where it is, if that has
-  // another tag, is not whole, or has a length that DER does not allow.
+  // Returns the contents of the next element. Returns nothing, and does not advance, if the element
+  // has another tag, is truncated, or has a length that DER does not allow.
   std::optional<std::span<const uint8_t>> take(uint8_t tag);
   bool at_end() const { return rest_.empty(); }
 

@@ -1,4 +1,4 @@
-// Who else can get at a file or folder that keys lie in.
+// Checks whether other users can access a file or folder with keys.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,8 +12,9 @@ namespace lanecrypt::cli {
 inline constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
 inline constexpr mode_t kOthersMayRead = S_IRGRP | S_IROTH;
 
-// Why keys may not lie in an entry like this, or "": it is not the effective user's, or has a right
-// of `forbidden`. An access list with more than the three classes shows in the group's bits too.
+// Returns why keys may not be in the file or folder `entry`, or "": it does not belong to the
+// effective user, or has a permission bit of `forbidden`. An ACL with further entries appears in
+// the group bits too.
 std::string fault_of(const struct stat &entry, mode_t forbidden);
 
 }  // namespace lanecrypt::cli

@@ -8,13 +8,13 @@
 namespace lanecrypt::cli {
 namespace {
 
-// The value of a hex digit, or above 15. Without a table or a branch on the
-// digit: the text may be a key.
+// Returns the value of a hexadecimal digit, or 0x100 for another character. Uses no table and no
+// branch on the digit, because the text may be a key.
 unsigned digit_value(char character) {
   const unsigned code = static_cast<unsigned char>(character);
   const unsigned decimal = code - '0';
   const unsigned letter = (code | 0x20) - 'a';
-  // All ones if the value, taken as signed, is from 0 up to below the limit.
+  // All ones if the value is at least 0 and below the limit, as a signed number.
   const unsigned is_decimal = 0u - (((decimal - 10u) & ~decimal) >> 31);
   const unsigned is_letter = 0u - (((letter - 6u) & ~letter) >> 31);
   return (decimal & is_decimal) | ((letter + 10) & is_letter) | (0x100u & ~is_decimal & ~is_letter);

@@ -1,4 +1,4 @@
-// Hexadecimal text to bytes, as for the options -K, -iv and -S.
+// Converts between hexadecimal text and bytes, as for the options -K, -iv and -S.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,14 +11,13 @@
 
 namespace lanecrypt::cli {
 
-// Fills all of `out` from exactly twice as many digits, in upper or lower case. Throws
-// Failure (kUsage) for any other length or character. `what` names the value in the
-// message ("key (-K)"). The message never quotes the text. openssl enc pads a short value
-// with zeros and cuts a long one. Here both are errors, since a mistyped key must not
-// encrypt anything.
+// Fills all of `out` from exactly twice as many digits, in upper or lower case. Throws Failure
+// (kUsage) for any other length or character. `what` names the value in the message ("key (-K)");
+// the message never quotes the text. openssl enc pads a short value with zeros and truncates a long
+// one. Here both are errors, so that nothing is encrypted with a mistyped key.
 void parse_hex(std::string_view text, std::span<uint8_t> out, std::string_view what);
 
-// Upper-case digits, as openssl enc -p prints them.
+// Returns upper-case digits, as openssl enc -p prints them.
 std::string to_hex(std::span<const uint8_t> bytes);
 
 }  // namespace lanecrypt::cli

@@ -22,11 +22,11 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr std::string_view kPartHead = ".key-", kPartTail = ".pem.part";
-// No key is longer.
+// The most bytes of a key file that are read; no key is longer.
 constexpr size_t kMostFileBytes = 64 << 10;
 
-// Whether a name is that of a half-written file, left by a run that was broken off. Other
-// names are not ours.
+// Returns whether `name` is that of a partial file, which an interrupted run left. Other names
+// belong to the user.
 bool is_part(std::string_view name) {
   if (!name.starts_with(kPartHead) || !name.ends_with(kPartTail)) return false;
   name.remove_prefix(kPartHead.size());
@@ -35,19 +35,20 @@ bool is_part(std::string_view name) {
                                       [](char digit) { return digit >= '0' && digit <= '9'; });
 }
 
-// The path without the slashes at its end, behind which a link would be followed.
+// Returns the path without trailing slashes, after which open() would follow a symbolic link
+// despite O_NOFOLLOW.
 std::string without_last_slashes(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return path;
 }
 
-// Does what rename() does, but never over a file that exists.
+// Renames a file, but does not replace an existing one. On failure errno is set.
 bool name_anew(int folder, const char *from, const char *to) {
 #if defined(SYS_renameat2) && defined(RENAME_NOREPLACE)
   if (syscall(SYS_renameat2, folder, from, folder, to, RENAME_NOREPLACE) == 0) return true;
   if (errno != ENOSYS && errno != EINVAL) return false;
 #endif
-  // For a file system that cannot do this. The lock on the folder keeps other runs out.
+  // The file system does not support RENAME_NOREPLACE. The lock on the folder keeps other runs out.
   return renameat(folder, from, folder, to) == 0;
 }
 
@@ -95,7 +96,7 @@ void KeyFolder::refuse(uint64_t number, const std::string &why) const {
 
 SecretBytes KeyFolder::read(uint64_t number, bool *is_there) const {
   *is_there = false;
-  // O_NONBLOCK, since a FIFO of that name must not hold us up.
+  // O_NONBLOCK, so that opening a FIFO of that name does not block.
   const FileDescriptor file(openat(folder_.get(), name_of(number).c_str(),
                                    O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   const int error = errno;

@@ -1,5 +1,5 @@
-// A folder of key files, key-00000001.pem and so on. What is there stays, and a file
-// appears only when it is whole.
+// A folder of key files, key-00000001.pem and so on. Existing files stay, and a file gets its name
+// only when it is complete.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,28 +17,28 @@ namespace lanecrypt::cli {
 
 class KeyFolder {
  public:
-  // Opens the folder, or makes it (mode 0700), and keeps other runs out of it. Removes
-  // what a run that was broken off left half written. Throws Failure, also if the folder
-  // is a link, belongs to another than the effective user, or can be written by others:
-  // they could put keys of theirs there for us to keep.
+  // Opens the folder, or creates it with mode 0700, and locks it against other runs. Removes the
+  // partial files of an interrupted run. Throws Failure, also if the folder is a symbolic link,
+  // does not belong to the effective user, or is writable by others, who could put their own keys
+  // there for this command to keep.
   explicit KeyFolder(const std::string &path);
-  // Removes what is half written.
+  // Removes a partial file.
   ~KeyFolder() { discard(); }
 
-  static std::string name_of(uint64_t number);  // from 1 on
+  static std::string name_of(uint64_t number);  // `number` counts from 1
   std::string path_of(uint64_t number) const;
 
-  // The numbers up to `count` that have no file. `look` says what is wrong with the text
-  // of an existing file, or "". Throws Failure if something is wrong, or if others own,
-  // read or write the file: the user may need that file. An empty file, as a loss of
-  // power leaves it, is made anew.
+  // Returns the numbers up to `count` that have no file. `look` returns what is wrong with the text
+  // of an existing file, or "". Throws Failure if something is wrong, or if others own the file or
+  // can read or write it; the file is kept, because the user may need it. Removes an empty file,
+  // which a loss of power can leave, and returns its number.
   std::vector<uint64_t> missing(uint64_t count,
                                 const std::function<std::string(const SecretBytes &)> &look) const;
-  // Writes a new file, readable by its owner alone. Throws Failure.
+  // Writes a new file that only its owner can read. Throws Failure.
   void write(uint64_t number, const SecretBytes &text);
-  // When this returns, all files will survive a loss of power.
+  // Writes all files to the disk, so that they survive a loss of power. Throws Failure.
   void sync();
-  // Removes what is half written. Any thread may call it: the process is about to end.
+  // Removes a partial file. Thread-safe: another thread calls it when the process is about to end.
   void discard();
 
  private:
@@ -48,7 +48,7 @@ class KeyFolder {
   std::string path_;
   FileDescriptor folder_;
   std::mutex mutex_;
-  std::string part_;  // the name of what is half written
+  std::string part_;  // the name of the partial file
 };
 
 }  // namespace lanecrypt::cli

@@ -37,7 +37,7 @@ void derive_key(const BlockCipherMode &cipher, const Derivation &derivation,
   const Digest digest = fetch_digest(derivation.digest);
   const uint8_t *salt_data = salt ? salt->data() : nullptr;
   if (derivation.pbkdf2) {
-    // One derived string, cut in two: first the key, then the IV.
+    // The derived bytes are the key followed by the IV.
     SecretBytes derived(key.size() + iv.size());
     if (PKCS5_PBKDF2_HMAC(passphrase.text(), static_cast<int>(passphrase.size()), salt_data,
                           salt ? static_cast<int>(salt->size()) : 0, derivation.iterations,

@@ -23,20 +23,20 @@
 namespace lanecrypt::cli {
 namespace {
 
-// The sizes of openssl's buffers in its two ways to read a line, without the terminator.
-// A longer line counts only up to here. Otherwise neither tool could open the other's
-// files.
+// The sizes of the buffers, without the terminator, in which openssl reads a line from a source and
+// from -kfile. Only that much of a longer line counts; otherwise neither tool could open the
+// other's files.
 constexpr size_t kSourceLineBytes = 1023;
 constexpr size_t kKeyFileLineBytes = 127;
-// What openssl enc takes from a terminal, with the terminator. A longer answer is
-// refused.
+// The size of the buffer, with the terminator, for which openssl enc asks on a terminal. A longer
+// answer is refused.
 constexpr size_t kPromptBytes = 512;
 
-// What is to be read, as messages call it.
+// What is read, for messages.
 struct Wanted {
   const char *noun;
   const char *option;
-  // Whether a line that is too long is cut with a warning, as OpenSSL does, or refused.
+  // Whether a line that is too long is truncated with a warning, as OpenSSL does, or refused.
   bool may_cut;
 };
 constexpr Wanted kPassphrase{"passphrase", "-pass", true};
@@ -44,10 +44,10 @@ constexpr Wanted kKey{"key", "-key-source", false};
 
 struct Line {
   SecretBytes text;
-  bool any = false;  // at least one byte was there, be it a newline
+  bool any = false;  // at least one byte was read, even if it was a newline
 };
 
-// Reads byte by byte: what follows the line may be for another reader.
+// Reads a line byte by byte, because another reader may want what follows it.
 Line read_line(int descriptor, size_t max_bytes, const Wanted &wanted, const std::string &what) {
   Line line{SecretBytes(max_bytes)};
   size_t bytes = 0;
@@ -62,7 +62,7 @@ Line read_line(int descriptor, size_t max_bytes, const Wanted &wanted, const std
     if (character == '\0')
       throw Failure(ExitCode::kUsage,
                     fmt::format("the {} in {} has a zero byte, {}", wanted.noun, what,
-                                wanted.may_cut ? "which OpenSSL would take for its end"
+                                wanted.may_cut ? "which OpenSSL would read as its end"
                                                : "but it is to be hexadecimal text"));
     if (bytes == max_bytes) {
       if (!wanted.may_cut)
@@ -92,7 +92,7 @@ SecretBytes line_or_failure(int descriptor, const Wanted &wanted, const std::str
   return std::move(line.text);
 }
 
-// Reads from "env:", "file:", "fd:" or "stdin"; nothing if the text is none of these.
+// Reads from "env:", "file:", "fd:" or "stdin". Returns nothing if `text` is none of these.
 std::optional<SecretBytes> read_source(std::string_view text, const Wanted &wanted) {
   if (text.starts_with("env:")) {
     const std::string name(text.substr(4));
@@ -131,18 +131,18 @@ void drop_carriage_returns(SecretBytes &text) {
 
 bool has_terminal() { return bool(FileDescriptor(open("/dev/tty", O_RDWR | O_CLOEXEC))); }
 
-// The caller knows that there is a terminal.
+// Asks on the terminal. The caller has checked that there is one.
 SecretBytes ask(const std::string &prompt, bool verify, const Wanted &wanted) {
   SecretBytes answer(kPromptBytes);
-  // It writes a terminator behind as many bytes as it is told.
+  // EVP_read_pw_string() writes a terminator after the given number of bytes.
   const int wrong = EVP_read_pw_string(answer.text(), static_cast<int>(answer.size()) - 1,
                                        prompt.c_str(), verify ? 1 : 0);
-  // -2: interrupted. Otherwise OpenSSL does not tell a failure from a second answer that
-  // differs. After the latter it has printed "Verify failure".
+  // -2 means interrupted. Otherwise OpenSSL does not distinguish a failure from a second answer
+  // that differs; in the latter case it has printed "Verify failure".
   if (wrong == -2) {
     const char *const text = "interrupted; nothing was written";
     complain(text);
-    std::raise(SIGINT);  // as anywhere else; but where it is ignored
+    std::raise(SIGINT);  // ends the process as usual, unless the signal is ignored
     throw Failure(ExitCode::kFailed, text);
   }
   if (wrong != 0)
@@ -164,7 +164,7 @@ SecretBytes read_passphrase_source(const SecretBytes &source) {
   const std::string_view text{source.text(), source.size()};
   if (text.starts_with("pass:")) return SecretBytes::copy_of(text.substr(5));
   if (std::optional<SecretBytes> read = read_source(text, kPassphrase)) return std::move(*read);
-  // The text is not quoted: it may be a passphrase without its prefix.
+  // The message does not quote the text, which may be a passphrase without its prefix.
   throw Failure(ExitCode::kUsage,
                 "-pass needs one of pass:TEXT, env:NAME, file:PATH, fd:NUMBER or stdin");
 }
@@ -175,7 +175,7 @@ bool asks_for_key(const SecretBytes &source) {
 
 SecretBytes read_key_source(const SecretBytes &source) {
   std::optional<SecretBytes> read = read_source({source.text(), source.size()}, kKey);
-  // Not quoted: it may be the key itself.
+  // The message does not quote the text, which may be the key itself.
   if (!read)
     throw Failure(ExitCode::kUsage,
                   "-key-source needs one of env:NAME, file:PATH, fd:NUMBER, stdin or prompt");
@@ -203,7 +203,7 @@ SecretBytes ask_key(const std::string &prompt, bool verify) {
 }
 
 SecretBytes ask_passphrase(const std::string &prompt, bool verify) {
-  // OpenSSL would read standard input instead, and that is the data.
+  // Without a terminal OpenSSL would read standard input, which has the data.
   if (!has_terminal())
     throw Failure(ExitCode::kUsage,
                   "no passphrase and no key: give -pass, -kfile, -k, or -key-source or -K with "

@@ -14,19 +14,19 @@
 namespace lanecrypt::cli {
 namespace {
 
-// So many bytes make a line of Base64, of 64 characters.
+// The number of bytes in a line of Base64 of 64 characters.
 constexpr size_t kLineBytes = 48;
 
-// RFC 7468, section 3, figure 2: W of the lax form.
+// White space, W in the lax grammar of RFC 7468, section 3, figure 2.
 constexpr std::string_view kWhiteSpace = " \t\r\n\v\f";
 constexpr std::string_view kBegin = "-----BEGIN ", kEnd = "-----END ", kDashes = "-----";
 
 struct Encapsulated {
   std::string_view label;
-  std::string_view base64;  // and white space
+  std::string_view base64;  // with white space
 };
 
-// Whether only white space stands before a place in its line.
+// Returns whether only white space precedes the position `at` in its line.
 bool begins_line(std::string_view text, size_t at) {
   while (at > 0 && text[at - 1] != '\n' && text[at - 1] != '\r') {
     if (kWhiteSpace.find(text[at - 1]) == std::string_view::npos) return false;
@@ -35,7 +35,8 @@ bool begins_line(std::string_view text, size_t at) {
   return true;
 }
 
-// The next block of `rest`, which then begins behind the first line of that block.
+// Returns the next block of `rest`, and removes everything up to the first line of that block from
+// `rest`.
 std::optional<Encapsulated> next_block(std::string_view &rest) {
   for (;;) {
     const size_t begin = rest.find(kBegin);
@@ -62,8 +63,8 @@ bool is_base64(char letter) {
          (letter >= '0' && letter <= '9') || letter == '+' || letter == '/';
 }
 
-// Base64 with white space anywhere in it. Nothing if it holds anything else, such as the headers
-// of a key that is encrypted by the old form of PEM.
+// Decodes Base64 with white space anywhere. Returns nothing if the text contains anything else,
+// such as the headers of a key that is encrypted in the traditional PEM format.
 std::optional<SecretBytes> decode(std::string_view text) {
   SecretBytes letters(text.size());
   size_t count = 0, padding = 0;
@@ -85,7 +86,7 @@ SecretBytes pem_of(std::string_view label, const SecretBytes &der) {
   const std::string begin = fmt::format("-----BEGIN {}-----\n", label),
                     end = fmt::format("-----END {}-----\n", label);
   const size_t bytes = der.size(), lines = (bytes + kLineBytes - 1) / kLineBytes;
-  // EVP_EncodeBlock() ends each line with a zero, which the newline replaces.
+  // EVP_EncodeBlock() writes a null byte after each line, which the newline replaces.
   SecretBytes pem(begin.size() + 4 * ((bytes + 2) / 3) + lines + end.size());
   uint8_t *to = pem.data();
   std::memcpy(to, begin.data(), begin.size());

@@ -1,4 +1,4 @@
-// PEM (RFC 7468): DER as text between two lines that name it.
+// Writes and reads PEM (RFC 7468).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,16 +11,16 @@
 
 namespace lanecrypt::cli {
 
-// As openssl writes it. label: such as "PRIVATE KEY".
+// Encodes `der` as openssl does. `label` is, for example, "PRIVATE KEY".
 SecretBytes pem_of(std::string_view label, const SecretBytes &der);
 
 struct PemBlock {
   std::string label;
   SecretBytes der;
 };
-// The first block of a text that has one of these labels, in the lax form of RFC 7468, section 3:
-// there may be white space before and behind every line, and lines of any length, also empty ones.
-// Other text may stand before and behind it. Without such a block, the label is empty.
+// Returns the first block of `text` that has one of the labels, in the lax grammar of RFC 7468,
+// section 3: there may be white space around every line, and lines of any length, including empty
+// ones. Other text may precede and follow the block. If there is no such block, `label` is empty.
 PemBlock find_pem(const SecretBytes &text, const std::vector<std::string_view> &labels);
 
 }  // namespace lanecrypt::cli

@@ -18,12 +18,13 @@
 namespace lanecrypt::cli {
 namespace {
 
-// INTEGER 0; SEQUENCE { OBJECT rsaEncryption, NULL }.
+// The version and algorithm of PKCS#8: INTEGER 0; SEQUENCE { OBJECT rsaEncryption, NULL }.
 constexpr uint8_t kHead[] = {0x02, 0x01, 0x00, 0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86,
                              0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00};
 constexpr uint8_t kVersion[] = {0x02, 0x01, 0x00};
 
-// A positive number whose highest bit is set begins with a zero.
+// Returns whether the DER encoding of a positive number needs a leading zero byte, because its top
+// bit is set.
 bool needs_zero(const lc_number &number) {
   return (static_cast<const uint8_t *>(number.bytes)[0] & 0x80) != 0;
 }
@@ -42,7 +43,8 @@ void write_integer(DerWriter &writer, const lc_number &number) {
 
 using Pkey = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
 
-// A number of a key, wiped at the end; empty if the key has none.
+// Returns a number of the key in memory that is erased at the end; empty if the key does not have
+// it.
 SecretBytes number_of(const EVP_PKEY *key, const char *name) {
   BIGNUM *value = nullptr;
   if (EVP_PKEY_get_bn_param(key, name, &value) != 1) return SecretBytes(0);
@@ -73,7 +75,7 @@ SecretBytes private_key_pem(const lc_rsa_parts &key) {
 
 std::string look_at_private_key(const SecretBytes &pem, unsigned bits,
                                 const std::string &exponent) {
-  // An encrypted key has another label, and its passphrase is not asked for.
+  // An encrypted key has another label and is not found, so no passphrase is asked for.
   const PemBlock block = find_pem(pem, {"PRIVATE KEY", "RSA PRIVATE KEY"});
   const unsigned char *der = block.der.data();
   const Pkey pkey(block.label.empty()

@@ -1,5 +1,5 @@
-// A private RSA key as the file that openssl genpkey writes: PKCS#8 (RFC 5208)
-// with RFC 8017's RSAPrivateKey within, as PEM (RFC 7468).
+// The file format of private RSA keys that openssl genpkey writes: an RSAPrivateKey (RFC 8017,
+// appendix A.1.2) in PKCS#8 (RFC 5208) as PEM (RFC 7468).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,12 +11,12 @@
 
 namespace lanecrypt::cli {
 
-// `key` has all its numbers, d among them.
+// Returns the PEM text of `key`, which must have all its numbers, including d.
 SecretBytes private_key_pem(const lc_rsa_parts &key);
 
-// What is wrong with the text of such a file, or "". It must be a private RSA key of that
-// length and exponent (big-endian, no leading zeros) whose numbers belong together.
-// Whether its primes are prime is not checked.
+// Returns what is wrong with the PEM text, or "" if it is a private RSA key of `bits` bits with the
+// public exponent `exponent` (big-endian, without leading zeros) whose numbers are consistent. Does
+// not check that the factors are prime.
 std::string look_at_private_key(const SecretBytes &pem, unsigned bits, const std::string &exponent);
 
 }  // namespace lanecrypt::cli

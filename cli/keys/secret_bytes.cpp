@@ -18,8 +18,8 @@ SecretBytes::SecretBytes(size_t bytes) : bytes_(bytes) {
   void *memory =
       mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
-  // The system may refuse both of these (limits, old kernels). The wipe at the end always
-  // happens.
+  // The system may refuse both calls (limits, old kernels). The memory is erased at the end in any
+  // case.
   (void)mlock(memory, mapped_bytes_);
   (void)madvise(memory, mapped_bytes_, MADV_DONTDUMP);
   data_ = static_cast<uint8_t *>(memory);

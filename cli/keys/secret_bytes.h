@@ -1,5 +1,5 @@
-// Memory for keys and passphrases. It is locked where the system allows it, left out of
-// core dumps, and wiped at the end.
+// Memory for keys and passphrases. It is locked if the system allows it, excluded from core dumps,
+// and erased at the end.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace lanecrypt::cli {
 
-// A fixed number of bytes in pages of their own. They move, and are never copied.
+// A buffer of fixed size in its own pages. It can be moved but not copied.
 class SecretBytes {
  public:
   SecretBytes() = default;
@@ -19,7 +19,7 @@ class SecretBytes {
   SecretBytes &operator=(SecretBytes &&other) noexcept;
   ~SecretBytes();
 
-  // Copies `text`. The original is left to its owner to wipe.
+  // Copies `text`. The caller erases the original.
   static SecretBytes copy_of(std::string_view text);
 
   uint8_t *data() { return data_; }
@@ -27,7 +27,7 @@ class SecretBytes {
   size_t size() const { return bytes_; }
   char *text() { return reinterpret_cast<char *>(data_); }
   const char *text() const { return reinterpret_cast<const char *>(data_); }
-  // Forgets, and wipes, what lies after the first `bytes`.
+  // Reduces the size to `bytes`, and erases the rest.
   void shorten(size_t bytes);
 
  private:

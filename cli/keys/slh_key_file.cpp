@@ -21,13 +21,13 @@ namespace {
 
 constexpr std::string_view kPrivate = "PRIVATE KEY", kPublic = "PUBLIC KEY",
                            kEncrypted = "ENCRYPTED PRIVATE KEY";
-// No text of a key is longer, with certificates or comments before it.
+// The most bytes of a key file; no key is longer, even with certificates or comments before it.
 constexpr size_t kMostTextBytes = 64 << 10;
-// Of PKCS#8: attributes, and the public key in a file of version 1.
+// Tags in PKCS#8: the attributes, and the public key in a file of version 1 (RFC 5958, section 2).
 constexpr uint8_t kAttributes = 0xa0, kPublicKey = 0x81;
 
-// SEQUENCE { OBJECT 2.16.840.1.101.3.4.3.N }, where N is 20 for the first set of FIPS 205,
-// table 2, and counts in our order.
+// The AlgorithmIdentifier SEQUENCE { OBJECT 2.16.840.1.101.3.4.3.N }. N is 20 for the first
+// parameter set of FIPS 205, table 2, and the later ones follow in the order of lc_slh_dsa_set.
 using Algorithm = std::array<uint8_t, 13>;
 constexpr Algorithm kFirstAlgorithm = {0x30, 0x0b, 0x06, 0x09, 0x60, 0x86, 0x48,
                                        0x01, 0x65, 0x03, 0x04, 0x03, 20};
@@ -40,7 +40,8 @@ Algorithm algorithm_of(lc_slh_dsa_set set) {
 
 using Bytes = std::span<const uint8_t>;
 
-// The set that an AlgorithmIdentifier names, without its tag.
+// Returns the parameter set that an AlgorithmIdentifier names. `identifier` is its contents,
+// without its header.
 std::optional<lc_slh_dsa_set> set_of(Bytes identifier) {
   constexpr size_t kHeader = 2;
   const auto known = Bytes(kFirstAlgorithm).subspan(kHeader);
@@ -56,7 +57,8 @@ SecretBytes copy(Bytes bytes) {
   return SecretBytes::copy_of({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
 }
 
-// The bytes of a BIT STRING that has whole bytes, after their count of bits that are not used.
+// Copies a BIT STRING of `bytes` whole bytes. Its first byte is the number of unused bits, which
+// must be 0.
 bool take_bits(Bytes bits, size_t bytes, SecretBytes *to) {
   if (bits.size() != bytes + 1 || bits[0] != 0) return false;
   *to = copy(bits.subspan(1));
@@ -97,7 +99,7 @@ bool parse_public(Bytes der, SlhKeyFile *key) {
   return take_bits(*bits, 2 * lc_slh_dsa_hash_bytes(*set), &key->public_key);
 }
 
-// A label of PEM for keys of a draft's set.
+// Returns the PEM label for keys of a draft parameter set.
 std::string draft_label(lc_slh_dsa_set set, std::string_view kind) {
   return fmt::format("{} DRAFT {}", lc_slh_dsa_name(set), kind);
 }
@@ -182,7 +184,7 @@ std::string parse_slh_key(const SecretBytes &text, SlhKeyFile *key) {
 SlhKeyFile read_slh_key(const std::string &path) {
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) throw_errno(fmt::format("cannot open '{}'", path), errno);
-  // One byte more, which no key has.
+  // Reads one byte more than a key may have, to detect a longer file.
   SecretBytes text(kMostTextBytes + 1);
   size_t bytes = 0;
   while (bytes < text.size()) {

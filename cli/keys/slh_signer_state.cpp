@@ -52,13 +52,14 @@ uint64_t number_at(const Octets &bytes, size_t at) {
 }
 
 [[noreturn]] void refuse(const std::string &path, const std::string &why) {
-  throw Failure(ExitCode::kBadData, fmt::format("'{}' is no such state: {}", path, why));
+  throw Failure(ExitCode::kBadData,
+                fmt::format("'{}' is not a valid signer's state: {}", path, why));
 }
 
-// All of a file that none but its owner can write, or nothing if there is none. One of more than
-// `most` bytes is none of ours.
+// Returns the first most + 1 bytes of a file that only its owner can write, or nothing if there is
+// no such file. A file with more than `most` bytes is not a state; the caller checks the length.
 std::optional<Octets> read_file(const std::string &path, size_t most) {
-  // O_NONBLOCK, since a FIFO of that name must not hold us up.
+  // O_NONBLOCK, so that opening a FIFO of that name does not block.
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   if (!file && errno == ENOENT) return std::nullopt;
   if (!file && errno == ELOOP) refuse(path, "it is a symbolic link");
@@ -88,8 +89,8 @@ void write_file(const std::string &path, const Octets &bytes) {
   output.commit(true);
 }
 
-// Whoever can exchange a folder on the path, or take files away from the last one, can put an older
-// state back, with its count.
+// Throws Failure if other users can replace a folder on the path, or remove files from the last one:
+// they could restore an older state with its count.
 void check_folder(const std::string &path) {
   const std::string folder = std::filesystem::absolute(path).parent_path();
   const uid_t owners[] = {0, geteuid()};
@@ -105,7 +106,8 @@ std::string count_path(const std::string &path) { return path + ".count"; }
 
 SignerState::SignerState(std::string path, const SlhKeyFile &key, std::span<const uint8_t> tree)
     : path_(std::move(path)), set_(key.set), tree_(tree.begin(), tree.end()) {
-  // First, since nothing wipes what is here if it throws.
+  // These may throw, so they come before the members hold secrets, which only the destructor
+  // erases.
   check_folder(path_);
   lock();
   const std::span<const uint8_t> whole(key.private_key.data(), key.private_key.size());
@@ -126,7 +128,7 @@ void SignerState::make(const std::string &path, const SlhKeyFile &key,
                        std::span<const uint8_t> tree) {
   check_place(path);
   const SignerState state(path, key, tree);
-  check_place(path);  // another run may have made one before the lock
+  check_place(path);  // another run may have created one before the lock was taken
   state.write();
 }
 
@@ -141,7 +143,7 @@ void SignerState::check_place(const std::string &path) {
                                 name));
 }
 
-// FILE is replaced by another file when it is written, which a lock on it would not outlive.
+// Locks FILE.lock. A lock on FILE itself would be lost, because each write replaces FILE.
 void SignerState::lock() {
   const std::string name = path_ + ".lock";
   lock_ = FileDescriptor(
@@ -153,7 +155,7 @@ void SignerState::lock() {
   throw_errno(fmt::format("cannot lock '{}'", name), errno);
 }
 
-// What a file of this key begins with, of which the last bytes are the count.
+// Returns the header of a file of this key. Its last 8 bytes are the count.
 Octets SignerState::head_of(std::string_view what, uint64_t count) const {
   Octets head(what.begin(), what.end());
   append(head, set_);
@@ -174,18 +176,19 @@ void SignerState::write() const {
   if (count_ != 0) write_sealed(count_path(path_), head_of(kCountName, count_));
 }
 
-// The count of a file whose head is followed by `rest` bytes, which go to `to`.
+// Checks the length, header and MAC of a file whose header is followed by `rest` bytes. Copies
+// those to `to`, and returns the count. Throws Failure.
 uint64_t SignerState::open_sealed(const std::string &path, std::string_view what, Octets bytes,
                                   size_t rest, Octets *to) const {
   const Octets head = head_of(what, 0);
   const size_t number = head.size() - kNumberBytes;
   if (bytes.size() != head.size() + rest + kMacBytes) refuse(path, "its length is wrong");
   if (!std::equal(head.begin(), head.begin() + ptrdiff_t(number), bytes.begin()))
-    refuse(path, "it is of another key");
+    refuse(path, "it belongs to another key");
   const size_t sealed = head.size() + rest;
   const Octets mac = mac_of(mac_key_, std::span(bytes).first(sealed));
   if (CRYPTO_memcmp(mac.data(), &bytes[sealed], kMacBytes) != 0)
-    refuse(path, "it was changed by one who has not the key");
+    refuse(path, "its authentication code is wrong: it was changed without the key");
   if (to != nullptr) to->assign(&bytes[head.size()], &bytes[sealed]);
   return number_at(bytes, number);
 }

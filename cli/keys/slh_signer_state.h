@@ -1,6 +1,6 @@
-// What a signer keeps beside a key of SLH-DSA whose set is a draft's (SP 800-230): the upper levels
-// of its tree, so that a signature need not grow them, and how many signatures it has made, of
-// which it may make 2^24 only.
+// The state of a signer with an SLH-DSA key of a draft parameter set (SP 800-230): the upper levels
+// of its tree, so that a signature need not compute them, and the number of signatures made, which
+// must not exceed 2^24.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,30 +18,31 @@ namespace lanecrypt::cli {
 
 inline constexpr uint64_t kMostDraftSignatures = uint64_t{1} << 24;
 
-// It lies in FILE, and the count in FILE.count too, each with an HMAC under a key that the private
-// key gives: nobody else can make one, and no other key takes it. FILE.lock keeps other runs out
-// while this one lives. So an older FILE is refused where FILE.count is newer; that both are
-// older, or that the key signed elsewhere, cannot be told; so others may not take files away from
-// the folder.
+// The state is in FILE, and its count also in FILE.count, each with an HMAC under a key derived
+// from the private key: nobody else can create a state, and no other key accepts it. FILE.lock
+// keeps other runs out while a SignerState exists. An old FILE is refused if FILE.count is newer.
+// The class cannot detect that both files are old, or that the key signed elsewhere. So others must
+// not be able to remove files from the folder.
 class SignerState {
  public:
-  // Throws Failure if no new one may lie there: if there is one of any key, or if others can take
-  // files away from the folder.
+  // Throws Failure if no new state may be created at `path`: if there is one already, for any key,
+  // or if others can remove files from the folder.
   static void check_place(const std::string &path);
-  // Writes that of a new key. Throws Failure, also where check_place() does. tree: as
-  // lc_slh_dsa_generation.trees has it.
+  // Writes the state of a new key. `tree` is as in lc_slh_dsa_generation.trees. Throws Failure,
+  // also in the cases of check_place().
   static void make(const std::string &path, const SlhKeyFile &key, std::span<const uint8_t> tree);
-  // Reads it, for its only user until this goes. Throws Failure, also if others can take files away
-  // from the folder. Whether the tree is the key's is not tested, but that who has the key wrote
-  // it.
+  // Reads the state and locks it until the destructor. Throws Failure, also if others can remove
+  // files from the folder. The HMAC shows that the holder of the key wrote the tree; whether the
+  // tree is correct is not checked.
   SignerState(std::string path, const SlhKeyFile &key);
   SignerState(const SignerState &) = delete;
   ~SignerState();
 
   const std::vector<uint8_t> &tree() const { return tree_; }
   uint64_t count() const { return count_; }
-  // Counts signatures that are about to be made. When this returns, the count will survive a loss
-  // of power. Throws Failure, and counts none, if the key may not make so many.
+  // Adds the number of signatures that are about to be made to the count. When this returns, the
+  // count survives a loss of power. Throws Failure, and adds nothing, if the key may not make that
+  // many.
   void add(uint64_t signatures);
 
  private:

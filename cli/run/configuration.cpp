@@ -19,7 +19,7 @@
 namespace lanecrypt::cli {
 namespace {
 
-// A file that OpenSSL has read. One that is not there has no sections.
+// A configuration file that OpenSSL has parsed. A missing or unreadable one has no sections.
 class File {
  public:
   explicit File(const std::string &path) : conf_(NCONF_new(nullptr), NCONF_free) {
@@ -29,8 +29,8 @@ class File {
   }
   bool could_read() const { return could_read_; }
 
-  // NCONF_get_string() would also look into the default section, as the modules of
-  // libcrypto do not.
+  // Returns the value of `name` in `section`. NCONF_get_string() would search the default section
+  // too, which the modules of libcrypto do not.
   std::optional<std::string> value(const std::string &section, std::string_view name) const {
     const STACK_OF(CONF_VALUE) *const values = values_of(section);
     for (int n = 0; n < sk_CONF_VALUE_num(values); ++n) {
@@ -40,7 +40,7 @@ class File {
     return std::nullopt;
   }
 
-  // Whether a provider of this list is activated.
+  // Returns whether a provider in the section `providers` is activated.
   bool activates_one(const std::string &providers) const {
     const STACK_OF(CONF_VALUE) *const values = values_of(providers);
     for (int n = 0; n < sk_CONF_VALUE_num(values); ++n)
@@ -65,8 +65,8 @@ class File {
   bool could_read_ = false;
 };
 
-// Adds the provider under `application`, which is the name by which a program finds the
-// section it begins with. A section that is there already keeps its name, and goes on here.
+// Appends the sections that add the provider gpu for `application`, which is the name by which a
+// program finds its first section. Existing sections keep their names and are extended.
 void add(const File &file, const std::string &application, const ConfigurationWanted &wanted,
          Configuration &to) {
   const auto name = [&](const std::string &section, const char *entry) {
@@ -79,7 +79,7 @@ void add(const File &file, const std::string &application, const ConfigurationWa
   to.text += fmt::format("[default]\n{} = {}\n[{}]\nproviders = {}\nalg_section = {}\n",
                          application, start, start, providers, algorithms);
   to.text += fmt::format("[{}]\ngpu = {}\n", providers, settings);
-  // OpenSSL loads its own provider by itself only where a file activates no other.
+  // OpenSSL loads its default provider automatically only if the file activates no other provider.
   if (!file.activates_one(providers)) {
     const std::string openssl = name(providers, "default");
     to.text += fmt::format("default = {}\n[{}]\nactivate = 1\n", openssl, openssl);
@@ -108,7 +108,7 @@ Configuration make_configuration(const std::string &path, const ConfigurationWan
     configuration.note = fmt::format("{} is left out, since OpenSSL cannot read it", path);
   else if (!path.empty())
     configuration.text = fmt::format(".include {}\n", quoted_for_openssl(path));
-  // Node begins with a section of its own.
+  // Node.js uses its own first section, nodejs_conf.
   for (const char *application : {"openssl_conf", "nodejs_conf"})
     add(file, application, wanted, configuration);
   return configuration;

@@ -1,5 +1,5 @@
-// The openssl.cnf of `lanecrypt run`: what the user's or the system's file says, and the
-// provider gpu with a service of its own.
+// Makes the openssl.cnf of `lanecrypt run`: it includes the user's or the system's file and adds
+// the provider gpu with a private service.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,20 +10,21 @@ namespace lanecrypt::cli {
 
 struct ConfigurationWanted {
   std::string module;  // the path of gpu.so
-  std::string socket;  // of the service
+  std::string socket;  // the socket of the service
 };
 
 struct Configuration {
   std::string text;
-  // What the user should know of it: a sentence, or nothing.
+  // A sentence for the user about the configuration, or "".
   std::string note;
 };
 
-// The text of an openssl.cnf that includes `file`, if OpenSSL can read that, and adds the
-// provider under the names that its sections have. `file`: an absolute path, or "" for none.
+// Returns an openssl.cnf that includes `file`, if OpenSSL can read it, and adds the provider to the
+// sections that `file` names. `file` is an absolute path, or "" for none.
 Configuration make_configuration(const std::string &file, const ConfigurationWanted &wanted);
 
-// The file that OpenSSL would read: OPENSSL_CONF, or the system's. "" if there is none.
+// Returns the absolute path of the file that OpenSSL would read: OPENSSL_CONF, or the system's. ""
+// if there is none.
 std::string usual_configuration();
 
 }  // namespace lanecrypt::cli

@@ -17,24 +17,26 @@
 namespace lanecrypt::cli {
 namespace {
 
-// The numbers that the keeper's descriptors have, and the service's.
+// The descriptor numbers of the keeper and the service.
 enum Place { kProcess = 3, kLife, kReady, kUntilClosed, kFolder, kFirstFree };
-// A service that finishes what is under way needs no longer.
+// The time after which the service is killed. It needs less to finish its running operations.
 constexpr std::chrono::seconds kMostTimeToEnd{20};
 constexpr std::chrono::milliseconds kLook{5};
 
-// Gives `descriptor` the number `place`, which no other may still have. It is closed on exec.
+// Duplicates `descriptor` to the number `place`, close-on-exec. No descriptor that is still needed
+// may have that number.
 bool put(int descriptor, int place) { return dup3(descriptor, place, O_CLOEXEC) == place; }
 
 bool stay_open_in_service(int place) { return fcntl(place, F_SETFD, 0) == 0; }
 
-// Closes what the program and the keeper would share: a reader of the program's output must
-// see its end when the program has ended. Only the keeper holds the other end of the pipe
-// `kUntilClosed`. *folder is a descriptor of the folder afterwards too, also if this fails.
+// Closes the descriptors that the keeper would share with the program, so that a reader of the
+// program's output sees its end when the program ends. Moves the others to the numbers of Place.
+// Only the keeper holds the write end of the pipe `kUntilClosed`. *folder is a valid descriptor of
+// the folder afterwards, even if this returns false.
 bool arrange_descriptors(const KeeperTask &task, int *folder) {
   int life[2];
   if (pipe2(life, O_CLOEXEC) != 0) return false;
-  // Numbers that are no place, so that none is overwritten.
+  // Moves the descriptors away from the numbers of Place, so that none is overwritten.
   const int process = fcntl(task.process.descriptor.get(), F_DUPFD_CLOEXEC, kFirstFree);
   const int ready = fcntl(task.ready, F_DUPFD_CLOEXEC, kFirstFree);
   const int reading = fcntl(life[0], F_DUPFD_CLOEXEC, kFirstFree);
@@ -72,11 +74,12 @@ bool arrange_descriptors(const KeeperTask &task, int *folder) {
   _exit(127);
 }
 
-// The service ends because the keeper has closed its pipe, or by force.
+// Waits for the service to end, which it does because the keeper has closed its pipe. Kills it
+// after `kMostTimeToEnd`.
 void end_service(pid_t service) {
   const auto end = std::chrono::steady_clock::now() + kMostTimeToEnd;
   while (waitpid(service, nullptr, WNOHANG) == 0) {
-    // Not yet waited for, so the number is still the service's.
+    // The service has not been reaped, so its process ID is still valid.
     if (std::chrono::steady_clock::now() >= end) (void)kill(service, SIGKILL);
     std::this_thread::sleep_for(kLook);
   }

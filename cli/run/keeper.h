@@ -1,4 +1,4 @@
-// The process that keeps a private service while its program runs.
+// The keeper: the process that runs a private service while its program runs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,17 +14,18 @@
 namespace lanecrypt::cli {
 
 struct KeeperTask {
-  const PrivateFolder &folder;         // which it clears at the end
+  const PrivateFolder &folder;         // the folder that the keeper clears at the end
   std::string program;                 // lanecryptd
-  std::vector<std::string> arguments;  // without the descriptors, which the keeper adds
-  const WatchedProcess &process;       // for whose end it waits
-  int ready;                           // where the service says that it is ready
-  sigset_t signals;                    // which the service has blocked
+  std::vector<std::string> arguments;  // the service's arguments, without the descriptors, which
+                                       // the keeper adds
+  const WatchedProcess &process;       // the process whose end the keeper waits for
+  int ready;                           // descriptor on which the service reports that it is ready
+  sigset_t signals;                    // the signal mask of the service
 };
 
-// The rest of the life of a process that was forked for this and has one thread and all signals
-// blocked. Starts the service, waits for the end of the process, ends the service and clears
-// the folder.
+// Runs the keeper. The process must have been forked for it, with one thread and all signals
+// blocked. Starts the service, waits until `process` has ended, stops the service, clears the
+// folder and exits.
 [[noreturn]] void keep_service(const KeeperTask &task);
 
 }  // namespace lanecrypt::cli

@@ -26,17 +26,17 @@ namespace {
 
 constexpr char kName[] = "/lanecrypt-run.XXXXXX";
 
-// Whether a folder is this user's, and nobody else may look into it.
+// Returns whether a folder belongs to this user and is accessible to nobody else.
 bool is_our_own(const struct stat &its) {
   return S_ISDIR(its.st_mode) && its.st_uid == geteuid() &&
          (its.st_mode & (S_IRWXG | S_IRWXO)) == 0;
 }
 
-// Whose folders can be trusted.
+// The users whose folders can be trusted.
 std::array<uid_t, 2> owners() { return {0, geteuid()}; }
 
-// Returns "" if nobody but root and this user can put another folder in the place of one that this
-// user makes in `folder`. Otherwise returns the reason.
+// Returns "" if nobody but root and this user can replace a folder that this user makes in
+// `folder`. Otherwise returns the reason.
 std::string fault_of(const std::string &folder) {
   return process::fault_of_folder(folder, owners());
 }
@@ -45,12 +45,12 @@ bool is_out_of_others_reach(const std::string &folder) { return fault_of(folder)
 
 bool may_others_write(const struct stat &its) { return (its.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
 
-// Whether the name of a socket in our folder there fits into a socket's address.
+// Returns whether the path of a socket in a private folder there fits into a socket address.
 bool is_short_enough(std::string_view folder) {
   return folder.size() + sizeof kName + sizeof "/socket" <= sizeof(sockaddr_un::sun_path);
 }
 
-// The variable's value if it is an absolute path, otherwise "".
+// Returns the variable's value if it is an absolute path, otherwise "".
 std::string path_in(const char *variable) {
   const char *const value = secure_getenv(variable);
   return value != nullptr && value[0] == '/' ? value : "";
@@ -62,8 +62,9 @@ std::string home_folder() {
   return user != nullptr && user->pw_dir != nullptr && user->pw_dir[0] == '/' ? user->pw_dir : "";
 }
 
-// The folders to try, the best first, and "" for each that there is not. Nobody else can take the
-// name of our folder there after it has been removed, unless a folder above them goes too.
+// The parent folders to try, best first; each returns "" if it does not exist. After the private
+// folder has been removed, nobody else can create it there again, unless a folder above is removed
+// too.
 
 std::string run_folder() { return geteuid() == 0 ? "/run" : ""; }
 
@@ -73,7 +74,7 @@ std::string runtime_folder() {
   return lstat(runtime.c_str(), &its) == 0 && is_our_own(its) ? runtime : "";
 }
 
-// XDG_STATE_HOME, or ~/.local/state. It is made if it can be.
+// Returns XDG_STATE_HOME or ~/.local/state, and creates it if necessary. "" if that is impossible.
 std::string state_folder() {
   std::string folder = path_in("XDG_STATE_HOME");
   if (folder.empty()) {
@@ -84,7 +85,7 @@ std::string state_folder() {
   return process::make_folders(folder, owners()) ? folder : "";
 }
 
-// Whether nothing is at the path, and only root and this user could put something there.
+// Returns whether the path does not exist, and only root and this user could create it.
 bool is_missing(std::filesystem::path path) {
   struct stat its {};
   bool is_there = true;
@@ -96,7 +97,8 @@ bool is_missing(std::filesystem::path path) {
   return !is_there && !may_others_write(its) && is_out_of_others_reach(path);
 }
 
-// TMPDIR, or /tmp if others could exchange our folder in TMPDIR.
+// Returns TMPDIR, or /tmp if TMPDIR is not set or too long, or if others could replace the private
+// folder in it.
 std::string last_parent() {
   const std::string temporary = path_in("TMPDIR");
   if (temporary.empty() || !is_short_enough(temporary)) return "/tmp";
@@ -104,13 +106,13 @@ std::string last_parent() {
   return is_out_of_others_reach(temporary) ? temporary : "/tmp";
 }
 
-// Whether the file system takes sockets. Some in which users have their homes do not.
+// Returns whether the file system supports sockets. Some file systems for home directories do not.
 bool takes_sockets(const PrivateFolder &folder) {
   const int at = folder.descriptor.get();
   return mknodat(at, "socket", S_IFSOCK | 0600, 0) == 0 && unlinkat(at, "socket", 0) == 0;
 }
 
-// Makes the folder in `parent`. Otherwise says why not.
+// Creates the private folder in `parent`. If that fails, returns nothing and sets `why`.
 std::optional<PrivateFolder> make_in(const std::string &parent, std::string *why) {
   if (*why = fault_of(parent); !why->empty()) return std::nullopt;
   std::string path = parent + kName;
@@ -124,14 +126,14 @@ std::optional<PrivateFolder> make_in(const std::string &parent, std::string *why
     *why = std::strerror(errno);
     return std::nullopt;
   }
-  // The rule, which held for the parent, must hold for what is at this path now.
+  // The rule that was checked for the parent must hold for what is at this path now.
   *why = is_our_own(its) ? fault_of(path) : "it does not belong to this user alone";
   if (!why->empty()) return std::nullopt;
   return PrivateFolder{std::move(path), std::move(descriptor)};
 }
 
 void remove_all_in(int folder) {
-  // A descriptor of its own, since reading moves it.
+  // Opens the folder again, because reading it moves the descriptor's position.
   const int reading = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *const listing = reading >= 0 ? fdopendir(reading) : nullptr;
   if (listing == nullptr) {

@@ -1,4 +1,4 @@
-// The folder of one `lanecrypt run`: its service's socket and its openssl.cnf.
+// The private folder of one `lanecrypt run`, with its service's socket and its openssl.cnf.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,21 +9,21 @@
 
 namespace lanecrypt::cli {
 
-// The descriptor stays with the folder that was made, whatever its path names later.
+// A folder that was created. The descriptor refers to it even if the path later names another one.
 struct PrivateFolder {
   std::string path;
   FileDescriptor descriptor;
 };
 
-// Makes a folder that only its user can enter: in /run if that is root, otherwise in
-// XDG_RUNTIME_DIR, in XDG_STATE_HOME or ~/.local/state, or, if there is none of these, in TMPDIR or
-// /tmp. Folders in which others could exchange ours are passed over. Throws Failure.
+// Creates a folder that only its user can enter: in /run for root, otherwise in XDG_RUNTIME_DIR, in
+// XDG_STATE_HOME or ~/.local/state, or, if none of these can be used, in TMPDIR or /tmp. Skips a
+// parent in which others could replace the folder. Throws Failure.
 PrivateFolder make_private_folder();
 
-// Removes all that is in the folder, and the folder itself if nobody else may write to its parent.
-// Otherwise, as in /tmp, it stays: processes that the program left behind go on to have its path in
-// OPENSSL_CONF, and another user could make it again. Follows no link.
-// `descriptor`: the folder's. `path`: the folder's, for its name in its parent.
+// Removes everything in the folder. Removes the folder too if nobody else may write to its parent.
+// Otherwise, as in /tmp, the folder stays: processes that the program left running still have its
+// path in OPENSSL_CONF, and another user could create it again. Follows no symbolic link.
+// `descriptor` and `path` are the folder's; `path` gives its name in its parent.
 void clear_private_folder(int descriptor, const std::string &path);
 
 }  // namespace lanecrypt::cli

@@ -22,10 +22,10 @@
 namespace lanecrypt::cli {
 namespace {
 
-// A driver may need long to start, but not for ever.
+// The most time for the service to start. A driver may need long.
 constexpr std::chrono::seconds kMostTimeToStart{120};
 
-// While it lives no signal interrupts this thread.
+// Blocks all signals of this thread while it exists.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -42,8 +42,8 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-// Starts the keeper as a child of nobody here: the program that this process becomes must not
-// find a child that it does not know.
+// Starts the keeper with a double fork, so that it is not a child of this process: the program that
+// this process executes must not find a child that it did not start.
 void start_keeper(const KeeperTask &task) {
   const pid_t between = fork();
   if (between < 0) throw_errno("cannot start a process", errno);
@@ -68,7 +68,7 @@ std::string log_of(const PrivateService &service) {
   return text;
 }
 
-// Whether a line came before the other end was closed.
+// Returns whether "ready\n" arrived before the other end was closed and within the time limit.
 bool reads_ready(int descriptor) {
   const auto end = std::chrono::steady_clock::now() + kMostTimeToStart;
   constexpr std::string_view kReady = "ready\n";
@@ -98,7 +98,7 @@ PrivateService start_private_service(const std::string &program,
   if (pipe2(ready, O_CLOEXEC) != 0) throw_errno("cannot start a service", errno);
   PrivateService service{{}, FileDescriptor(ready[0])};
   const FileDescriptor other(ready[1]);
-  // From here until there is a keeper, nobody would remove the folder.
+  // Until the keeper runs, nothing else would remove the folder if a signal ended this process.
   const SignalsBlocked signals;
   service.folder = make_private_folder();
   try {

@@ -22,13 +22,13 @@ namespace {
 
 constexpr std::chrono::milliseconds kBetweenLooks{100};
 
-// By proc(5): the third field is the state, and the twentieth the number of threads. The first
-// thread of a process may have ended (Z) before the others. The second field is the program's
-// name, which may have anything in it.
+// Returns whether the process of an open /proc/PID/stat has ended. By proc(5), the third field is
+// the state, and the twentieth the number of threads. The main thread may have ended (Z) before the
+// other threads. The second field, the program's name, may contain any character.
 bool has_ended(int stat) {
   char text[1024];
   const ssize_t bytes = pread(stat, text, sizeof text - 1, 0);
-  // Once somebody has waited for it there is nothing to read: ESRCH.
+  // After the process has been reaped, a read fails with ESRCH.
   if (bytes <= 0) return true;
   text[bytes] = '\0';
   const char *const name_end = std::strrchr(text, ')');

@@ -1,4 +1,4 @@
-// Tells a process that another has ended which is no child of its own.
+// Waits for the end of a process that is not a child.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,22 +7,22 @@
 
 namespace lanecrypt::cli {
 
-// A process by a descriptor, which stays that process's when its number is another's.
+// A process, identified by a descriptor, which stays valid if its process ID is reused.
 struct WatchedProcess {
-  // How its end is told: poll() of a pidfd tells. Where there is none (Linux before 5.3, and
-  // containers whose filter of seccomp does not know them), the process's file of /proc/PID/stat is
-  // read again and again.
+  // How to detect the end of the process: kPidfd polls a pidfd; kStat reads /proc/PID/stat
+  // repeatedly, where there are no pidfds (Linux before 5.3, and containers whose seccomp filter
+  // does not know them).
   enum class By { kPidfd, kStat };
 
   FileDescriptor descriptor;
   By by;
 
-  // This process. Throws Failure.
+  // Returns this process. Throws Failure.
   static WatchedProcess self();
 };
 
-// Returns once the process has ended, with all its threads. The caller may be a child of fork, and
-// the descriptor may have another number there.
+// Returns once the process has ended with all its threads. The caller may be a forked child in
+// which the descriptor has another number.
 void wait_for_end(int descriptor, WatchedProcess::By by);
 
 }  // namespace lanecrypt::cli

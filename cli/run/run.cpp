@@ -28,8 +28,8 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr char kHelp[] =
-    R"(Runs a program with the OpenSSL provider gpu and a service, lanecryptd, of its
-own. The service ends with the program. The exit status is the program's.
+    R"(Runs a program with the OpenSSL provider gpu and a private service (lanecryptd). The
+service stops when the program ends. The exit status is that of the program.
 
 Examples:
   lanecrypt run openssl speed -elapsed -seconds 3 -async_jobs 64 rsa2048
@@ -48,25 +48,26 @@ class Run : public Subcommand {
 
   void declare(CLI::App &app) override {
     app.description(kHelp);
-    // For the help alone: the program's words do not come to the parser.
-    app.add_option("PROGRAM", program_, "the program, and then its own arguments")
+    // Only for the help. The parser does not get the program's words.
+    app.add_option("PROGRAM", program_, "The program, followed by its own arguments.")
         ->option_text("[ARGUMENT...]");
-    app.add_option("--devices,--device", devices_,
-                   "which devices the service uses, as for enc; otherwise as LANECRYPT_DEVICES "
-                   "says, or every GPU")
+    app.add_option(
+           "--devices,--device", devices_,
+           "The service uses these devices, as for enc. The default is LANECRYPT_DEVICES, or "
+           "every GPU.")
         ->option_text("LIST");
     app.add_option("--verify", verify_,
-                   "how much of a device's output the service checks; otherwise sampled")
+                   "Sets how much of a device's output the service checks. The default is sampled.")
         ->option_text("V")
         ->check(CLI::IsMember({"off", "sampled", "full"}));
   }
 
   void run(std::vector<SecretBytes>) override { wanted_ = true; }
 
-  // Whether a program is to be run, and not the help shown.
+  // Whether to run a program. False if only the help was shown.
   bool wanted() const { return wanted_; }
 
-  // The service's own options.
+  // Returns the options for the service.
   std::vector<std::string> service_arguments() const {
     std::vector<std::string> words;
     for (const auto &[option, value] :
@@ -80,14 +81,14 @@ class Run : public Subcommand {
   bool wanted_ = false;
 };
 
-// Where the program begins: at the first word that is no option, or behind "--". The words
-// from there on are the program's own.
+// Returns the index in argv where the program begins: the first word that is not an option, or
+// "--". All words from there on belong to the program.
 int find_program(int argc, char **argv, const std::vector<OptionName> &options) {
   int at = 2;
   for (; at < argc && argv[at][0] == '-' && std::strcmp(argv[at], "--") != 0; ++at) {
     const std::string_view word = argv[at];
     const std::string_view name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
-    // Its value is the next word. (With "=" the name is not the whole word.)
+    // The option's value is the next word. With "=", `name` is not an option's whole name.
     if (std::any_of(options.begin(), options.end(), [&](const OptionName &option) {
           return option.takes_value && option.written == name;
         }))
@@ -124,12 +125,12 @@ void tell_of_devices(const std::string &socket) {
   }
 }
 
-// Has OpenSSL in the program find the service.
+// Sets OPENSSL_CONF, so that OpenSSL in the program uses the service.
 void set_environment(const PrivateService &service) {
   const std::string module = find_provider_module();
   if (module.empty())
     throw Failure(ExitCode::kFailed,
-                  "no gpu.so lies where it is built or installed (LANECRYPT_PROVIDER builds it)");
+                  "the provider gpu.so is not installed (LANECRYPT_PROVIDER builds it)");
   const Configuration configuration =
       make_configuration(usual_configuration(), {module, service.socket()});
   write_new_file(service.folder, "openssl.cnf", configuration.text);
@@ -138,8 +139,8 @@ void set_environment(const PrivateService &service) {
   if (setenv("OPENSSL_CONF", path.c_str(), 1) != 0) throw_errno("cannot set OPENSSL_CONF", errno);
 }
 
-// Does not return unless the program cannot be run. What it inherits is what this process did:
-// its number, its parent, its group, its descriptors, and the signals that it ignores.
+// Executes the program. Returns only by throwing Failure. The program inherits what this process
+// inherited: its process ID, parent, process group, descriptors, and ignored signals.
 void become(char **argv) {
   (void)std::fflush(nullptr);
   execvp(argv[0], argv);
@@ -175,7 +176,7 @@ int start_run(int argc, char **argv) {
   } catch (const Failure &failure) {
     code = fail(failure.code(), failure.what());
   }
-  // The codes below are the program's own.
+  // Lower exit codes belong to the program.
   const bool is_program = code == int(ExitCode::kNoProgram) || code == int(ExitCode::kCannotRun);
   return code == 0 || is_program ? code : int(ExitCode::kRunFailed);
 }

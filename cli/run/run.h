@@ -1,12 +1,12 @@
-// `lanecrypt run`: any program, with a service of its own.
+// `lanecrypt run`: runs any program with a private service.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 namespace lanecrypt::cli {
 
-// Starts a service and becomes the program that argv names from argv[2] on, behind options.
-// Gives an exit code if it does not come to that.
+// Starts a service and executes the program that argv names after the options, from argv[2] on.
+// Returns an exit code if that fails.
 int start_run(int argc, char **argv);
 
 }  // namespace lanecrypt::cli

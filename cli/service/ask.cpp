@@ -39,7 +39,7 @@ class Conversation {
     if (socket.size() >= sizeof address.sun_path)
       throw Failure(ExitCode::kUsage, fmt::format("the path {} is too long for a socket", socket));
     std::memcpy(address.sun_path, socket.data(), socket.size());
-    // A service that accepts nobody would have connect() wait.
+    // Limits the time of connect(), which blocks while a service accepts no connections.
     const timeval limit{kMostTime.count(), 0};
     (void)setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     if (connect(socket_.get(), reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0)
@@ -50,22 +50,24 @@ class Conversation {
   void send(service::Kind kind) {
     const Message message{service::header_of<Message>(kind)};
     const std::span<const uint8_t> piece = service::bytes_of(message);
-    // If the service has gone, receive() says why.
+    // If the service has closed the connection, receive() reports why.
     (void)service::send_packet(socket_.get(), {&piece, 1});
   }
 
-  // The next packet. It is valid until the next call. If there is none, `if_ended` says so.
+  // Returns the next packet, which is valid until the next call. Throws Failure if the service
+  // refuses, closes the connection or does not answer in time. `if_ended` is the message for a
+  // closed connection.
   std::span<const uint8_t> receive(const char *if_ended = "ended the conversation") {
     for (;;) {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - Clock::now());
       pollfd event{socket_.get(), POLLIN, 0};
       if (left.count() <= 0 || poll(&event, 1, int(left.count())) == 0)
         fail("did not answer within {} seconds", kMostTime.count());
-      // It takes no descriptors.
+      // Accepts no descriptors.
       errno = 0;
       service::Received received = service::receive_packet(socket_.get(), buffer_, false);
-      // A service that refuses somebody goes without reading what he says. The kernel tells that
-      // first, and then what the service said.
+      // A service that refuses a client closes the connection without reading what the client sent.
+      // The kernel reports that first (ECONNRESET), and then delivers what the service sent.
       if (received.transfer == service::Transfer::kClosed && errno == ECONNRESET)
         received = service::receive_packet(socket_.get(), buffer_, false);
       if (received.transfer == service::Transfer::kClosed) fail("{}", if_ended);

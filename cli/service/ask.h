@@ -1,4 +1,4 @@
-// Asks a service for what it tells of itself.
+// Asks a service for its state.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,12 +9,12 @@
 
 namespace lanecrypt::cli {
 
-// The socket of the machine's service, or of this user's own if only that is there.
+// Returns the path of the system service's socket, or of this user's service if only that exists.
 std::string usual_socket();
 
-// The JSON text that the service at this socket answers. Throws Failure: kNoService if nothing
-// listens there, kFailed if it does not let this user in, is silent for five seconds in all, or
-// does not keep to the protocol.
+// Returns the JSON text that the service at this socket answers. Throws Failure: kNoService if no
+// service listens there; kFailed if it does not admit this user, does not answer within five
+// seconds in total, or violates the protocol.
 std::string ask_for_statistics(const std::string &socket);
 
 inline ServiceState ask_service(const std::string &socket) {

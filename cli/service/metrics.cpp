@@ -13,7 +13,7 @@ namespace {
 
 using Labels = std::vector<std::pair<std::string_view, std::string>>;
 
-// In quotes, by OpenMetrics' rules. Control characters have no place in a label.
+// Returns a label value escaped as OpenMetrics requires, with control characters made printable.
 std::string escaped(const std::string &value) {
   std::string out;
   for (const char c : process::printable(value)) {
@@ -23,8 +23,8 @@ std::string escaped(const std::string &value) {
   return out;
 }
 
-// A bound as OpenMetrics writes a number with a fraction: the same bound must be the same text
-// everywhere.
+// Returns a bound in the form in which OpenMetrics writes a number with a fraction. The same bound
+// must have the same text everywhere.
 std::string bound_text(double bound) {
   const std::string text = fmt::format("{}", bound);
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
@@ -37,10 +37,11 @@ std::string in_braces(const Labels &labels) {
   return out.empty() ? out : out + "}";
 }
 
-// One family of metrics: what it is, and its samples. All of a family stand together.
+// One metric family: its metadata and its samples, which must be contiguous in the text.
 class Family {
  public:
-  // type: counter, gauge or histogram. unit: "" for counts. The name ends with the unit.
+  // `type` is counter, gauge or histogram. `unit` is "" for counts; otherwise the name ends with
+  // it.
   Family(std::string_view name, std::string_view type, std::string_view unit, std::string_view help)
       : name_(name), suffix_(type == "counter" ? "_total" : "") {
     text_ = fmt::format("# TYPE {} {}\n", name, type);

@@ -1,4 +1,4 @@
-// What `lanecrypt service` prints of a service's state.
+// The texts that `lanecrypt service` prints about a service's state.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,14 +10,14 @@
 
 namespace lanecrypt::cli {
 
-// One screen: since when, devices, clients. `now`: seconds since 1970.
+// Returns an overview: the start time, devices and clients. `now` is in seconds since 1970.
 std::string status_text(const ServiceState &state, const std::string &socket, int64_t now);
 
-// A table of the kinds of operations: how many, in which batches, and how long they took.
+// Returns a table by kind of operation: counts, batch sizes, and times.
 std::string stats_text(const ServiceState &state);
 
-// All numbers as OpenMetrics text, which Prometheus' own older format takes too: it ends with
-// "# EOF", and types that only OpenMetrics has do not occur. nullptr: no service is there.
+// Returns all numbers as OpenMetrics text that the older Prometheus format accepts too: it ends
+// with "# EOF" and uses no type that only OpenMetrics has. `state` is nullptr if no service runs.
 std::string metrics_text(const ServiceState *state);
 
 }  // namespace lanecrypt::cli

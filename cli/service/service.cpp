@@ -21,16 +21,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What all of them do: ask the service at --socket.
+// Base class of the subcommands, which all query the service at --socket.
 class Question : public Subcommand {
  public:
   std::vector<OptionName> option_names() const override {
     return {{"socket", "socket", true}, {"json", "json"}, {"help", "help"}, {"h", "help"}};
   }
   void declare(CLI::App &app) override {
-    app.add_option("--socket", socket_,
-                   "the service's socket; otherwise /run/lanecrypt/socket, or "
-                   "$XDG_RUNTIME_DIR/lanecrypt/socket if only that is there")
+    app.add_option(
+           "--socket", socket_,
+           "Connects to the service at this socket. The default is /run/lanecrypt/socket, or "
+           "$XDG_RUNTIME_DIR/lanecrypt/socket if only that exists.")
         ->option_text("PATH");
   }
 
@@ -40,7 +41,7 @@ class Question : public Subcommand {
   std::string socket() const { return socket_.value_or(usual_socket()); }
   void end_with(ExitCode code) { code_ = int(code); }
 
-  // The service's own text, which is known to be of the right form, with `more` before it.
+  // Prints the service's JSON text, which has been checked, with `more` before it.
   static void print_json(const std::string &text, Json more) {
     more.update(Json::parse(text));
     fmt::print("{}\n", more.dump(2));
@@ -55,10 +56,10 @@ class Status : public Question {
  public:
   void declare(CLI::App &app) override {
     app.description(
-        "Says whether a service is there, since when, with which devices and clients. The exit\n"
-        "status is 5 if there is none, and 4 if it has no usable device.");
+        "Prints whether a service runs, since when, and its devices and clients. The exit status\n"
+        "is 5 if no service runs, and 4 if it has no usable device.");
     Question::declare(app);
-    app.add_flag("--json", json_, "print JSON");
+    app.add_flag("--json", json_, "Prints JSON.");
   }
 
   void run(std::vector<SecretBytes>) override {
@@ -89,7 +90,7 @@ class Stats : public Question {
         "Prints how many operations of each kind the service has done, in which batches, and how\n"
         "long they took.");
     Question::declare(app);
-    app.add_flag("--json", json_, "print JSON, with the histograms");
+    app.add_flag("--json", json_, "Prints JSON with the histograms.");
   }
 
   void run(std::vector<SecretBytes>) override {
@@ -109,8 +110,8 @@ class Metrics : public Question {
  public:
   void declare(CLI::App &app) override {
     app.description(
-        "Prints all numbers as OpenMetrics text, for Prometheus: by the textfile collector of\n"
-        "node_exporter. If no service is there, lanecrypt_service_up is 0.");
+        "Prints all numbers as OpenMetrics text for Prometheus, for the textfile collector of\n"
+        "node_exporter. If no service runs, lanecrypt_service_up is 0.");
     Question::declare(app);
   }
 
@@ -120,7 +121,7 @@ class Metrics : public Question {
       fmt::print("{}", metrics_text(&state));
     } catch (const Failure &failure) {
       if (failure.code() != ExitCode::kNoService) throw;
-      // That is an answer too: whoever collects it wants to know.
+      // No service is also a result, which the collector must see.
       complain(failure.what());
       fmt::print("{}", metrics_text(nullptr));
     }
@@ -140,9 +141,10 @@ struct Entry {
   int (*start)(const char *name, int argc, char **argv);
 };
 constexpr Entry kEntries[] = {
-    {"status", "whether it is there, since when, its devices and clients", ask<Status>},
-    {"stats", "operations by kind: counts, batches, times", ask<Stats>},
-    {"metrics", "all numbers, for Prometheus", ask<Metrics>},
+    {"status", "Prints whether the service runs, since when, and its devices and clients.",
+     ask<Status>},
+    {"stats", "Prints counts, batches and times by kind of operation.", ask<Stats>},
+    {"metrics", "Prints all numbers for Prometheus.", ask<Metrics>},
 };
 
 }  // namespace
@@ -152,7 +154,7 @@ int start_service(int argc, char **argv) {
   for (const Entry &entry : kEntries)
     if (word == entry.name) return entry.start(entry.name, argc, argv);
   std::string usage =
-      "Asks the service lanecryptd what it does.\n\nExamples:\n  lanecrypt service status\n"
+      "Prints the state of the service lanecryptd.\n\nExamples:\n  lanecrypt service status\n"
       "  lanecrypt service metrics > lanecrypt.prom\n\n"
       "Usage: lanecrypt service WHAT [OPTIONS]; WHAT is one of\n";
   for (const Entry &entry : kEntries)

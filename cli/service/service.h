@@ -1,11 +1,11 @@
-// `lanecrypt service`: what a service that runs tells of itself.
+// `lanecrypt service`: prints the state of a running service.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 namespace lanecrypt::cli {
 
-// argv[2] says what is wanted. Gives the exit code.
+// Runs the subcommand that argv[2] names. Returns the exit code.
 int start_service(int argc, char **argv);
 
 }  // namespace lanecrypt::cli

@@ -14,9 +14,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The text has no deeper levels than these.
+// The greatest nesting depth that is accepted.
 constexpr int kMostDepth = 8;
-// No list is longer.
+// The greatest length of a list that is accepted.
 constexpr size_t kMostEntries = 100'000;
 
 [[noreturn]] void is_wrong(const std::string &what) {
@@ -48,7 +48,7 @@ void take(const Json &object, const char *name, std::string &value) {
   value = json.get<std::string>();
 }
 
-// null: not known.
+// Leaves `value` empty for null, which means unknown.
 template <typename Value>
 void take(const Json &object, const char *name, std::optional<Value> &value) {
   if (part(object, name).is_null()) return;
@@ -98,7 +98,7 @@ void take(const Json &object, const char *name, Histogram &histogram) {
     is_wrong(fmt::format("a '{}' that does not ascend", name));
 }
 
-// Names are also printed, and become labels of metrics.
+// Rejects names with unexpected characters, because they are printed and become labels of metrics.
 void check_name(const std::string &name) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789-_";
   if (name.empty() || name.find_first_not_of(kLetters) != std::string::npos)
@@ -169,7 +169,7 @@ std::optional<double> Histogram::quantile(double share) const {
   uint64_t below = 0;
   for (const Bucket &bucket : buckets) {
     if (double(bucket.count) >= rank && bucket.count > below) {
-      // As if the values of a bucket were spread evenly.
+      // Assumes that the values of a bucket are spread evenly.
       const double part_of_bucket = (rank - double(below)) / double(bucket.count - below);
       return below_bound + (bucket.bound - below_bound) * part_of_bucket;
     }

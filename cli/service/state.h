@@ -1,4 +1,4 @@
-// What a service tells of itself: the answer to kStatistics, read.
+// The state of a service, parsed from its answer to kStatistics.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,15 +14,15 @@ namespace lanecrypt::cli {
 
 struct Histogram {
   struct Bucket {
-    double bound = 0;    // of values up to this
-    uint64_t count = 0;  // so many, those of smaller bounds included
+    double bound = 0;    // upper bound of the values
+    uint64_t count = 0;  // number of values up to `bound`, including those of smaller bounds
   };
   std::vector<Bucket> buckets;
-  uint64_t count = 0;  // of all, also beyond the last bound
+  uint64_t count = 0;  // number of all values, including those beyond the last bound
   double sum = 0;
 
-  // The value that this share of all does not exceed, as far as the buckets tell. Nothing if
-  // there is none, or if it lies beyond the last bound.
+  // Returns the value that the fraction `share` of all values does not exceed, estimated from the
+  // buckets. Nothing if there are no values, or if it is beyond the last bound.
   std::optional<double> quantile(double share) const;
 };
 
@@ -30,7 +30,7 @@ struct Histogram {
 struct KindState {
   std::string kind;
   uint64_t done = 0;
-  std::map<std::string, uint64_t> outcomes;  // of what was not done, by the reason
+  std::map<std::string, uint64_t> outcomes;  // number of operations that were not done, by reason
   double batches = 0;
   Histogram batch_operations, queue_seconds, device_seconds, service_seconds;
 
@@ -44,8 +44,8 @@ struct DeviceState {
   std::optional<double> temperature_celsius;
   uint64_t launches = 0, failures = 0, operations = 0;
 
-  // What it is to the service, which does RSA alone: a device whose ciphers nobody has tried
-  // does RSA all the same.
+  // The device's state for the service, which runs only RSA: a device whose ciphers have not been
+  // tested can run RSA nevertheless.
   const std::string &service_state() const { return is_gone() ? state : rsa_state; }
   bool is_usable() const { return service_state() == "ready"; }
 
@@ -62,17 +62,17 @@ struct ServiceState {
   uint64_t pid = 0;
   double uptime_seconds = 0;
   uint64_t clients = 0, clients_total = 0, clients_refused_total = 0;
-  std::optional<uint64_t> keys_at_fault_total;  // a service of an earlier release does not tell
+  std::optional<uint64_t> keys_at_fault_total;  // not reported by earlier releases
   uint64_t keys = 0, channels = 0, operations_waiting = 0, operations_under_way = 0;
   std::vector<KindState> kinds;
   std::vector<DeviceState> devices;
-  std::vector<UserState> users;  // told to root and to the service's own user alone
+  std::vector<UserState> users;  // reported only to root and to the service's own user
 
   bool has_usable_device() const;
 };
 
-// Reads a text of whatever the service is. Throws Failure (kFailed) where a part is missing or
-// of another form.
+// Parses the JSON text of a service. The text is not trusted: throws Failure (kFailed) if a part is
+// missing or malformed.
 ServiceState parse_state(std::string_view text);
 
 }  // namespace lanecrypt::cli

@@ -21,7 +21,8 @@ std::string time_text(double seconds) {
 
 std::string count_text(double count) { return fmt::format("{:.0f}", count); }
 
-// The median and the 99th percentile. What lies beyond the last bound has no upper one.
+// Returns the median and the 99th percentile. A value beyond the last bound is printed as ">
+// bound".
 std::string spread(const Histogram &histogram, std::string (*text)(double)) {
   if (histogram.count == 0) return "-";
   std::string out;

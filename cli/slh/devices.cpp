@@ -14,13 +14,14 @@ void SlhDevices::add_names(std::vector<OptionName> &names) {
 void SlhDevices::declare(CLI::App &app) {
   list_option_ =
       app.add_option("--devices,--device", list_,
-                     "on which devices; otherwise as LANECRYPT_DEVICES says, or every GPU")
+                     "Uses these devices. The default is LANECRYPT_DEVICES, or every GPU.")
           ->option_text("LIST");
-  app.add_flag("--require-gpu", require_, "fail rather than work on the CPU");
+  app.add_flag("--require-gpu", require_,
+               "Fails if no device can be used, instead of using the CPU.");
 }
 
 void SlhDevices::add_service_name(std::vector<OptionName> &names) {
-  // Its value may only follow '='.
+  // Its value must follow '='.
   names.push_back({"service", "service"});
   names.push_back({"service-owner", "service-owner", true});
 }
@@ -28,10 +29,10 @@ void SlhDevices::add_service_name(std::vector<OptionName> &names) {
 void SlhDevices::declare_service(CLI::App &app) {
   CLI::Option *const service =
       app.add_flag("--service{auto}", service_,
-                   "by lanecryptd: the usual one, or with --service=PATH the one at that socket");
+                   "Uses the service lanecryptd; with --service=PATH, the one at that socket.");
   service->excludes(list_option_);
   app.add_option("--service-owner", service_owner_,
-                 "whose socket may be used, beside root's and this user's")
+                 "Accepts a socket of this user too, besides those of root and the current user.")
       ->option_text("USER")
       ->needs(service);
 }
@@ -45,12 +46,12 @@ Context SlhDevices::open() const {
     options.service = service_->c_str();
     options.service_owner = service_owner_ ? service_owner_->c_str() : nullptr;
     options.devices = "none";
-    // Whoever listens at a path that was named signs what he likes. To verify takes a core a small
-    // part of what it takes to sign.
+    // Checks every signature: the service at a path that the user named may not be trustworthy.
+    // Verifying takes a core a small part of the time of signing.
     options.verify = LC_VERIFY_FULL;
   }
   Context context(options);
-  // If a device that was named is not here, that is an error, not a reason to use the CPU.
+  // A device that the user named must exist. The CPU is not used instead.
   if (!service_) (void)context.device_count();
   return context;
 }

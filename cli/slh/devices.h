@@ -1,5 +1,5 @@
-// On which devices a run of `lanecrypt slh-dsa` works, or by which service: the options for it, and
-// what it says of that in the end.
+// The options of `lanecrypt slh-dsa` that choose the devices or the service, and the report of what
+// was used.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,14 +16,15 @@ namespace lanecrypt::cli {
 
 class SlhDevices {
  public:
-  // Adds the names of its options.
+  // Adds the names of these options.
   static void add_names(std::vector<OptionName> &names);
   void declare(CLI::App &app);
-  // The same for what the service does too. After declare().
+  // Do the same for the options of the service, if it supports the subcommand. Call declare()
+  // first.
   static void add_service_name(std::vector<OptionName> &names);
   void declare_service(CLI::App &app);
   bool is_served() const { return service_.has_value(); }
-  // Throws Error.
+  // Opens the context. Throws Error.
   Context open() const;
 
  private:
@@ -32,7 +33,7 @@ class SlhDevices {
   bool require_ = false;
 };
 
-// "the CPU", or the device that did the most.
+// Returns the device with the most operations, or "the CPU".
 std::string who_worked(const Context &context);
 
 }  // namespace lanecrypt::cli

@@ -1,4 +1,5 @@
-// `lanecrypt slh-dsa keygen`: a key of SLH-DSA, or many, each in a file of its own.
+// `lanecrypt slh-dsa keygen` and `public`: generates one SLH-DSA key, or many, each in its own
+// file, and writes public keys.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -26,14 +27,15 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr char kKeygenHelp[] =
-    R"(Makes keys of SLH-DSA (FIPS 205, algorithm 21), as PKCS#8 and PEM: one, on standard output or
-in a file, or with --count many, each in a file of its own, key-00000001.pem and so on. Only
-their owner can read the files. Keys that are in the folder already are kept: a run that was
-broken off goes on where it was.
+    R"(Makes SLH-DSA keys (FIPS 205, algorithm 21) as PKCS#8 in PEM. Makes one key, on standard output
+or in a file, or with --count many, each in its own file: key-00000001.pem and so on. Only the
+owner can read the files. Existing keys in the folder are kept, so an interrupted run can be
+continued with the same command.
 
-The sets of SP 800-230, whose names end with 24, are a draft: the final text may have others. A
-device must make their keys, one a run. Beside the key --state gets the signer's state, which
-slh-dsa sign needs: keep it with the key, on one machine alone, and restore neither from a copy.
+The parameter sets of SP 800-230, whose names end with 24, are a draft: the final standard may
+differ. Their keys must be made on a device, one per run. --state gets the signer's state, which
+slh-dsa sign needs. Keep the state with the key, on only one machine, and never restore either
+from a copy.
 
 Examples:
   lanecrypt slh-dsa keygen --out key.pem SHA2-128s
@@ -42,14 +44,14 @@ Examples:
 )";
 
 constexpr char kPublicHelp[] =
-    R"(Writes the public key of a private one (RFC 9909), as PEM.
+    R"(Writes the public key of a private key (RFC 9909) as PEM.
 
 Example:
   lanecrypt slh-dsa public --key key.pem --out public.pem
 )";
 
 constexpr uint64_t kMostKeys = 99999999;
-// So many keys are in memory at once.
+// The most keys in memory at once.
 constexpr uint64_t kKeysAtOnce = 4096;
 
 class Keygen : public Subcommand {
@@ -73,24 +75,27 @@ class Keygen : public Subcommand {
         ->option_text("SET")
         ->required();
     CLI::Option *const file =
-        app.add_option("--out", file_, "where the key goes; otherwise standard output")
+        app.add_option("--out", file_,
+                       "Writes the key to this file. The default is standard output.")
             ->option_text("F");
     CLI::Option *const count =
-        app.add_option("--count", count_, "how many keys the folder is to have")
+        app.add_option("--count", count_, "Fills the folder up to this number of keys.")
             ->option_text("N")
             ->excludes(file);
     CLI::Option *const folder =
-        app.add_option("--out-dir", folder_, "the folder of the keys; made where it is not there")
+        app.add_option("--out-dir", folder_,
+                       "Writes the keys to this folder, which is created if necessary.")
             ->option_text("D")
             ->excludes(file)
             ->needs(count);
     count->needs(folder);
-    app.add_option("--state", state_,
-                   "of a set of the draft SP 800-230, where the signer's state goes")
+    app.add_option(
+           "--state", state_,
+           "Writes the signer's state to this file, for a parameter set of the draft SP 800-230.")
         ->option_text("F")
         ->excludes(count);
     devices_.declare(app);
-    app.add_flag("--quiet", quiet_, "no report");
+    app.add_flag("--quiet", quiet_, "Prints no report.");
   }
 
   void run(std::vector<SecretBytes>) override {
@@ -116,8 +121,9 @@ class Keygen : public Subcommand {
   }
 
  private:
-  // `write` gets the text of each, in order from number 0.
   using Write = std::function<void(uint64_t number, const SecretBytes &text)>;
+  // Generates `count` keys (FIPS 205, Algorithm 21, slh_keygen) and passes the PEM text of each to
+  // `write`, in order from number 0.
   void make(const Context &context, uint64_t count, const Write &write) const {
     const size_t key_bytes = 4 * lc_slh_dsa_hash_bytes(set_);
     for (uint64_t first = 0; first < count; first += kKeysAtOnce) {
@@ -137,7 +143,7 @@ class Keygen : public Subcommand {
 
   void make_one() const {
     Output output(file_, Output::Readers::kOwner);
-    // Made before any thread is started.
+    // The watch blocks signals in all later threads, so it is created before them.
     const InterruptWatch watch([&] { output.discard(); });
     const Context context = devices_.open();
     output.create();
@@ -147,12 +153,13 @@ class Keygen : public Subcommand {
     output.commit(true);
   }
 
-  // A key of a draft's set. Its state is there before it: without one it could sign nothing.
+  // Makes a key of a draft parameter set. Writes its state before it, because the key can sign
+  // nothing without a state.
   void make_with_state() const {
-    // Before the work of making the key.
+    // Checks the path before the expensive generation of the key.
     SignerState::check_place(*state_);
     Output output(file_, Output::Readers::kOwner);
-    // Made before any thread is started.
+    // The watch blocks signals in all later threads, so it is created before them.
     const InterruptWatch watch([&] { output.discard(); });
     const Context context = devices_.open();
     SlhKeyFile key;
@@ -197,7 +204,7 @@ class Keygen : public Subcommand {
     fmt::print("{}\n", report);
   }
 
-  // What is wrong with a file that is there, or "".
+  // Returns what is wrong with an existing file, or "".
   std::string look_at(const SecretBytes &text) const {
     SlhKeyFile key;
     if (std::string wrong = parse_slh_key(text, &key); !wrong.empty()) return wrong;
@@ -214,7 +221,7 @@ class Keygen : public Subcommand {
   bool quiet_ = false;
 };
 
-// As `openssl pkey -pubout`, for those who have no OpenSSL 3.5.
+// Does the same as `openssl pkey -pubout`, for users without OpenSSL 3.5.
 class Public : public Subcommand {
  public:
   std::vector<OptionName> option_names() const override {
@@ -224,7 +231,8 @@ class Public : public Subcommand {
   void declare(CLI::App &app) override {
     app.description(kPublicHelp);
     app.add_option("--key", key_, "the key")->option_text("F")->required();
-    app.add_option("--out", file_, "where the public key goes; otherwise standard output")
+    app.add_option("--out", file_,
+                   "Writes the public key to this file. The default is standard output.")
         ->option_text("F");
   }
 

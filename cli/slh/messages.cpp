@@ -17,7 +17,7 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr size_t kMostContextBytes = 255;
-// So many bytes of messages and signatures are in memory at once, beside those of one file.
+// A batch ends once its messages and signatures have this many bytes in memory.
 constexpr uint64_t kBytesAtOnce = 256 << 20;
 
 }  // namespace
@@ -39,15 +39,17 @@ void SlhMessages::declare(CLI::App &app, const std::string &key_help,
   app.add_option(std::string("--") + signature_option_, signature_, signature_help)
       ->option_text("F");
   CLI::Option *const context =
-      app.add_option("--context", context_text_, "the context string, at most 255 bytes")
+      app.add_option("--context", context_text_, "Sets the context string, of at most 255 bytes.")
           ->option_text("TEXT");
-  app.add_option("--context-hex", context_hex_, "the same in hexadecimal")
+  app.add_option("--context-hex", context_hex_, "Sets the context string, in hexadecimal.")
       ->option_text("HEX")
       ->excludes(context);
-  app.add_option("--pre-hash", hash_name_,
-                 "the signature is of the file's digest by this hash: " + pre_hash_names())
+  app.add_option(
+         "--pre-hash", hash_name_,
+         "Signs or verifies the file's digest with this hash (HashSLH-DSA): " + pre_hash_names())
       ->option_text("HASH");
-  app.add_option("file", names_, "the files; otherwise standard input")->option_text("FILE ...");
+  app.add_option("file", names_, "The files. The default is standard input.")
+      ->option_text("FILE ...");
 }
 
 void SlhMessages::look_at_options() {
@@ -95,8 +97,8 @@ void SlhMessages::prepare_to_sign(const std::optional<std::string> &state) {
   take_key(file);
 }
 
-// No signature may take the place of a file that the run reads: of the key, which would be lost, of
-// what counts its signatures, or of another message, also one whose name ends in .sig.
+// Throws Failure if a signature would replace a file that the run reads: the key, which would be
+// lost, the state, or a message, including one whose name ends in .sig.
 void SlhMessages::keep_what_is_read(const std::optional<std::string> &state) const {
   using Place = std::pair<dev_t, ino_t>;
   const auto place_of = [](const std::string &path) -> std::optional<Place> {
@@ -149,7 +151,8 @@ SignedFile SlhMessages::file_of(const std::string &name) const {
 }
 
 lc_result SlhMessages::sign(const Context &context, bool is_deterministic, const Done &done) {
-  // What a run that dies has counted is lost, and never signed again.
+  // Counts first. If the run is interrupted, the signatures that it counted are lost and never
+  // made.
   if (state_) state_->add(names_.size());
   lc_slh_dsa_job job = slh_dsa_job(LC_SLH_DSA_SIGN, nullptr, 0);
   job.deterministic = is_deterministic ? 1 : 0;
@@ -161,7 +164,7 @@ lc_result SlhMessages::sign(const Context &context, bool is_deterministic, const
 void SlhMessages::verify(const Context &context, const Done &done) const {
   const auto read_signature = [&](SignedFile &file) {
     Input input(file.signature_name);
-    // One byte more than it must have, so that a longer one is wrong.
+    // Reads one byte more than the right length, so that a longer signature is wrong.
     file.signature.resize(lc_slh_dsa_signature_bytes(set_) + 1);
     file.signature.resize(input.read(file.signature));
   };

@@ -1,4 +1,4 @@
-// The files that `lanecrypt slh-dsa` signs or verifies: the options that both have, and the
+// Signs or verifies files for `lanecrypt slh-dsa`: the options that both subcommands have, and the
 // library's jobs over many files.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -22,28 +22,28 @@ namespace lanecrypt::cli {
 // A file and its signature.
 struct SignedFile {
   std::string name;            // "-" is standard input
-  std::string signature_name;  // to sign, "-" is standard output
+  std::string signature_name;  // for signing, "-" is standard output
   std::optional<Message> message;
   std::vector<uint8_t> signature;
-  bool is_right = false;  // once it is verified
+  bool is_right = false;  // set by verify()
 };
 
 class SlhMessages {
  public:
-  // signature_option: what the option is called that names the signature of one file.
+  // `signature_option` is the name of the option that names the signature of one file.
   explicit SlhMessages(const char *signature_option) : signature_option_(signature_option) {}
   std::vector<OptionName> option_names() const;
   void declare(CLI::App &app, const std::string &key_help, const std::string &signature_help);
-  // Look at what declare() was told, and read the key. state: the file of the signer's state, which
-  // a key of a draft's set needs to sign, and no other has. Throw Failure.
+  // Check the parsed options and read the key. `state` is the path of the signer's state, which a
+  // key of a draft parameter set needs for signing, and no other key has. Throw Failure.
   void prepare_to_verify();
   void prepare_to_sign(const std::optional<std::string> &state);
 
   lc_slh_dsa_set set() const { return set_; }
   size_t file_count() const { return names_.size(); }
-  // Reads the files, signs or verifies as many at once as may be in memory, and gives each to
-  // `done`, in order. sign() returns who made how many. Throws Failure, Error, and what `done`
-  // throws.
+  // Read the files in batches that fit into memory, sign or verify each batch, and pass each file
+  // to `done`, in order. sign() returns how many signatures the service and the CPU made. Throw
+  // Failure, Error, and what `done` throws.
   lc_result sign(const Context &context, bool is_deterministic,
                  const std::function<void(const SignedFile &)> &done);
   void verify(const Context &context, const std::function<void(const SignedFile &)> &done) const;

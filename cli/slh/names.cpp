@@ -28,7 +28,7 @@ constexpr PreHash kPreHashes[] = {
     {"shake128", LC_PRE_HASH_SHAKE_128},      {"shake256", LC_PRE_HASH_SHAKE_256},
 };
 
-// The sets of FIPS 205, and then those of the draft.
+// Returns the parameter sets of FIPS 205, and then those of the draft.
 std::vector<lc_slh_dsa_set> all_sets() {
   std::vector<lc_slh_dsa_set> sets;
   for (int number = 0; number <= LC_SLH_DSA_SHAKE_256_24; number++)
@@ -37,7 +37,7 @@ std::vector<lc_slh_dsa_set> all_sets() {
   return sets;
 }
 
-// The name of a set, after its family.
+// Returns the name of a set without the prefix "SLH-DSA-".
 const char *short_name(lc_slh_dsa_set set) { return lc_slh_dsa_name(set) + kFamily.size(); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What users call the parameter sets of SLH-DSA and the hashes of pre-hash signatures.
+// The names of SLH-DSA parameter sets and of the hashes of pre-hash signatures on the command line.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,12 +9,14 @@
 
 namespace lanecrypt::cli {
 
-// "SHA2-128s" or "SLH-DSA-SHA2-128s", in upper or lower case. Throws Failure (kUsage).
+// Finds a set by a name such as "SHA2-128s" or "SLH-DSA-SHA2-128s", in upper or lower case. Throws
+// Failure (kUsage).
 lc_slh_dsa_set find_slh_set(const std::string &name);
-// All short names, in a row.
+// Returns all short names in one text.
 std::string slh_set_names();
 
-// "sha256", "sha3-512", "shake128" ... as openssl dgst has them. Throws Failure (kUsage).
+// Finds a hash by its name in openssl dgst, such as "sha256", "sha3-512" or "shake128". Throws
+// Failure (kUsage).
 lc_pre_hash find_pre_hash(const std::string &name);
 std::string pre_hash_names();
 

@@ -1,4 +1,4 @@
-// `lanecrypt slh-dsa sign`: a signature beside each file.
+// `lanecrypt slh-dsa sign`: writes a signature file next to each file.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -21,13 +21,13 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr char kSignHelp[] =
-    R"(Signs files by SLH-DSA (FIPS 205, algorithms 22 and 23), many in one batch. The signature of
+    R"(Signs files with SLH-DSA (FIPS 205, algorithms 22 and 23), many in one batch. The signature of
 FILE goes to FILE.sig, that of standard input to standard output. It is verified before it is
-written. A signature is hedged by fresh random numbers, unless --deterministic is given.
+written. Signatures are hedged with fresh random numbers, unless --deterministic is given.
 
-A key of a set of SP 800-230, which is a draft, may make 2^24 signatures. It needs --state, the
-file that keygen wrote beside it: it counts a signature before it is made, and has the upper levels
-of the key's tree. A device must make the signature.
+A key of a parameter set of the draft SP 800-230 may make at most 2^24 signatures. It needs
+--state, the file that keygen wrote with the key: each signature is counted there before it is
+made, and it contains the upper levels of the key's tree. The signature must be made on a device.
 
 Examples:
   lanecrypt slh-dsa sign --key key.pem *.tar
@@ -37,7 +37,7 @@ Examples:
   lanecrypt slh-dsa sign --key key.pem --service *.tar
 )";
 
-// The output that is being written, which a signal discards.
+// The output that is being written. The thread of InterruptWatch can discard it.
 class CurrentOutput {
  public:
   void write(const SignedFile &file) {
@@ -72,23 +72,24 @@ class Sign : public Subcommand {
 
   void declare(CLI::App &app) override {
     app.description(kSignHelp);
-    messages_.declare(app, "the private key", "where the signature of one file goes");
-    app.add_flag("--deterministic", is_deterministic_, "the same signature each time");
+    messages_.declare(app, "the private key", "Writes the signature of one file to this file.");
+    app.add_flag("--deterministic", is_deterministic_, "Makes the same signature each time.");
     app.add_option("--state", state_,
-                   "of a key of the draft SP 800-230, its state, which counts signatures")
+                   "Uses this state, which counts signatures, for a key of the draft SP 800-230.")
         ->option_text("F");
     devices_.declare(app);
     devices_.declare_service(app);
-    app.add_flag("--quiet", quiet_, "no report");
+    app.add_flag("--quiet", quiet_, "Prints no report.");
   }
 
   void run(std::vector<SecretBytes>) override {
     messages_.prepare_to_sign(state_);
     if (devices_.is_served() && is_draft_slh_set(messages_.set()))
-      throw Failure(ExitCode::kUsage, fmt::format("no --service signs by {}, of a draft",
-                                                  lc_slh_dsa_name(messages_.set())));
+      throw Failure(ExitCode::kUsage,
+                    fmt::format("no --service signs with {}, a parameter set of a draft",
+                                lc_slh_dsa_name(messages_.set())));
     CurrentOutput output;
-    // Made before any thread is started.
+    // The watch blocks signals in all later threads, so it is created before them.
     const InterruptWatch watch([&] { output.discard(); });
     try {
       const Context context = devices_.open();

@@ -24,10 +24,10 @@ struct Entry {
   int (*start)(const char *name, int argc, char **argv);
 };
 constexpr Entry kEntries[] = {
-    {"keygen", "make keys, one or many", start<make_slh_keygen>},
-    {"public", "write the public key of a private one", start<make_slh_public>},
-    {"sign", "sign files", start<make_slh_sign>},
-    {"verify", "verify the signatures of files", start<make_slh_verify>},
+    {"keygen", "Makes one or many keys.", start<make_slh_keygen>},
+    {"public", "Writes the public key of a private key.", start<make_slh_public>},
+    {"sign", "Signs files.", start<make_slh_sign>},
+    {"verify", "Verifies the signatures of files.", start<make_slh_verify>},
 };
 
 }  // namespace
@@ -37,8 +37,8 @@ int start_slh_dsa(int argc, char **argv) {
   for (const Entry &entry : kEntries)
     if (word == entry.name) return entry.start(entry.name, argc, argv);
   std::string usage =
-      "Makes keys and signatures of SLH-DSA (FIPS 205), and verifies signatures. openssl takes\n"
-      "them from 3.5 on.\n\nExamples:\n"
+      "Makes SLH-DSA keys (FIPS 205), signs files, and verifies signatures. openssl supports\n"
+      "these keys and signatures from version 3.5 on.\n\nExamples:\n"
       "  lanecrypt slh-dsa keygen --out key.pem SHA2-128s\n"
       "  lanecrypt slh-dsa public --key key.pem --out public.pem\n"
       "  lanecrypt slh-dsa sign --key key.pem *.tar\n"

@@ -1,4 +1,4 @@
-// `lanecrypt slh-dsa`: keys and signatures of SLH-DSA (FIPS 205) as files.
+// `lanecrypt slh-dsa`: makes SLH-DSA keys (FIPS 205), and signs and verifies files.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace lanecrypt::cli {
 
-// argv[2] says what is wanted. Gives the exit code.
+// Runs the subcommand that argv[2] names. Returns the exit code.
 int start_slh_dsa(int argc, char **argv);
 
 std::unique_ptr<Subcommand> make_slh_keygen();

@@ -1,4 +1,4 @@
-// `lanecrypt slh-dsa verify`: whether the signature beside each file is right.
+// `lanecrypt slh-dsa verify`: checks the signature of each file.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -17,9 +17,9 @@ namespace lanecrypt::cli {
 namespace {
 
 constexpr char kVerifyHelp[] =
-    R"(Verifies signatures of files by SLH-DSA (FIPS 205, algorithms 24 and 25), many in one batch. The
-signature of FILE is in FILE.sig, or where --signature says. The context string and the hash
-must be those that signed. If a signature is wrong, the exit status is 3.
+    R"(Verifies SLH-DSA signatures of files (FIPS 205, algorithms 24 and 25), many in one batch. The
+signature of FILE is read from FILE.sig, or from the file that --signature names. The context
+string and the hash must be those of the signature. If a signature is wrong, the exit status is 3.
 
 Examples:
   lanecrypt slh-dsa verify --key public.pem *.tar
@@ -36,9 +36,10 @@ class Verify : public Subcommand {
 
   void declare(CLI::App &app) override {
     app.description(kVerifyHelp);
-    messages_.declare(app, "the public key, or the private one", "the signature of one file");
+    messages_.declare(app, "the public key, or the private one",
+                      "Reads the signature of one file from this file.");
     devices_.declare(app);
-    app.add_flag("--quiet", quiet_, "name only the files whose signatures are wrong");
+    app.add_flag("--quiet", quiet_, "Prints only the files whose signatures are wrong.");
   }
 
   void run(std::vector<SecretBytes>) override {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What dev/clients has Ruby do, with its library openssl. Usage: encrypt.rb FOLDER
+# The Ruby program of dev/clients, with its library openssl. Usage: encrypt.rb FOLDER
 
 require "openssl"
 

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.distributed.checkpoint that writes ciphertext: every tensor is encrypted where it lies, and
-`.metadata` too.
+"""Encrypted checkpoints with torch.distributed.checkpoint: every tensor is encrypted on its device,
+and `.metadata` is encrypted too.
 
     python3 checkpoint.py [FOLDER]
 
-Two things look like the way and are not. StreamTransformExtension sees tensors only after they came
-to the CPU as plaintext, and none of them at all where the writer serializes as safetensors: an
-extension that encrypts would let plaintext through, and say nothing. And `.metadata` is a pickle:
-whoever can change it runs code in the job that loads it, so it must be authenticated first.
+Two simpler approaches do not work. StreamTransformExtension sees tensors only after they have been
+copied to the CPU as plaintext, and none of them if the writer serializes as safetensors: an
+extension that encrypts would then write plaintext without an error. And `.metadata` is a pickle:
+anyone who can change it runs code in the job that loads it, so it must be authenticated first.
 
-One key serves for all checkpoints of all ranks. Random nonces under it would be good for 2^32 pieces
-(SP 800-38D, 8.3), which thousands of ranks write in some weeks. So each file has a key of its own,
-derived from that key and a random salt, and numbers its pieces.
+One key serves all checkpoints of all ranks. Random nonces under that key would be safe for only
+2^32 pieces (SP 800-38D, 8.3), which thousands of ranks write in some weeks. So each file has its
+own key, derived from that key and a random salt, and uses the number of a piece as its nonce.
 """
 
 import dataclasses
@@ -38,7 +38,7 @@ SALT_BYTES = 32
 
 @dataclasses.dataclass
 class Place:
-    """Where one piece of a checkpoint lies, and what it is."""
+    """The position, data type and shape of one piece of a checkpoint."""
 
     file: str
     offset: int
@@ -48,7 +48,7 @@ class Place:
 
 
 def told(name, index):
-    """What is authenticated with a piece: of which checkpoint it is, and which part."""
+    """Returns the associated data of a piece: its checkpoint, and which part of it the piece is."""
     return repr((name, index.fqn, tuple(index.offset or ()), index.index)).encode()
 
 
@@ -59,13 +59,14 @@ def done(value):
 
 
 def aead_of_file(key, salt):
-    """The key of one file, by BLAKE3 as a keyed hash (a PRF) of its salt."""
+    """Returns the AEAD of one file. Its key is the keyed BLAKE3 hash (a PRF) of the file's salt."""
     return lanecrypt.AESGCM(lanecrypt.blake3(salt, key=key))
 
 
 class SealedFile:
-    """A file that is being written: its salt, and pieces. Each piece is its nonce, the ciphertext and
-    the tag."""
+    """An encrypted file that is being written: its salt, then its pieces. Each piece is its nonce,
+    the ciphertext and the tag.
+    """
 
     def __init__(self, file, key):
         salt = os.urandom(SALT_BYTES)
@@ -73,19 +74,19 @@ class SealedFile:
         file.write(salt)
 
     def write(self, data, aad):
-        # The key is this file's alone, so that no other piece has this number.
+        # Only this file uses the key, so no other piece has this nonce.
         nonce = self.count.to_bytes(12, "big")
         self.count += 1
         sealed = self.aead.encrypt(nonce, data, aad)
         if isinstance(sealed, torch.Tensor):
-            # Ciphertext is all that leaves the card.
+            # Only ciphertext leaves the GPU.
             sealed = memoryview(sealed.cpu().numpy())
         self.file.write(nonce)
         self.file.write(sealed)
 
 
 class Sealed:
-    """A folder of one checkpoint, and the key of all checkpoints."""
+    """The folder of one checkpoint, and the key of all checkpoints."""
 
     def __init__(self, folder, name, key):
         self.folder, self.name, self.key = pathlib.Path(folder), name, key
@@ -101,7 +102,7 @@ class Sealed:
         return plan
 
     def prepare_global_plan(self, plans):
-        # A file for each rank.
+        # One file per rank.
         return [dataclasses.replace(plan, storage_data=f"rank{n}.sealed")
                 for n, plan in enumerate(plans)]
 
@@ -175,7 +176,7 @@ class Reader(Sealed, dcp.StorageReader):
 
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()) / "step-100"
-    key = os.urandom(32)  # in a real job a mounted secret: KeyFile("/run/secrets/checkpoints")
+    key = os.urandom(32)  # a real job reads a mounted secret: KeyFile("/run/secrets/checkpoints")
     torch.manual_seed(1)
     model = torch.nn.Sequential(torch.nn.Linear(256, 512), torch.nn.Linear(512, 8)).to(device)
     state = {"model": model.state_dict(), "step": 100, "marker": "secret words " * 20}
@@ -193,7 +194,7 @@ def main():
         assert torch.equal(tensor, loaded["model"][name]), name
     assert loaded["step"] == 100 and loaded["marker"] == state["marker"]
 
-    # Another checkpoint's metadata, or a changed one, is not unpickled.
+    # Metadata of another checkpoint, or changed metadata, is not unpickled.
     for name, change in (("run-1/step-200", 0), ("run-1/step-100", 1)):
         content = bytearray((folder / ".metadata").read_bytes())
         content[SALT_BYTES + 40] ^= change

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cache of keys and values whose old blocks go to host memory, encrypted on the card.
+"""A key-value cache whose old blocks are encrypted on the GPU and moved to host memory.
 
-What an engine for language models keeps of a conversation is the conversation. Host memory, a disk or
-another machine should see ciphertext alone.
+The cache of a language model's conversation reveals the conversation. Host memory, a disk or
+another machine should see only ciphertext.
 
     python3 kv_cache.py
 """
@@ -17,16 +17,17 @@ import lanecrypt
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 
-LAYERS, HEADS, DIMENSION, TOKENS = 4, 4, 64, 16  # of a block
+LAYERS, HEADS, DIMENSION, TOKENS = 4, 4, 64, 16  # per block
 BLOCKS = 64
 
 
 class HostCache:
-    """Blocks by the hash of their tokens, as ciphertext in host memory.
+    """Ciphertext blocks in host memory, by the hash of their tokens.
 
-    The key is made here and never leaves this object, so the number of a block is its nonce. Random
-    nonces would not do: they are good for 2^32 messages under one key (SP 800-38D, 8.3), and a card
-    encrypts that many blocks of 64 KiB in ten minutes."""
+    The key is made here and never leaves this object, so the number of a block can be its nonce.
+    Random nonces are not enough: they are safe for 2^32 messages under one key (SP 800-38D, 8.3),
+    and a GPU encrypts that many blocks of 64 KiB in ten minutes.
+    """
 
     def __init__(self):
         self.aead = lanecrypt.AESGCM(lanecrypt.AESGCM.generate_key(128))
@@ -36,7 +37,7 @@ class HostCache:
         self.process = os.getpid()
 
     def new_nonces(self, count):
-        """Nonces that this key never had."""
+        """Returns `count` nonces that have never been used with this key."""
         if os.getpid() != self.process:
             raise RuntimeError("a child of fork has the key and the count of its parent, and would use "
                                "its nonces again: make a new cache")
@@ -45,17 +46,18 @@ class HostCache:
         return b"".join(number.to_bytes(12, "big") for number in range(first, first + count))
 
     def put(self, hashes, blocks):
-        """Encrypts all blocks in one request, each as a message that is bound to its hash."""
+        """Encrypts all blocks in one call, each as a message that is bound to its hash."""
         nonces = self.new_nonces(len(hashes))
         sealed, tags = self.aead.encrypt_many(nonces, blocks, list(hashes))
-        # From here on it is ciphertext: this is the only copy from the card.
+        # Only ciphertext is copied from the GPU.
         sealed, tags = sealed.cpu(), tags.cpu()
         for n, name in enumerate(hashes):
             self.kept[name] = (nonces[12 * n:12 * n + 12], sealed[n], tags[n])
 
     def get(self, hashes, blocks):
-        """Decrypts into `blocks`. Returns the numbers of those that are not what was put: their
-        memory is wiped, and the engine computes them again."""
+        """Decrypts into `blocks`. Returns the indices of the blocks that are not authentic: their
+        memory is zeroed, and the caller computes them again.
+        """
         found = [self.kept[name] for name in hashes]
         nonces = b"".join(nonce for nonce, _, _ in found)
         sealed = torch.stack([text for _, text, _ in found]).to(blocks.device)
@@ -67,7 +69,7 @@ class HostCache:
         return ()
 
 
-# The kernels' own layout: what a block holds lies together.
+# The layout of the attention kernels: the data of a block is contiguous.
 cache = torch.randn(BLOCKS, 2, LAYERS, HEADS, TOKENS, DIMENSION, device=device).to(torch.bfloat16)
 names = [hashlib.sha256(b"tokens of block %d" % n).digest() for n in range(BLOCKS)]
 host = HostCache()
@@ -76,13 +78,13 @@ host.put(names, cache)
 room = torch.empty_like(cache)
 assert host.get(names, room) == () and torch.equal(room, cache)
 
-# Some of them, in another order.
+# Decrypts some blocks in another order.
 some = [40, 3, 17]
 few = torch.empty_like(cache[:3])
 assert host.get([names[n] for n in some], few) == ()
 assert torch.equal(few, cache[some])
 
-# Another conversation's block in this one's place, and a bit that fell over.
+# Another conversation's block in place of this one, and a flipped bit.
 host.kept[names[3]] = host.kept[names[4]]
 host.kept[names[17]][1].view(torch.uint8).view(-1)[99] ^= 1
 assert host.get([names[n] for n in some], few) == (1, 2)

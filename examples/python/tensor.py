@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tensor that leaves the card as ciphertext: to a file, and back.
+"""Encrypts a tensor on the GPU, writes the ciphertext to a file, and reads it back.
 
     python3 tensor.py [FILE]
 """
@@ -15,12 +15,12 @@ import lanecrypt
 device = "cuda" if torch.cuda.is_available() else "cpu"
 path = sys.argv[1] if len(sys.argv) > 1 else os.path.join(tempfile.mkdtemp(), "weights.sealed")
 
-# A key is 16, 24 or 32 bytes. KeyFile("/run/secrets/weights") reads one from a mounted secret.
+# A key has 16, 24 or 32 bytes. KeyFile("/run/secrets/weights") reads one from a mounted secret.
 aead = lanecrypt.AESGCM(lanecrypt.AESGCM.generate_key(256))
 weights = torch.randn(1024, 1024, device=device, dtype=torch.float16)
 
-# The name is authenticated with the data: a file that is put in another's place is not taken for it.
-# A nonce is never used twice under one key. Random ones of 12 bytes are good for 2^32 messages of a
+# The name is authenticated with the data, so that one file cannot be passed off as another. A nonce
+# must never be used twice under one key. Random nonces of 12 bytes are safe for 2^32 messages per
 # key (SP 800-38D, 8.3).
 nonce = os.urandom(12)
 sealed = aead.encrypt(nonce, weights, b"model-7/layer-3")
@@ -30,7 +30,7 @@ with open(path, "wb") as file:
     file.write(nonce)
     file.write(memoryview(sealed.cpu().numpy()))
 
-# Back: ciphertext goes to the card, and is decrypted into a tensor of the right type there.
+# Copies the ciphertext to the GPU and decrypts it there into a tensor of the right type.
 with open(path, "rb") as file:
     nonce, data = file.read(12), bytearray(file.read())
 arrived = torch.frombuffer(data, dtype=torch.uint8).to(device)
@@ -38,7 +38,7 @@ again = torch.empty_like(weights)
 aead.decrypt_into(nonce, arrived, b"model-7/layer-3", again)
 assert torch.equal(weights, again)
 
-# Whatever was changed is not taken, and what was written is wiped.
+# Changed ciphertext is rejected, and the output is zeroed.
 arrived[1000] ^= 1
 try:
     aead.decrypt_into(nonce, arrived, b"model-7/layer-3", again)

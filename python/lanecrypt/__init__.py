@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""AES, ChaCha20, SM4, Camellia, ARIA, RSA and hashes in bulk, on the GPU where the data are.
+"""Bulk encryption, RSA and hashing on GPUs: AES, ChaCha20, SM4, Camellia, ARIA, RSA and hashes, on
+the device where the data are.
 
-Importing this package touches no device and imports no framework.
+Importing this package uses no device and imports no framework.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
-from . import _interpreter  # noqa: F401  the first: it refuses subinterpreters
+from . import _interpreter  # must come first: it refuses subinterpreters
 from . import _core, rsa
 from ._aead import AEAD, AESCCM, AESGCM, ChaCha20Poly1305
 from ._captured import Captured
@@ -52,7 +53,7 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     if name == "InvalidTag":
-        # Looking for pyca/cryptography imports it, so that waits until somebody asks.
+        # This imports pyca/cryptography if it is installed, so it waits until InvalidTag is used.
         from ._errors import invalid_tag_type
 
         globals()[name] = invalid_tag_type()

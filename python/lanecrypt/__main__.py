@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m lanecrypt`: the command lanecrypt, which is in the package."""
+"""`python -m lanecrypt`: executes the command lanecrypt of this package."""
 
 import os
 import pathlib
@@ -10,7 +10,7 @@ from . import _core
 
 
 def main() -> NoReturn:
-    # In an editable installation what is compiled lies elsewhere than this file.
+    # In an editable installation, the compiled files are in another folder than this file.
     command = pathlib.Path(_core.__file__).parent / "bin" / "lanecrypt"
     os.execv(command, ["lanecrypt", *sys.argv[1:]])
 

@@ -27,45 +27,47 @@ _KEY_SIZES = {"sm4": (16,), "chacha20": (32,)}
 
 _NAMES = [name for name in CIPHERS if name.endswith(("-gcm", "-ccm", "-poly1305"))]
 
-# In the place of a buffer: a new one is made. None is no buffer.
+# Default for a buffer argument: a new buffer is made. None is not used, because it is not a valid
+# buffer.
 _NEW = object()
 
 
 class AEAD:
-    """One key of an authenticated cipher: "aes-gcm" (SP 800-38D), "aes-ccm" (SP 800-38C),
-    "chacha20-poly1305" (RFC 8439, 2.8), "sm4-gcm", "sm4-ccm", "aria-gcm", "aria-ccm".
+    """An authenticated cipher with one key: "aes-gcm" (SP 800-38D), "aes-ccm" (SP 800-38C),
+    "chacha20-poly1305" (RFC 8439, section 2.8), "sm4-gcm", "sm4-ccm", "aria-gcm" or "aria-ccm".
 
-    key: bytes-like, or a KeyProvider. It is copied to locked memory, and wiped with this object. Only
-        an object that was made with a KeyFile, and without a context, can be pickled.
+    Nonces: never use a nonce twice under one key. Anyone who has two ciphertexts with the same
+    nonce learns the XOR of their plaintexts and, with GCM, can forge messages under the key. Random
+    nonces of 12 bytes are safe for 2^32 messages under one key in total (SP 800-38D, 8.3); each
+    message of encrypt_many() counts. For more messages use a counter as the nonce, or derive a key
+    for each text. With a random part of only 7 bytes, the same probability of a repetition is
+    reached after 5,793 messages. Only the nonces within one call are compared with each other.
+
+    key: bytes-like, or a KeyProvider. The key is copied to locked memory, which is erased when this
+        object is destroyed. Only an object that was made with a KeyFile and without a context can
+        be pickled.
     tag_length: bytes of every tag. None means 16.
-    context: where to run; by default default_context().
+    context: the devices to use; by default default_context().
 
-    Data are bytes-like objects or contiguous arrays of any type but objects, by their bytes: NumPy,
-    PyTorch, CuPy, JAX, Numba, and all that has __dlpack__ or __cuda_array_interface__. Data on a CUDA
-    device are worked on where they lie; those in host memory on a device or the CPU, whatever is
-    sooner. Nonces and associated data lie in host memory, but where a function says that they may
-    lie on the device. Results are of the input's kind: bytes for bytes-like objects, and for an
-    array a new one beside it.
+    Data: bytes-like objects or contiguous arrays of any type except Python objects, taken as bytes:
+    arrays of NumPy, PyTorch, CuPy, JAX and Numba, and every object with __dlpack__ or
+    __cuda_array_interface__. Data on a CUDA device are processed on that device; data in host
+    memory on a device or the CPU, whichever is faster. Nonces and associated data must be in host
+    memory, unless a function says that they may be on the device. The result has the type of the
+    input: bytes for a bytes-like object, and a new array on the same device for an array.
 
-    stream: for arrays on a CUDA device, an int (the handle) or an object with __cuda_stream__. The
-    work is done in the order of the stream, by default of the stream that the array's framework
-    uses now. The functions return when it is done.
+    Streams: `stream` is for arrays on a CUDA device: an int (the handle), or an object with
+    __cuda_stream__. The work is ordered in that stream, by default in the current stream of the
+    array's framework. The functions return after the work has completed.
 
-    The functions without submit_ wait, without the GIL. Those with submit_ take the same and
-    return a Job. Any number of threads may use one object.
+    Threads: the functions without submit_ wait, and release the GIL meanwhile. Those with submit_
+    take the same arguments and return a Job. All functions are thread-safe.
 
-    Errors: ValueError or TypeError for wrong arguments, BufferError for arrays whose values are not
-    their memory (not contiguous, or tensors of PyTorch that are quantized, sparse or nested, require
-    a gradient or have no memory). They begin with the name of the argument. InvalidTag where a tag is
-    wrong (then no plaintext is given out: the output is wiped), lanecrypt.Error where the library
-    cannot do it.
-
-    Nonces: two messages must never have the same one under one key. Whoever has both ciphertexts then
-    learns the XOR of the plaintexts, and with GCM can forge messages of the key. Random nonces of 12
-    bytes are good for 2^32 messages under one key in total (SP 800-38D, 8.3), each message of
-    encrypt_many() counted. For more, count the nonces, or derive a key for each text. With a random
-    part of 7 bytes the same probability of a repetition is reached after 5,793 messages. Only the
-    nonces of one call are compared with each other.
+    Errors: ValueError or TypeError for wrong arguments. BufferError for arrays whose values are not
+    plain memory: arrays that are not contiguous, and tensors of PyTorch that are quantized, sparse
+    or nested, require a gradient or have no memory. The text begins with the name of the argument.
+    InvalidTag if a tag is wrong: no plaintext is returned, and the output is zeroed.
+    lanecrypt.Error if the library cannot do it.
     """
 
     __slots__ = ("_number", "_name", "_mode", "_key", "_tag_bytes", "_context", "_provider",
@@ -116,10 +118,13 @@ class AEAD:
 
     def encrypt(self, nonce: Data, data: Data, associated_data: Aad = None, *,
                 stream: Any = None) -> Any:
-        """Encrypts and authenticates. Returns the ciphertext, as long as the data, and behind it
-        the tag: bytes, or a one-dimensional array of bytes beside the data.
+        """Encrypts and authenticates one message. Returns the ciphertext, which is as long as the
+        data, followed by the tag: as bytes, or as a new one-dimensional array of bytes on the
+        device of `data`.
 
-        nonce: never the same twice under one key; os.urandom(12) for at most 2^32 messages."""
+        nonce: must never be used twice under one key; os.urandom(12) is safe for at most 2^32
+            messages.
+        """
         return run(self._encrypt(nonce, data, associated_data, stream))
 
     @overload
@@ -132,7 +137,7 @@ class AEAD:
 
     def submit_encrypt(self, nonce: Data, data: Data, associated_data: Aad = None, *,
                        stream: Any = None) -> Job[Any]:
-        """As encrypt(), and returns a Job."""
+        """Does the same as encrypt(), but returns a Job without waiting."""
         return Job(*self._encrypt(nonce, data, associated_data, stream))
 
     @overload
@@ -145,9 +150,10 @@ class AEAD:
 
     def decrypt(self, nonce: Data, data: Data, associated_data: Aad = None, *,
                 stream: Any = None) -> Any:
-        """Decrypts what encrypt() returned. Returns the plaintext: bytes, or a one-dimensional
-        array of bytes beside the data. Raises InvalidTag where the key, the nonce, the data or
-        the associated data are not those of the encryption."""
+        """Decrypts what encrypt() returned. Returns the plaintext: as bytes, or as a new
+        one-dimensional array of bytes on the device of `data`. Raises InvalidTag if the key, the
+        nonce, the data or the associated data differ from those of the encryption.
+        """
         return run(self._decrypt(nonce, data, associated_data, stream))
 
     @overload
@@ -160,35 +166,38 @@ class AEAD:
 
     def submit_decrypt(self, nonce: Data, data: Data, associated_data: Aad = None, *,
                        stream: Any = None) -> Job[Any]:
-        """As decrypt(), and returns a Job."""
+        """Does the same as decrypt(), but returns a Job without waiting."""
         return Job(*self._decrypt(nonce, data, associated_data, stream))
 
     def encrypt_into(self, nonce: Data, data: Data, associated_data: Aad, buf: Data, *,
                      stream: Any = None) -> int:
-        """Encrypts into `buf`, which is writable and has exactly as many bytes as the data and the
-        tag. It lies on the device of the data, where it may begin with them and overlap them in no
-        other way; or in host memory, while the data are on a device: then pieces of ciphertext
-        come back while others are encrypted, soonest into page-locked memory (PyTorch's
-        pin_memory). Returns its length."""
+        """Encrypts into `buf` and returns its length. `buf` must be writable and have exactly as
+        many bytes as the data and the tag. It can be on the device of the data: it may begin at the
+        same address, but must not overlap them in any other way. Or it can be in host memory while
+        the data are on a device: parts of the ciphertext are then copied back while others are
+        encrypted, fastest into page-locked memory (PyTorch's pin_memory).
+        """
         count: int = run(self._encrypt(nonce, data, associated_data, stream, buf))
         return count
 
     def submit_encrypt_into(self, nonce: Data, data: Data, associated_data: Aad, buf: Data, *,
                             stream: Any = None) -> Job[int]:
-        """As encrypt_into(), and returns a Job."""
+        """Does the same as encrypt_into(), but returns a Job without waiting."""
         return Job(*self._encrypt(nonce, data, associated_data, stream, buf))
 
     def decrypt_into(self, nonce: Data, data: Data, associated_data: Aad, buf: Data, *,
                      stream: Any = None) -> int:
-        """Decrypts into `buf`, an array of any type with exactly as many bytes as the data without
-        the tag. It may begin where the data begin. Returns its length. Where the tag is wrong,
-        `buf` is wiped; on the host it may hold text that is not verified before."""
+        """Decrypts into `buf` and returns its length. `buf` is an array of any type with exactly as
+        many bytes as the data without the tag. It may begin at the same address as the data. If the
+        tag is wrong, raises InvalidTag and zeroes `buf`; in host memory it may hold unverified
+        plaintext until then.
+        """
         count: int = run(self._decrypt(nonce, data, associated_data, stream, buf))
         return count
 
     def submit_decrypt_into(self, nonce: Data, data: Data, associated_data: Aad, buf: Data, *,
                             stream: Any = None) -> Job[int]:
-        """As decrypt_into(), and returns a Job."""
+        """Does the same as decrypt_into(), but returns a Job without waiting."""
         return Job(*self._decrypt(nonce, data, associated_data, stream, buf))
 
     # ---- Many messages ----
@@ -206,28 +215,29 @@ class AEAD:
     def encrypt_many(self, nonces: Many, data: Many, associated_data: ManyAads = None, *,
                      out: Optional[Many] = None, tags: Optional[Data] = None,
                      stream: Any = None) -> tuple[Any, Any]:
-        """Beware of memory that is mapped at two addresses: if it is given as two of data, out and
-        tags, their overlap is not recognised, and the ciphertexts are wrong under valid tags.
+        """Encrypts many messages under the key in one request. Returns (out, tags).
 
-        Encrypts many messages under the key, in one request. Returns (out, tags).
+        Caution: if memory that is mapped at two addresses is passed as two of data, out and tags,
+        the overlap is not detected, and the ciphertexts are wrong although their tags are valid.
 
-        data: a list or tuple of messages of any lengths, or an array whose first dimension
-            numbers messages of one length.
-        nonces: a sequence with one for each message, or all of them one behind the other in one
-            object: an array of shape (count, bytes of a nonce), or bytes. ValueError if two are
-            the same. If they do not ascend, that may be found while the messages are encrypted,
-            and new outputs and outputs in host memory are then zeros. No two may be
-            equal in other calls under the key either. If they are random, each message is one of
-            the 2^32 that the key may encrypt.
-        associated_data: None, one object for all messages, or a list or tuple with one for each.
-        out: where the ciphertexts go, in the same form as the data, each as long as its message;
-            the data themselves to work in place. ValueError if an output overlaps another one,
-            another message, associated data or a tag in any other way. By default new ones: of
-            the shape and type of the data, bytes for bytes-like messages. All may be in host
-            memory while the data are on a device, as encrypt_into() has it.
-        tags: where the tags go: an array, one behind the other. By default a new array of shape
-            (count, bytes of a tag) beside the data, or beside `out` where that is in host memory;
-            a list of bytes for bytes-like messages.
+        data: a list or tuple of messages of any lengths, or an array whose first dimension indexes
+            messages of one length.
+        nonces: a sequence with one nonce per message, or all nonces concatenated in one object: an
+            array of shape (count, bytes of a nonce), or bytes. Raises ValueError if two are the
+            same. If they are not in ascending order, this may be detected only during the
+            encryption; new outputs and outputs in host memory are then zeroed. No nonce may occur
+            in another call under the key either. If they are random, each message counts toward the
+            2^32 that the key may encrypt.
+        associated_data: None, one object for all messages, or a list or tuple with one object per
+            message.
+        out: the outputs, in the same form as the data, each as long as its message; the data
+            themselves for encryption in place. Raises ValueError if an output overlaps another
+            output, another message, associated data or a tag in any other way. By default new
+            outputs are made with the shape and type of the data, bytes for bytes-like messages. All
+            outputs may be in host memory while the data are on a device, as in encrypt_into().
+        tags: an array for the concatenated tags. By default a new array of shape (count, bytes of a
+            tag) on the device of the data, or in host memory if `out` is there; a list of bytes for
+            bytes-like messages.
         """
         made: tuple[Any, Any] = run(self._encrypt_many(nonces, data, associated_data, out, tags,
                                                        stream))
@@ -246,7 +256,7 @@ class AEAD:
     def submit_encrypt_many(self, nonces: Many, data: Many, associated_data: ManyAads = None, *,
                             out: Optional[Many] = None, tags: Optional[Data] = None,
                             stream: Any = None) -> Job[Any]:
-        """As encrypt_many(), and returns a Job."""
+        """Does the same as encrypt_many(), but returns a Job without waiting."""
         return Job(*self._encrypt_many(nonces, data, associated_data, out, tags, stream))
 
     @overload
@@ -262,17 +272,18 @@ class AEAD:
     def decrypt_many(self, nonces: Many, data: Many, tags: Many, associated_data: ManyAads = None, *,
                      out: Optional[Many] = None, verdicts: Optional[Data] = None,
                      stream: Any = None) -> Any:
-        """Beware of memory that is mapped at two addresses, as for encrypt_many().
+        """Decrypts what encrypt_many() made. Returns the outputs. `tags` is an array, or a list or
+        tuple with one tag per message. If tags are wrong, raises InvalidTag, whose `failed` has the
+        indices of those messages: their outputs are zeroed, and all others are valid. Raises
+        ValueError if an output overlaps a tag, associated data, another output or another message's
+        data.
 
-        Decrypts what encrypt_many() made, of which `tags` is an array, or a list or tuple with
-        one for each message. Returns out. Where tags are wrong, raises InvalidTag, whose `failed`
-        has the numbers of these messages: their outputs are wiped, and all others are good.
-        ValueError if an output overlaps a tag, associated data, another output or another
-        message's data.
+        Caution: do not pass memory that is mapped at two addresses, as for encrypt_many().
 
-        verdicts: an array of a byte for each message, on the device of the data. Then no tag is
-            an error: in the order of the stream its bytes become 1 where the tag is right, and 0
-            where it is wrong and the output was wiped."""
+        verdicts: an array with one byte per message, on the device of the data. If it is given, a
+            wrong tag is not an error: in stream order, each byte becomes 1 if the tag is right, and
+            0 if it is wrong and the output was zeroed.
+        """
         return run(self._decrypt_many(nonces, data, tags, associated_data, out, verdicts, stream))
 
     @overload
@@ -289,7 +300,7 @@ class AEAD:
     def submit_decrypt_many(self, nonces: Many, data: Many, tags: Many,
                             associated_data: ManyAads = None, *, out: Optional[Many] = None,
                             verdicts: Optional[Data] = None, stream: Any = None) -> Job[Any]:
-        """As decrypt_many(), and returns a Job."""
+        """Does the same as decrypt_many(), but returns a Job without waiting."""
         return Job(*self._decrypt_many(nonces, data, tags, associated_data, out, verdicts, stream))
 
     # ---- Segments of one text ----
@@ -297,22 +308,23 @@ class AEAD:
     def encrypt_segments(self, layout: Segments, nonce: Data, data: Data,
                          associated_data: Aad = None, *, first: int = 0, is_end: bool = True,
                          out: Any = None, tags: Any = None, stream: Any = None) -> Any:
-        """Encrypts one text in segments, each a message of its own, in one request. Returns the
-        ciphertext with the tags inside, a one-dimensional array of bytes or bytes. If layout has
-        tags_inside=False, returns (out, tags) instead: out of the shape and type of the data.
+        """Encrypts one text in segments, each a separate message, in one request. Returns the
+        ciphertext with the tags inside, as bytes or as a one-dimensional array of bytes. If
+        `layout` has tags_inside=False, returns (out, tags) instead, where `out` has the shape and
+        type of the data.
 
-        nonce: what stands before the number in each nonce, or a whole one. Without
-            layout.number: all nonces, one behind the other. Two texts under one key must differ in
-            it. Few random bytes repeat soon (7 after some thousand texts), so derive a key for each
-            text from a random salt, as Tink does, or count the texts in it.
-        associated_data: one for all segments; layout.aad_number stands in it. With GCM and
-            ChaCha20-Poly1305, nonces of 12 bytes, and text and tags on a device, it may be an array
-            there of 4,096 bytes at most.
-        first: the number of the first segment here, where the data are a later part of a text.
-        is_end: whether the last segment here is the last one of the whole text.
-        out, tags: where they go: arrays, tags one behind the other. out may be the data if tags
-            are apart. Both may be in host memory while the data are on a device, as
-            encrypt_into() has it.
+        nonce: the bytes before the number in each nonce, or a whole nonce. If layout.number is
+            None: all nonces concatenated. Two texts under one key must differ in it. A few random
+            bytes soon repeat (7 bytes after some thousand texts), so derive a key for each text
+            from a random salt, as Tink does, or put a counter of the texts into the nonce.
+        associated_data: one object for all segments; layout.aad_number is written into it. With GCM
+            and ChaCha20-Poly1305, nonces of 12 bytes, and text and tags on a device, it may be an
+            array on that device of at most 4,096 bytes.
+        first: the index of the first segment in this call, if the data are a later part of a text.
+        is_end: whether the last segment in this call is the last one of the whole text.
+        out, tags: arrays for the outputs; the tags are concatenated. `out` may be the data if the
+            tags are not inside. Both may be in host memory while the data are on a device, as in
+            encrypt_into().
         """
         return run(encrypting(self, layout, nonce, data, associated_data, first, is_end, out,
                               tags, stream))
@@ -321,7 +333,7 @@ class AEAD:
                                 associated_data: Aad = None, *, first: int = 0,
                                 is_end: bool = True, out: Any = None, tags: Any = None,
                                 stream: Any = None) -> Job[Any]:
-        """As encrypt_segments(), and returns a Job."""
+        """Does the same as encrypt_segments(), but returns a Job without waiting."""
         return Job(*encrypting(self, layout, nonce, data, associated_data, first, is_end, out,
                                tags, stream))
 
@@ -329,9 +341,10 @@ class AEAD:
                          associated_data: Aad = None, *, tags: Any = None, first: int = 0,
                          is_end: bool = True, out: Any = None, verdicts: Any = None,
                          stream: Any = None) -> Any:
-        """Decrypts what encrypt_segments() made. Returns `out`, or a new one: if the tags are
-        inside, a one-dimensional array of bytes or bytes. InvalidTag and verdicts are as
-        decrypt_many() has them, with the numbers of segments from 0."""
+        """Decrypts what encrypt_segments() made. Returns `out`, or a new output: if the tags are
+        inside, bytes or a one-dimensional array of bytes. InvalidTag and `verdicts` are as in
+        decrypt_many(), with the indices of segments from 0.
+        """
         return run(decrypting(self, layout, nonce, data, associated_data, tags, first, is_end,
                               out, verdicts, stream))
 
@@ -339,7 +352,7 @@ class AEAD:
                                 associated_data: Aad = None, *, tags: Any = None, first: int = 0,
                                 is_end: bool = True, out: Any = None, verdicts: Any = None,
                                 stream: Any = None) -> Job[Any]:
-        """As decrypt_segments(), and returns a Job."""
+        """Does the same as decrypt_segments(), but returns a Job without waiting."""
         return Job(*decrypting(self, layout, nonce, data, associated_data, tags, first, is_end,
                                out, verdicts, stream))
 
@@ -350,23 +363,25 @@ class AEAD:
                                  verdict: Any, nonce_out: Any = None, tags: Any = None,
                                  first: int = 0, is_end: bool = True,
                                  stream: Any = None) -> Captured:
-        """Puts encrypt_segments() into the CUDA graph that is being captured, which then does it
-        at each launch, with what `data` hold at that time. All arrays are on the card and stay;
-        nothing here waits. For GCM (of AES, SM4 and ARIA) and ChaCha20-Poly1305 with nonces of 12
-        bytes and some data, in 65,536 segments at most; others raise UnsupportedError. After any
-        error do not launch the graph: some of the call may be in it.
+        """Adds encrypt_segments() to the CUDA graph that is being captured. Each launch of the
+        graph then encrypts the contents that `data` has at that time. All arrays must be on the GPU
+        and stay allocated. Nothing here waits. Supported are GCM (of AES, SM4 and ARIA) and
+        ChaCha20-Poly1305 with nonces of 12 bytes, at least one byte of data, and at most 65,536
+        segments; others raise UnsupportedError. After any error do not launch the graph: it may
+        contain part of the call.
 
-        Each launch uses the numbers that follow on those of the one before, so no nonce comes
-        twice: layout.number must have room for all `launches`. Nothing else may use these numbers
-        under the key: make a key for each graph. The graph is instantiated once.
+        Each launch uses the numbers after those of the launch before, so that no nonce is used
+        twice: layout.number must have enough bytes for all `launches`. Nothing else may use these
+        numbers under the key: make a key for each graph, and instantiate the graph only once.
 
-        nonce, first, is_end: as in encrypt_segments(), of the first launch.
-        associated_data: 4,096 bytes at most: an array on the card, which each launch reads, or
-            what lies in host memory, which is copied now. Its numbers are the same at each launch.
-        out, tags: where they go. out may be the data if tags are apart.
-        launches: how many launches encrypt. Each later one makes out and tags zeros.
-        verdict: an array of a byte, which each launch makes 1, or 0 where it did not encrypt.
-        nonce_out: an array of 12 bytes that each launch fills with its first segment's nonce.
+        nonce, first, is_end: as in encrypt_segments(), for the first launch.
+        associated_data: at most 4,096 bytes: an array on the GPU, which each launch reads, or an
+            object in host memory, which is copied now. The numbers in it are the same at each
+            launch.
+        out, tags: arrays for the outputs. `out` may be the data if the tags are not inside.
+        launches: the number of launches that encrypt. Each later one zeroes `out` and `tags`.
+        verdict: an array of one byte, which each launch sets to 1, or to 0 if it did not encrypt.
+        nonce_out: an array of 12 bytes that each launch fills with the nonce of its first segment.
         """
         return capture_encryption(self, layout, nonce, data, associated_data, out, launches,
                                   verdict, nonce_out, tags, first, is_end, stream)
@@ -375,19 +390,20 @@ class AEAD:
                                  associated_data: Aad = None, *, out: Data, verdicts: Any,
                                  tags: Any = None, first: int = 0, is_end: bool = True,
                                  stream: Any = None) -> Captured:
-        """Puts decrypt_segments() into the CUDA graph that is being captured, as
+        """Adds decrypt_segments() to the CUDA graph that is being captured, as
         capture_encrypt_segments() does.
 
-        nonce: an array of 12 bytes on the card, the first segment's nonce, which each launch
-            reads; the number in it counts on. Or as in decrypt_segments(), the same at each
-            launch.
+        nonce: an array of 12 bytes on the GPU with the nonce of the first segment, which each
+            launch reads; the number in it is incremented for the following segments. Or as in
+            decrypt_segments(), the same at each launch.
         associated_data: as in capture_encrypt_segments().
-        verdicts: an array of a byte for each segment, which becomes 1 where the tag is right, and
-            0 where it is wrong and the output was wiped."""
+        verdicts: an array with one byte per segment, which becomes 1 if the tag is right, and 0 if
+            it is wrong and the output was zeroed.
+        """
         return capture_decryption(self, layout, nonce, data, associated_data, out, verdicts, tags,
                                   first, is_end, stream)
 
-    # ---- How ----
+    # ---- Implementation ----
 
     def _check_nonce(self, nonce_bytes: int) -> None:
         if self._mode == "ccm":
@@ -400,12 +416,12 @@ class AEAD:
             raise ValueError("Nonce must be 12 bytes")
 
     def _check_length(self, nonce_bytes: int, text_bytes: int) -> None:
-        # The rest of 15 bytes holds the text's length (SP 800-38C, A.1).
+        # The nonce leaves 15 - n bytes for the length of the text (SP 800-38C, A.1).
         if self._mode == "ccm" and text_bytes >> (8 * (15 - nonce_bytes)):
             raise ValueError("Data too long for nonce")
 
     def _check_counters(self, ivs: bytes, lengths: Iterable[int]) -> None:
-        pass  # no nonce holds one
+        pass  # no nonce contains a block counter
 
     def _usual_iv_bytes(self) -> int:
         return 12
@@ -518,9 +534,10 @@ class AEAD:
 
 
 class AESGCM(AEAD):
-    """AES-GCM (SP 800-38D) with the signatures of cryptography.hazmat.primitives.ciphers.aead.
-    Keys of 16, 24 or 32 bytes; nonces of 8 to 128, usually 12; tags of 16. No nonce may be used twice
-    under one key. If they are random, of 12 bytes, a key may encrypt 2^32 messages."""
+    """AES-GCM (SP 800-38D), with the signatures of cryptography.hazmat.primitives.ciphers.aead.
+    Keys have 16, 24 or 32 bytes, nonces 8 to 128, usually 12, and tags 16. No nonce may be used
+    twice under one key. If nonces are random and have 12 bytes, a key may encrypt 2^32 messages.
+    """
 
     __slots__ = ()
 
@@ -533,16 +550,18 @@ class AESGCM(AEAD):
 
     @staticmethod
     def generate_key(bit_length: int) -> bytes:
-        """A random key of 128, 192 or 256 bits."""
+        """Returns a random key of 128, 192 or 256 bits."""
         return _random_key(bit_length)
 
 
 class AESCCM(AEAD):
-    """AES-CCM (SP 800-38C) with the signatures of cryptography.hazmat.primitives.ciphers.aead.
-    Keys of 16, 24 or 32 bytes; nonces of 7 to 13; tags of 4, 6, 8, 10, 12, 14 or 16. Each block
-    waits for the one before it: give many messages at once. No nonce may be used twice under one key.
-    A random one of 7 bytes repeats, with a probability of 2^-32, within 5,793 messages, so take 13
-    bytes for texts below 64 KiB, 12 below 16 MiB, or count them."""
+    """AES-CCM (SP 800-38C), with the signatures of cryptography.hazmat.primitives.ciphers.aead.
+    Keys have 16, 24 or 32 bytes, nonces 7 to 13, and tags 4, 6, 8, 10, 12, 14 or 16. The blocks of
+    a message are processed one after the other, so pass many messages at once. No nonce may be used
+    twice under one key. Random nonces of 7 bytes repeat with a probability of 2^-32 within 5,793
+    messages, so use 13 bytes for texts below 64 KiB and 12 for texts below 16 MiB, or use a
+    counter.
+    """
 
     __slots__ = ()
 
@@ -555,14 +574,15 @@ class AESCCM(AEAD):
 
     @staticmethod
     def generate_key(bit_length: int) -> bytes:
-        """A random key of 128, 192 or 256 bits."""
+        """Returns a random key of 128, 192 or 256 bits."""
         return _random_key(bit_length)
 
 
 class ChaCha20Poly1305(AEAD):
-    """ChaCha20-Poly1305 (RFC 8439, 2.8) with the signatures of
-    cryptography.hazmat.primitives.ciphers.aead. Keys of 32 bytes; nonces of 12; tags of 16. No nonce
-    may be used twice under one key. If they are random, a key may encrypt 2^32 messages."""
+    """ChaCha20-Poly1305 (RFC 8439, section 2.8), with the signatures of
+    cryptography.hazmat.primitives.ciphers.aead. Keys have 32 bytes, nonces 12, and tags 16. No
+    nonce may be used twice under one key. If nonces are random, a key may encrypt 2^32 messages.
+    """
 
     __slots__ = ()
 
@@ -575,7 +595,7 @@ class ChaCha20Poly1305(AEAD):
 
     @staticmethod
     def generate_key() -> bytes:
-        """A random key of 256 bits."""
+        """Returns a random key of 256 bits."""
         return os.urandom(32)
 
 

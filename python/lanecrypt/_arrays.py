@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of the frameworks that a program has loaded: their memory, new ones, their streams. No
-framework is imported here: an object's own framework is loaded already."""
+"""Access to arrays of the frameworks that the program has loaded: their memory, new arrays, and
+their streams. This module imports no framework, because the framework of an array is already
+loaded.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +13,18 @@ from typing import Any, Optional
 
 from . import _core
 
-# Bytes that are copied at once to zero a device's memory.
+# The number of bytes per copy when device memory is zeroed.
 _ZEROS = 16 << 20
-# The handle of the default stream that CUDA calls legacy. Frameworks call it 0 too.
+# The handle of CUDA's legacy default stream. Frameworks use 0 for it too.
 LEGACY_STREAM = 1
 
 _frameworks: dict[type, str] = {}
 
 
 def framework_of(value: Any) -> str:
-    """"torch", "numpy", "cupy", "jax", "numba", or "" for any other object."""
+    """Returns the framework of an object: "torch", "numpy", "cupy", "jax" or "numba", or "" for any
+    other object.
+    """
     kind = type(value)
     found = _frameworks.get(kind)
     if found is None:
@@ -38,7 +42,9 @@ def framework_of(value: Any) -> str:
 
 
 def stream_number(stream: Any) -> Optional[int]:
-    """The handle of a CUDA stream, given as an int or as an object with __cuda_stream__."""
+    """Returns the handle of a CUDA stream that is given as an int or as an object with
+    __cuda_stream__.
+    """
     if stream is None:
         return None
     method = getattr(stream, "__cuda_stream__", None)
@@ -52,29 +58,34 @@ def stream_number(stream: Any) -> Optional[int]:
 
 def view(value: Any, stream: Optional[int] = None, *, writable: bool = False, name: str = "data",
          index: Optional[int] = None) -> _core.View:
-    """The memory of a bytes-like object or an array. Raises TypeError if it is neither, and BufferError
-    if its bytes do not lie in one piece of memory. Errors begin with the name of the argument, and the
-    index if the argument is a list."""
+    """Returns a view of the memory of a bytes-like object or an array. Raises TypeError if `value`
+    is neither, and BufferError if its bytes are not contiguous. The text of an error begins with
+    the name of the argument, and with the index if the argument is a list.
+    """
     made = _core.plain_view(value, writable, *_array_types())
     return made if made is not None else _other_view(value, stream, writable, name, index)
 
 
 def views(values: list[Any], stream: Optional[int] = None, *, writable: bool = False,
           name: str = "data") -> list[_core.View]:
-    """view() of each item of a list. Plain ones take no Python code each."""
+    """Returns view() of each item of a list. For plain items this runs no Python code per item."""
     return _core.views(values, writable, *_array_types(),
                        lambda value, index: _other_view(value, stream, writable, name, index))
 
 
 def _array_types() -> tuple[Any, Any]:
-    """numpy.ndarray and torch.Tensor; None if the program has not loaded the framework."""
+    """Returns numpy.ndarray and torch.Tensor, each None if the program has not loaded the
+    framework.
+    """
     modules = sys.modules
     return (getattr(modules.get("numpy"), "ndarray", None), getattr(modules.get("torch"), "Tensor", None))
 
 
 def _other_view(value: Any, stream: Optional[int], writable: bool, name: str,
           index: Optional[int]) -> _core.View:
-    """The view of an object of which plain_view() makes none, or the error that says why."""
+    """Returns the view of an object for which plain_view() returns none, or raises the error that
+    says why there is none.
+    """
     try:
         framework = framework_of(value)
         if framework == "torch":
@@ -83,7 +94,7 @@ def _other_view(value: Any, stream: Optional[int], writable: bool, name: str,
     except (BufferError, TypeError, ValueError) as error:
         kind = type(error)
         if kind not in (BufferError, TypeError, ValueError):
-            raise  # a framework's own, which may need more than a text
+            raise  # a framework's own error class, whose constructor may need more than a text
         which = name if index is None else f"{name}[{index}]"
         raise kind(f"{which}: {error}").with_traceback(error.__traceback__) from None
 
@@ -102,13 +113,15 @@ _NOT_CONTIGUOUS = ("the array is not contiguous: its bytes do not lie one behind
                    "Make a copy that is, by .contiguous() or numpy.ascontiguousarray()")
 
 
-# The numbers of NumPy's own types are less (NPY_NTYPES_LEGACY).
+# NumPy's built-in types have lower numbers (NPY_NTYPES_LEGACY).
 _NUMPY_TYPES = 24
 
 
 def _of_known_type(value: Any, writable: bool) -> Any:
-    """A NumPy array, as an array of bytes if its type is one that the buffer protocol cannot describe:
-    times, structures, and types of other packages, such as float8_e5m2 of ml_dtypes."""
+    """Returns `value`, or a view of it as an array of bytes if it is a NumPy array whose type the
+    buffer protocol cannot describe: times, structures, and types of other packages, such as
+    float8_e5m2 of ml_dtypes.
+    """
     numpy = sys.modules["numpy"]
     if not isinstance(value, (numpy.ndarray, numpy.generic)):
         return value
@@ -123,7 +136,7 @@ def _of_known_type(value: Any, writable: bool) -> Any:
         value = numpy.asarray(value)
     if not value.flags.c_contiguous:
         raise BufferError(_NOT_CONTIGUOUS)
-    # The first dimension stays, since it may number messages.
+    # The first dimension is kept, because it may index messages.
     value = value.view(numpy.ndarray)
     return (value if value.ndim else value.reshape(1)).view("u1")
 
@@ -132,7 +145,7 @@ def _view_of_jax(array: Any, stream: Optional[int]) -> _core.View:
     try:
         return _core.View(array, False, stream)
     except Exception:
-        # JAX describes some types to no other package than NumPy, such as bfloat16.
+        # JAX exports some types, such as bfloat16, only to NumPy.
         if _device_type_of(array) != _DLPACK_CPU:
             raise
         return _core.View(_of_known_type(sys.modules["numpy"].asarray(array), False), False, stream)
@@ -160,8 +173,8 @@ def _view_of_torch(tensor: Any, stream: Optional[int], writable: bool) -> _core.
         _refuse_other_signs(tensor)
         if tensor.dtype is torch.uint8:
             raise
-        # A release that passes tensors of this type to no other package: 1.13 and 2.0 no bool, 2.6 no
-        # float8, in which weights and caches are kept.
+        # Some releases export tensors of this type to no other package: 1.13 and 2.0 not bool, 2.6
+        # not float8, which is used for weights and caches.
         if not tensor.is_contiguous():
             raise BufferError(_NOT_CONTIGUOUS) from None
         as_bytes = (tensor if tensor.dim() else tensor.reshape(1)).view(torch.uint8)
@@ -171,8 +184,9 @@ def _view_of_torch(tensor: Any, stream: Optional[int], writable: bool) -> _core.
 
 
 def _refuse_without_memory(torch: Any, tensor: Any) -> None:
-    """Raises BufferError if the tensor's values are not what lies in its memory, or if it has none.
-    DLPack refuses these too, but some releases of PyTorch crash before they do."""
+    """Raises BufferError if the tensor's values are not the contents of its memory, or if it has
+    none. DLPack refuses such tensors too, but some releases of PyTorch crash before that.
+    """
     kind = type(tensor)
     if (getattr(kind, "__torch_dispatch__", None)
             is not getattr(torch.Tensor, "__torch_dispatch__", None)):
@@ -188,16 +202,17 @@ def _refuse_without_memory(torch: Any, tensor: Any) -> None:
         raise BufferError("the tensor requires a gradient: give its .detach()")
     try:
         has_memory = tensor.numel() == 0 or tensor.data_ptr() != 0
-    except Exception:  # as inside of torch.func's transforms
+    except Exception:  # for example inside a transform of torch.func
         has_memory = False
     if tensor.is_meta or not has_memory:
         raise BufferError("the tensor has no memory")
 
 
 def _refuse_other_signs(tensor: Any) -> None:
-    """Raises BufferError where a PyTorch tensor is the conjugate or the negative of what lies in its
-    memory, which is another tensor's: signs change only where PyTorch reads it. Integers are never
-    such."""
+    """Raises BufferError if a PyTorch tensor is a lazy conjugate or negative of its memory, which
+    it shares with another tensor: PyTorch applies the sign only when it reads the memory. Tensors
+    of integers are never lazy.
+    """
     if hasattr(tensor, "is_conj") and (tensor.is_conj() or tensor.is_neg()):
         raise BufferError("the tensor is the conjugate or the negative of what lies in its memory: "
                           "make a copy that is not, by .resolve_conj().resolve_neg()")
@@ -205,26 +220,27 @@ def _refuse_other_signs(tensor: Any) -> None:
 
 def stream_for(value: Any, its_view: _core.View, given: Optional[int], *,
                captures: bool = False) -> Optional[int]:
-    """The stream of a call: the one that was given, or the one on which the value's framework works
-    now; None where the value is ready or the framework has no such thing. RuntimeError: it is being
-    captured in a CUDA graph, and the call is none that `captures`: each launch of the graph would
-    use its nonce again."""
+    """Returns the stream of a call: `given`, or the current stream of the value's framework; None
+    if the value is ready or the framework has no streams. Raises RuntimeError if that stream is
+    being captured into a CUDA graph and `captures` is false: each launch of the graph would use the
+    nonce again.
+    """
     if its_view.on_host:
         return given
     framework = framework_of(value)
     if framework == "torch":
         cuda = sys.modules["torch"].cuda
-        # By the stream that the tensor tells, which is sooner than to ask PyTorch.
+        # The stream that the tensor reports is cheaper to use than asking PyTorch.
         is_captured = its_view.is_captured
         if is_captured is None:
-            # It asks the current device alone, which need not be the value's.
+            # PyTorch checks only the current device, which may not be the value's.
             with cuda.device(its_view.ordinal):
                 is_captured = cuda.is_current_stream_capturing()
         stream = given if given is not None else its_view.stream
-        if stream is None:  # a PyTorch whose tensors do not tell it with their memory
+        if stream is None:  # releases of PyTorch whose tensors do not report their stream
             stream = cuda.current_stream(value.device).cuda_stream
     elif framework == "cupy":
-        with value.device:  # whose stream it is that CuPy tells
+        with value.device:  # CuPy reports the stream of the current device
             now = sys.modules["cupy"].cuda.get_current_stream()
             is_captured = now.is_capturing()
         stream = given if given is not None else now.ptr
@@ -237,13 +253,14 @@ def stream_for(value: Any, its_view: _core.View, given: Optional[int], *,
 
 
 def _on_stream(framework: str, stream: Optional[int], device: Any) -> Any:
-    """A context manager within which PyTorch or CuPy works and allocates in the order of the stream,
-    where that is of the device."""
+    """Returns a context manager within which PyTorch or CuPy works and allocates in stream order,
+    if the stream is on the device.
+    """
     cuda = sys.modules[framework].cuda
     if framework == "torch":
         if stream is None or stream == cuda.current_stream(device).cuda_stream:
             return contextlib.nullcontext()
-        if stream in (0, LEGACY_STREAM):  # PyTorch takes neither for a stream of others
+        if stream in (0, LEGACY_STREAM):  # PyTorch accepts neither as an external stream
             return cuda.stream(cuda.default_stream(device))
         return cuda.stream(cuda.ExternalStream(stream, device=device))
     return contextlib.nullcontext() if stream is None else cuda.ExternalStream(stream)
@@ -257,15 +274,17 @@ def _numba_stream(stream: int) -> Any:
 
 
 def wait_for_stream(its_view: _core.View, stream: Optional[int], context: _core.Context) -> None:
-    """Waits until all is done that is in the stream now, if the memory is on its device. For copies
-    that are in no stream."""
+    """Waits until all work that is in the stream now has completed, if the memory is on its device.
+    For copies that are in no stream.
+    """
     if its_view.on_cuda and stream is not None:
         context.wait_for_stream(context.device_of(its_view), stream or LEGACY_STREAM)
 
 
 class Output:
-    """A new array, or bytes object, that a task writes. `value` is for the user when the task has
-    ended."""
+    """An output of a task: a new array or bytes object, or the caller's. `value` is what the user
+    gets when the task has completed.
+    """
 
     __slots__ = ("view", "_value")
 
@@ -279,7 +298,9 @@ class Output:
 
 
 class _JaxOutput(Output):
-    """JAX's arrays are immutable: the bytes are written elsewhere, and JAX takes them over."""
+    """The output for JAX, whose arrays are immutable: the task writes the bytes to other memory, of
+    which JAX then takes ownership.
+    """
 
     __slots__ = ("_shape", "_dtype")
 
@@ -297,7 +318,7 @@ class _JaxOutput(Output):
         if array.dtype != kind:
             item = kind.itemsize
             array = array.reshape(-1, item) if item > 1 else array.reshape(-1)
-            if kind.kind == "c":  # to which JAX casts no bits
+            if kind.kind == "c":  # JAX has no bitcast to complex types
                 parts = jax.lax.bitcast_convert_type(array.reshape(-1, 2, item // 2), f"f{item // 2}")
                 array = jax.lax.complex(parts[:, 0], parts[:, 1])
             else:
@@ -305,7 +326,7 @@ class _JaxOutput(Output):
         return array.reshape(self._shape)
 
 
-# The names of types of less than 8 bits.
+# The names of types with less than 8 bits.
 _IS_NARROW = re.compile(r"u?int[124]|float[46]_\w+").fullmatch
 
 
@@ -315,13 +336,14 @@ def _new_array(like: Any, shape: tuple[int, ...], dtype: Any, context: _core.Con
     if framework == "torch":
         torch = sys.modules["torch"]
         words = {"dtype": dtype or torch.uint8, "device": like.device}
-        # The stream that a tensor tells is the one in which PyTorch allocates by itself.
+        # The stream that a tensor reports is the one in which PyTorch allocates by default.
         if stream is None or stream == its_view.stream or its_view.on_host:
             array = torch.empty(shape, **words)
         else:
             with _on_stream(framework, stream, like.device):
                 array = torch.empty(shape, **words)
-        # All that a view would ask it for is known but where it lies. PyTorch 1 has no nbytes.
+        # The view needs only the address from the new array; all else is that of the input. PyTorch
+        # 1 has no nbytes.
         address, nbytes = array.data_ptr(), array.numel() * array.element_size()
         return Output(_core.View.beside(its_view, address, nbytes, array), array)
     elif framework == "cupy":
@@ -336,7 +358,7 @@ def _new_array(like: Any, shape: tuple[int, ...], dtype: Any, context: _core.Con
         numpy = sys.modules["numpy"]
         dtype = numpy.dtype(dtype or "u1")
         if dtype == bool or _IS_NARROW(dtype.name):
-            # These types do not keep every byte, and ciphertext has all of them.
+            # These types do not preserve every byte value, as ciphertext needs.
             dtype = numpy.dtype("u1")
         nbytes = dtype.itemsize
         for length in shape:
@@ -351,14 +373,15 @@ def _new_array(like: Any, shape: tuple[int, ...], dtype: Any, context: _core.Con
 
 def new_bytes(like: Any, its_view: _core.View, nbytes: int, context: _core.Context,
               stream: Optional[int] = None) -> Output:
-    """New bytes beside the value: a one-dimensional array of bytes of its framework, on its
-    device; a bytes object for a bytes-like one."""
+    """Returns a new output of `nbytes` bytes: a one-dimensional array of bytes of the framework and
+    on the device of `like`, or a bytes object for a bytes-like one.
+    """
     return new_rows(like, its_view, (nbytes,), context, stream)
 
 
 def new_rows(like: Any, its_view: _core.View, shape: tuple[int, ...], context: _core.Context,
              stream: Optional[int] = None) -> Output:
-    """The same, of several dimensions where that is an array."""
+    """Returns the same as new_bytes(), but an array of the given shape."""
     if isinstance(like, _core.DeviceMemory):
         nbytes = 1
         for length in shape:
@@ -376,7 +399,7 @@ def new_rows(like: Any, its_view: _core.View, shape: tuple[int, ...], context: _
 
 def new_memory(like: Any, its_view: _core.View, nbytes: int, context: _core.Context,
                stream: Optional[int] = None) -> _core.View:
-    """New bytes on the value's device, for the package's own use."""
+    """Returns new memory on the value's device for internal use."""
     if framework_of(like) in ("torch", "cupy", "numba"):
         return _new_array(like, (nbytes,), None, context, its_view, stream).view
     device = like.device if isinstance(like, _core.DeviceMemory) else f"cuda:{its_view.ordinal}"
@@ -385,15 +408,16 @@ def new_memory(like: Any, its_view: _core.View, nbytes: int, context: _core.Cont
 
 def new_like(like: Any, its_view: _core.View, context: _core.Context,
              stream: Optional[int] = None) -> Output:
-    """A new array of the value's shape and type, beside it; a bytes object for a bytes-like
-    one."""
+    """Returns a new output with the shape, type and device of `like`; a bytes object for a
+    bytes-like one.
+    """
     if framework_of(like) == "":
         return new_bytes(like, its_view, its_view.nbytes, context, stream)
     return _new_array(like, tuple(like.shape), like.dtype, context, its_view, stream)
 
 
 def row_count(its_view: _core.View) -> int:
-    """How many messages an array holds, one in each row."""
+    """Returns the number of messages in an array, one in each row."""
     if len(its_view.shape) < 2:
         raise ValueError("many messages are a sequence, or an array of two dimensions or more "
                          "whose first one numbers them")
@@ -402,7 +426,7 @@ def row_count(its_view: _core.View) -> int:
 
 def fill_with_zeros(value: Any, its_view: _core.View, stream: Optional[int],
                     context: _core.Context) -> None:
-    """Zeroes a writable array, in the order of the stream."""
+    """Zeroes a writable array, in stream order."""
     framework = framework_of(value)
     if its_view.on_host:
         _core.zero(its_view)
@@ -417,12 +441,12 @@ def fill_with_zeros(value: Any, its_view: _core.View, stream: Optional[int],
         with value.device, _on_stream(framework, stream, None):
             value.fill(0)
     elif framework == "numba":
-        # Not by value[:], for which Numba would have to compile a kernel.
+        # value[:] = 0 would make Numba compile a kernel.
         cuda = sys.modules["numba"].cuda
         with cuda.gpus[its_view.ordinal]:
             cuda.cudadrv.driver.device_memset(value, 0, its_view.nbytes,
                                               _numba_stream(stream or LEGACY_STREAM))
-        if stream is None:  # then the cipher waits for none
+        if stream is None:  # the cipher then waits for no stream
             wait_for_stream(its_view, LEGACY_STREAM, context)
     else:
         raise TypeError(f"an array of {type(value).__name__} cannot be filled here")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Encryption and decryption that a CUDA graph does again at each launch."""
+"""Encryption and decryption that each launch of a CUDA graph repeats."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 
 
 class Captured:
-    """What a CUDA graph names on the card of a captured call: the key, tables, memory for its
-    kernels. close() zeroes and frees it: call it when the graph neither runs nor will be launched
-    again. Until then, or until the context is closed, it stays, also where nobody keeps this
-    object: then its context stays open until the end of the interpreter. The arrays of the call
-    are the caller's to keep, as with all that a graph names. In a child of fork close() raises
-    RuntimeError."""
+    """The GPU memory that a captured call needs in a CUDA graph: the key, tables, and workspace for
+    its kernels.
+
+    close() zeroes and frees it. Call it when the graph is not running and will not be launched
+    again. Until then, or until the context is closed, the memory stays, even if this object is
+    garbage collected: its context then stays open until the interpreter exits. The caller must keep
+    the arrays of the call alive, like all memory that a graph uses. In a forked child close()
+    raises RuntimeError.
+    """
 
     __slots__ = ("_core", "__weakref__")
 
@@ -30,13 +33,14 @@ class Captured:
         self._core = core
 
     def close(self) -> None:
-        """Zeroes and frees it. Later calls do nothing. After an error the key is still on the card,
-        and it can be called again."""
+        """Zeroes and frees the memory. Later calls do nothing. If it raises an error, the key is
+        still on the GPU, and close() can be called again.
+        """
         self._core.close()
 
     @property
     def closed(self) -> bool:
-        """Whether its memory on the card was freed."""
+        """Whether the GPU memory has been freed."""
         return self._core.closed
 
     def __enter__(self) -> Captured:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The modes without authentication."""
+"""Ciphers without authentication: block cipher modes and ChaCha20."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Mode(NamedTuple):
     key_sizes: tuple[int, ...]
     iv_bytes: int = 16
     continuation: Optional[str] = None
-    """None: a message cannot be given in pieces."""
+    """None if a message cannot be processed in pieces."""
     has_data_units: bool = False
 
 
@@ -58,29 +58,32 @@ _MODES: dict[str, _Mode] = {
 
 
 class Cipher:
-    """One key of a cipher without authentication. Whoever can change the ciphertext can change
-    the plaintext: use AESGCM or its like where that matters.
+    """A cipher without authentication, with one key. Anyone who can change the ciphertext can
+    change the plaintext: use AESGCM or another AEAD if that matters.
 
-    name: "aes-", "sm4-", "camellia-" or "aria-" with "ecb", "cbc", "ctr", "cfb" (of 128 bits) or
-        "ofb" (SP 800-38A); also "aes-cfb8" and "aes-cfb1", which only the CPU does, "aes-cbc-cs1",
-        "-cs2", "-cs3" (ciphertext stealing, the addendum to SP 800-38A), "aes-xts", "sm4-xts"
-        (IEEE 1619), "sm4-xts-gb" (GB/T 17964-2021) and "chacha20" (RFC 8439).
-    key: bytes-like, or a KeyProvider; 16, 24 or 32 bytes, of SM4 16, of ChaCha20 32, of XTS twice
-        as many, the data's key and then the tweak's. It is copied to locked memory, and wiped
-        with this object.
-    data_unit_bytes: of XTS: a message is a run of data units of so many bytes, whose tweaks count.
-        0: it is one.
-    context: where to run; by default default_context().
+    IVs: never use an IV twice under one key. In CTR, OFB and ChaCha20 the XOR of the two
+    ciphertexts would be that of the plaintexts. In CTR and ChaCha20 a message uses one counter
+    value per block, and no two messages may share one. CBC and CFB need an IV that nobody can
+    predict. A random nonce of 12 bytes for ChaCha20 is safe for 2^32 messages under one key. An IV
+    has 16 bytes: the first counter block of CTR, in which all 128 bits count and wrap around; the
+    first tweak of XTS, little-endian; the 32-bit block counter of ChaCha20, little-endian, followed
+    by its nonce. Raises ValueError if a message has more blocks than the counter of ChaCha20 has
+    values left. ECB has no IV: pass None.
 
-    Data, streams, results, threads and errors are as AEAD says. An IV has 16 bytes: the first
-    counter block of CTR, all of whose 128 bits count and wrap; the first tweak of XTS,
-    little-endian; the 32-bit block counter of ChaCha20, little-endian, and its nonce. ValueError
-    says that a message has more blocks than that can still count. ECB has none: give None.
-    Two messages must never have the same IV under one key. In CTR, OFB and ChaCha20 the XOR of the
-    two ciphertexts would be that of the plaintexts, and in CTR and ChaCha20 a message uses up a
-    counter value for each block: no two messages may share one. CBC and CFB need an IV that nobody
-    can predict. A random nonce of ChaCha20, of 12 bytes, is good for 2^32 messages under one key.
-    There is no padding: messages of ECB and CBC are whole blocks of 16 bytes.
+    There is no padding: messages of ECB and CBC must be whole blocks of 16 bytes.
+
+    name: "aes-", "sm4-", "camellia-" or "aria-" with "ecb", "cbc", "ctr", "cfb" (CFB128) or "ofb"
+        (SP 800-38A); also "aes-cfb8" and "aes-cfb1" (on the CPU only), "aes-cbc-cs1", "-cs2", "-cs3" (ciphertext
+        stealing, the addendum to SP 800-38A), "aes-xts", "sm4-xts" (IEEE 1619), "sm4-xts-gb" (GB/T
+        17964-2021) and "chacha20" (RFC 8439).
+    key: bytes-like, or a KeyProvider: 16, 24 or 32 bytes; 16 for SM4, 32 for ChaCha20; twice as
+        many for XTS, the key for the data and then the key for the tweak. The key is copied to
+        locked memory, which is erased when this object is destroyed.
+    data_unit_bytes: for XTS, the length of a data unit. A message is a sequence of data units with
+        consecutive tweaks. 0: a message is one data unit.
+    context: the devices to use; by default default_context().
+
+    Data, streams, results, threads and errors are as for AEAD.
     """
 
     __slots__ = ("_number", "_name", "_mode", "_key", "_unit_bytes", "_context", "_provider",
@@ -128,9 +131,11 @@ class Cipher:
 
     def encrypt(self, iv: Aad, data: Data, *, out: Optional[Data] = None,
                 stream: Any = None) -> Any:
-        """Encrypts one message. Returns `out`, or a new array of the data's shape and type, bytes
-        for bytes-like data. out: writable, as many bytes as the data; the data themselves to work
-        in place."""
+        """Encrypts one message. Returns `out`, or a new array with the shape and type of the data,
+        bytes for bytes-like data.
+
+        out: writable, with as many bytes as the data; the data themselves for encryption in place.
+        """
         return run(self._one(True, iv, data, out, stream))
 
     @overload
@@ -143,7 +148,7 @@ class Cipher:
 
     def submit_encrypt(self, iv: Aad, data: Data, *, out: Optional[Data] = None,
                        stream: Any = None) -> Job[Any]:
-        """As encrypt(), and returns a Job."""
+        """Does the same as encrypt(), but returns a Job without waiting."""
         return Job(*self._one(True, iv, data, out, stream))
 
     @overload
@@ -156,7 +161,7 @@ class Cipher:
 
     def decrypt(self, iv: Aad, data: Data, *, out: Optional[Data] = None,
                 stream: Any = None) -> Any:
-        """Decrypts one message, as encrypt() encrypts it."""
+        """Decrypts one message. The arguments and the result are as for encrypt()."""
         return run(self._one(False, iv, data, out, stream))
 
     @overload
@@ -169,7 +174,7 @@ class Cipher:
 
     def submit_decrypt(self, iv: Aad, data: Data, *, out: Optional[Data] = None,
                        stream: Any = None) -> Job[Any]:
-        """As decrypt(), and returns a Job."""
+        """Does the same as decrypt(), but returns a Job without waiting."""
         return Job(*self._one(False, iv, data, out, stream))
 
     @overload
@@ -182,10 +187,16 @@ class Cipher:
 
     def encrypt_many(self, ivs: Optional[Many], data: Many, *, out: Optional[Many] = None,
                      stream: Any = None) -> Any:
-        """Encrypts many messages in one request: a list or tuple of any lengths, or an array
-        whose first dimension numbers messages of one length. ivs: a sequence, or all of them one
-        behind the other in one object. Returns the outputs in the form of the data, or `out`, of
-        which no part may overlap another or the data, unless it is exactly in place."""
+        """Encrypts many messages in one request. Returns `out`, or new outputs in the form of the
+        data.
+
+        ivs: a sequence with one IV per message, or all IVs concatenated in one object. None for
+            ECB.
+        data: a list or tuple of messages of any lengths, or an array whose first dimension indexes
+            messages of one length.
+        out: the outputs, in the form of the data. No output may overlap another output or the data,
+            except exactly in place.
+        """
         return run(self._many(True, ivs, data, out, stream))
 
     @overload
@@ -198,7 +209,7 @@ class Cipher:
 
     def submit_encrypt_many(self, ivs: Optional[Many], data: Many, *, out: Optional[Many] = None,
                             stream: Any = None) -> Job[Any]:
-        """As encrypt_many(), and returns a Job."""
+        """Does the same as encrypt_many(), but returns a Job without waiting."""
         return Job(*self._many(True, ivs, data, out, stream))
 
     @overload
@@ -211,7 +222,7 @@ class Cipher:
 
     def decrypt_many(self, ivs: Optional[Many], data: Many, *, out: Optional[Many] = None,
                      stream: Any = None) -> Any:
-        """Decrypts many messages, as encrypt_many() encrypts them."""
+        """Decrypts many messages. The arguments and the result are as for encrypt_many()."""
         return run(self._many(False, ivs, data, out, stream))
 
     @overload
@@ -224,16 +235,18 @@ class Cipher:
 
     def submit_decrypt_many(self, ivs: Optional[Many], data: Many, *, out: Optional[Many] = None,
                             stream: Any = None) -> Job[Any]:
-        """As decrypt_many(), and returns a Job."""
+        """Does the same as decrypt_many(), but returns a Job without waiting."""
         return Job(*self._many(False, ivs, data, out, stream))
 
     def encryptor(self, iv: Aad = None) -> CipherStream:
-        """Encrypts a message that is given in pieces. Not for XTS and ciphertext stealing, whose
-        end depends on the whole."""
+        """Returns a CipherStream that encrypts one message in pieces. Raises ValueError for XTS and
+        ciphertext stealing, where the end of a message depends on its length.
+        """
         return self._stream(True, iv)
 
     def decryptor(self, iv: Aad = None) -> CipherStream:
-        """Decrypts a message that is given in pieces."""
+        """Returns a CipherStream that decrypts one message in pieces, as encryptor() encrypts it.
+        """
         return self._stream(False, iv)
 
     # ---- In a CUDA graph ----
@@ -241,49 +254,54 @@ class Cipher:
     def capture_encrypt_segments(self, layout: Segments, iv: Any, data: Any, *, out: Any,
                                  launches: int, verdict: Any, iv_out: Any = None, first: int = 0,
                                  stream: Any = None) -> Captured:
-        """Puts encryption with CTR or ChaCha20 into the CUDA graph that is being captured, which then
-        does it at each launch, with what `data` hold at that time. All arrays are on the card and
-        stay; nothing here waits. There are 65,536 segments at most; a text in one piece is one.
-        Other modes raise ValueError. After any error do not launch the graph: some of the call may
-        be in it.
+        """Adds encryption with CTR or ChaCha20 to the CUDA graph that is being captured. Each
+        launch of the graph then encrypts the contents that `data` has at that time. All arrays must
+        be on the GPU and stay allocated. Nothing here waits. There may be at most 65,536 segments;
+        a text in one piece is one segment. Other modes raise ValueError. After any error do not
+        launch the graph: it may contain part of the call.
 
-        Each segment and each launch has the next number in the IV, whose blocks count behind the
-        number, or in ChaCha20 before it: layout.number must have room for all `launches`, and the
-        blocks of a segment must not reach it. So no keystream comes twice. Nothing else may use
-        these numbers under the key: make a key for each graph. The graph is instantiated once.
+        Each segment and each launch has the next number in the IV; its blocks are counted after the
+        number, or before it for ChaCha20. layout.number must have enough bytes for all `launches`,
+        and the block count of a segment must not reach the number. So no keystream is used twice.
+        Nothing else may use these numbers under the key: make a key for each graph, and instantiate
+        the graph only once.
 
-        iv: 16 bytes, of which layout.number overwrites some: the first segment's has the number
+        iv: 16 bytes, of which layout.number overwrites some: the first segment has the number
             layout.number.start + first.
-        out: where it goes; it may be the data.
-        launches: how many launches encrypt. Each later one makes out zeros.
-        verdict: an array of a byte, which each launch makes 1, or 0 where it did not encrypt.
-        iv_out: an array of 16 bytes that each launch fills with its first segment's IV.
+        out: an array for the output; it may be the data.
+        launches: the number of launches that encrypt. Each later one zeroes `out`.
+        verdict: an array of one byte, which each launch sets to 1, or to 0 if it did not encrypt.
+        iv_out: an array of 16 bytes that each launch fills with the IV of its first segment.
         """
         return capture_encryption(self, layout, iv, data, None, out, launches, verdict, iv_out,
                                   None, first, True, stream)
 
     def capture_decrypt_segments(self, layout: Segments, iv: Any, data: Any, *, out: Any,
                                  first: int = 0, stream: Any = None) -> Captured:
-        """Puts decryption into the CUDA graph that is being captured, as
-        capture_encrypt_segments() does. Nothing refuses to do it again under the same IV: to let
-        it encrypt uses a keystream twice.
+        """Adds decryption to the CUDA graph that is being captured, as capture_encrypt_segments()
+        does. Nothing prevents a second run under the same IV. Do not use it to encrypt: that would
+        use a keystream twice.
 
-        iv: an array of 16 bytes on the card, the first segment's IV, which each launch reads; the
-            number in it counts on. Or 16 bytes in host memory, the same at each launch."""
+        iv: an array of 16 bytes on the GPU with the IV of the first segment, which each launch
+            reads; the number in it is incremented for the following segments. Or 16 bytes in host
+            memory, the same at each launch.
+        """
         return capture_decryption(self, layout, iv, data, None, out, None, None, first, True,
                                   stream)
 
-    # ---- How ----
+    # ---- Implementation ----
 
     def _usual_iv_bytes(self) -> int:
         return self._mode.iv_bytes
 
     def _check_length(self, iv_bytes: int, text_bytes: int) -> None:
-        pass  # the library knows
+        pass  # the library checks the length
 
     def _check_counters(self, ivs: bytes, lengths: Iterable[int]) -> None:
-        """Before anything is written. The library would carry into the nonce, as OpenSSL does: the
-        message then goes on with the keystream of another one."""
+        """Raises ValueError before anything is written if a message has too many blocks. The
+        library would carry into the nonce, as OpenSSL does, and the message would continue with the
+        keystream of another one.
+        """
         if self._mode.continuation == Continuation.CHACHA20:
             for (block,), nbytes in zip(struct.iter_unpack("<I12x", ivs), lengths):
                 check_blocks(nbytes, CHACHA20_BLOCKS - block)

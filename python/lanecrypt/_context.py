@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contexts: which devices do the work, and what they have done."""
+"""Contexts: which devices are used, and what they have done."""
 
 from __future__ import annotations
 
@@ -16,37 +16,42 @@ class Device(NamedTuple):
     """A device of this machine."""
 
     id: str
-    """Its name in Context(devices=...) and in counters(): "cuda:0", "opencl:1"."""
+    """The name in Context(devices=...) and in counters(), such as "cuda:0" or "opencl:1"."""
     api: str
-    """"cuda", "opencl", "gl", or "host", the emulator of builds for tests."""
+    """The API: "cuda", "opencl", "gl", or "host" for the emulator in test builds."""
     name: str
-    """The model, as its driver calls it."""
+    """The name of the model that the driver reports."""
     driver: str
     """The version of the driver or platform."""
     reason: str
-    """Why it is unusable or lost; "" otherwise."""
+    """Why the device is unusable or lost; "" otherwise."""
     memory_bytes: int
+    """The size of the device's memory."""
     compute_units: int
+    """The number of multiprocessors (CUDA) or compute units."""
     is_gpu: bool
-    """False for a device that computes on the CPU."""
+    """False for a device that runs on the CPU."""
     selected: bool
-    """Whether this context sends work there by itself."""
+    """Whether this context sends work to the device by default."""
     state: str
-    """"untried", "ready", "unusable" or "lost"."""
+    """The state for ciphers: "untried", "ready", "unusable" or "lost"."""
     rsa_state: str
-    """The same for RSA."""
+    """The state for RSA, with the same values."""
 
 
 class Counters(NamedTuple):
     """What a device or the CPU has done since its context was opened."""
 
     jobs: int
+    """Jobs of which at least one byte was processed here."""
     bytes: int
+    """Bytes of data that were processed here."""
     launches: int
-    """Kernels started; 0 for the CPU."""
+    """Kernels launched; 0 for the CPU."""
     failures: int
+    """Launches, copies, self-tests and checks that failed."""
     operations: int
-    """Of RSA: operations, and rounds of tests of primes."""
+    """RSA operations, and rounds of primality tests."""
 
 
 _FALLBACK = {"cpu": 0, "none": 1}
@@ -64,35 +69,37 @@ def _number(what: str, names: dict[str, int], name: str) -> int:
 
 
 class Context:
-    """A set of devices, with their queues and memory. Opening one touches no device: the first
+    """A set of devices, with their queues and memory. Opening a context uses no device; the first
     call that needs one does.
 
-    devices: names such as "cuda:0", or APIs ("cuda", "opencl", "gl") for all of their devices, in
-        order of preference, with commas; "none" for the CPU alone. None: what LANECRYPT_DEVICES
-        says, else every GPU.
-    threshold_bytes: requests on host memory of at least so many bytes go to a device. None: a
-        device gets what it was measured to do sooner on this machine. Memory of a device is
-        always worked on where it lies.
-    fallback: "cpu", or "none" to raise NoDeviceError or DeviceError where no device can do it.
+    devices: a comma-separated list, in order of preference, of device IDs such as "cuda:0", or APIs
+        ("cuda", "opencl", "gl") for all of their devices; "none" for only the CPU. None: the
+        devices that LANECRYPT_DEVICES names, or every GPU if it is not set.
+    threshold_bytes: requests on host memory of at least this many bytes go to a device. None: a
+        request goes to a device if it was measured to be faster there on this machine. Data in
+        device memory are always processed on that device.
+    fallback: "cpu", or "none" to raise NoDeviceError or DeviceError if no device can do the work.
     verify: how much of a device's output the CPU computes again: "sampled", "off" or "full".
         lc_verify in lanecrypt.h says more.
-    prefer: "speed", or "offload" for what takes less CPU time.
-    pinned_bytes: the most pinned host memory of one device's queues; 0 for the default.
-    time_limit: seconds after which a device that ends nothing is given up; 0 for the default.
-    prime_pool: how many primes may be kept for later RSA keys.
-    cores: the most cores at one job of the CPU; 0 for the default.
-    service: who does the private operations of RSA, and makes its keys: "off", the devices above;
-        otherwise the service lanecryptd of this machine, and all of them go to it, unless
-        threshold_bytes keeps them on the CPU. "auto" takes the one at /run/lanecrypt/socket or
+    prefer: "speed", or "offload" for the choice that takes less CPU time.
+    pinned_bytes: the most pinned host memory of the queues of one device; 0 for the default.
+    time_limit: the seconds after which a device that completes nothing is no longer used; 0 for the
+        default.
+    prime_pool: the number of primes that may be kept for later RSA keys.
+    cores: the most cores for one job on the CPU; 0 for the default.
+    service: who runs the private operations of RSA and generates RSA keys. "off": the devices
+        above. Otherwise the service lanecryptd of this machine runs all of them, except those that
+        threshold_bytes keeps on the CPU. "auto" uses the service at /run/lanecrypt/socket or
         $XDG_RUNTIME_DIR/lanecrypt/socket; an absolute path, the one at that socket. The socket must
-        belong to root, to this user or to service_owner, in folders that nobody else can change.
-        What the service does not do, the CPU does, unless fallback is "none". "require" is as
-        "auto", and what the service does not do raises NoDeviceError or DeviceError. lc_options in
-        lanecrypt.h says more.
-    service_owner: the name or number of another user whose socket is used too.
+        belong to root, to this user or to service_owner, in folders that nobody else can change. If
+        the service does not do an operation, the CPU does it, unless fallback is "none". "require"
+        is like "auto", but raises NoDeviceError or DeviceError if the service does not do an
+        operation. lc_options in lanecrypt.h says more.
+    service_owner: the name or number of another user whose socket may be used too.
 
-    Any thread may use it. It is also a context manager, which closes it. A child of fork may go
-    on with it, and starts without devices; jobs and memory of devices stay with the parent.
+    A context is thread-safe. It is also a context manager, which closes it. A forked child may
+    continue to use it, and starts without open devices; jobs and device memory stay with the
+    parent.
     """
 
     __slots__ = ("_core", "__weakref__")
@@ -130,7 +137,8 @@ class Context:
             _number("verify", _VERIFY, verify),
             _number("prefer", _PREFER, prefer),
             whole("pinned_bytes", pinned_bytes),
-            math.ceil(time_limit * 1000),  # what is short is not the default
+            math.ceil(time_limit * 1000),  # rounded up, so that a short limit does not become 0,
+                                           # the default
             whole("prime_pool", prime_pool, 32),
             whole("cores", cores, 32),
             service,
@@ -139,12 +147,13 @@ class Context:
         )
 
     def close(self) -> None:
-        """Waits for the jobs under way, wipes what is secret and frees everything. Later calls
-        raise ValueError. Without it, that happens at the end of the interpreter.
+        """Waits for running jobs, erases secrets and frees everything. Other calls then raise
+        ValueError. If close() is not called, this happens when the interpreter exits.
 
-        Memory of allocate() goes with it: no job of another context may use it meanwhile. Where
-        another package has it, by __dlpack__ or __cuda_array_interface__, as JAX has its results on
-        a card, all of that happens when it is gone."""
+        Memory from allocate() is freed too, so no job of another context may be using it. If
+        another package still has such memory, through __dlpack__ or __cuda_array_interface__ (as
+        JAX has its results on a GPU), everything is freed when that package releases it.
+        """
         self._core.close()
 
     @property
@@ -153,21 +162,23 @@ class Context:
         return self._core.closed
 
     def devices(self) -> list[Device]:
-        """The devices of this machine, first those that get work. The first call looks for them,
-        by another program; it may take a second."""
+        """Returns the devices of this machine, first those that get work. The first call looks for
+        them with a separate program, and may take a second.
+        """
         return [Device(**row) for row in self._core.devices()]
 
     def counters(self) -> dict[str, Counters]:
-        """What each device, and "cpu", has done for this context."""
+        """Returns what each device, and "cpu", has done for this context."""
         return {name: Counters(**row) for name, row in self._core.counters().items()}
 
     def test(self, device: str) -> None:
-        """Opens a device and runs its known-answer tests now, not at its first job. Raises
-        DeviceError or NoDeviceError where it cannot be used."""
+        """Opens a device and runs its known-answer tests now instead of at its first job. Raises
+        DeviceError or NoDeviceError if it cannot be used.
+        """
         self._core.test(self._core.index_of(device))
 
     def allocate(self, device: str, nbytes: int) -> _core.DeviceMemory:
-        """Memory on a device, for data that no framework holds there."""
+        """Allocates memory on a device, for data that are not in an array of a framework."""
         return _core.allocate(self._core, device, whole("nbytes", nbytes))
 
     def __enter__(self) -> Context:
@@ -190,8 +201,9 @@ _default: Optional[Context] = None
 
 
 def default_context() -> Context:
-    """The context of all calls that name none. The first call opens it, with the default
-    options."""
+    """Returns the context of all calls for which none is given. The first call opens it with the
+    default options.
+    """
     global _default
     with _lock:
         if _default is None or _default.closed:
@@ -200,14 +212,14 @@ def default_context() -> Context:
 
 
 def checked(context: Optional[Context]) -> Optional[Context]:
-    """The context that a user gave, or None for the default one."""
+    """Checks and returns the context that the user gave; None stands for the default one."""
     if context is not None and not isinstance(context, Context):
         raise TypeError(f"context is a lanecrypt.Context, not {type(context).__name__}")
     return context
 
 
 def used_context(context: Optional[Context]) -> Context:
-    """That which a user gave, or the default one."""
+    """Returns the context that the user gave, or the default one."""
     return checked(context) or default_context()
 
 
@@ -218,10 +230,10 @@ def _after_fork() -> None:
 
 
 def devices() -> list[Device]:
-    """The devices of this machine, as default_context() has them."""
+    """Returns the devices of this machine, as default_context() has them."""
     return default_context().devices()
 
 
 def counters() -> dict[str, Counters]:
-    """What each device, and "cpu", has done for default_context()."""
+    """Returns what each device, and "cpu", has done for default_context()."""
     return default_context().counters()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 
 class Error(RuntimeError):
-    """The library could not do what was asked, and nothing is wrong with what was asked."""
+    """The library could not do what was asked, although the arguments are valid."""
 
 
 class NoDeviceError(Error):
@@ -16,23 +16,24 @@ class NoDeviceError(Error):
 
 
 class DeviceError(Error):
-    """A device failed, and nothing else took over."""
+    """A device failed, and no fallback was possible."""
 
 
 class UnsupportedError(Error):
-    """What was asked is valid, and is not offered here."""
+    """The request is valid but not supported here."""
 
 
 class StoppedError(Error):
-    """The end of the program, or a callback, stopped it."""
+    """The exit of the program, or a callback, stopped the work."""
 
 
 class _OwnInvalidTag(Exception):
-    """A tag is wrong: no plaintext was given out. Where pyca/cryptography is installed,
+    """A tag is wrong, and no plaintext was returned. If pyca/cryptography is installed,
     lanecrypt.InvalidTag is cryptography.exceptions.InvalidTag instead.
 
-    failed: the numbers of the messages whose tags are wrong, from 0. The text has them too, if the
-    function takes many messages."""
+    failed: the indices, from 0, of the messages whose tags are wrong. The text has them too, if the
+        function takes many messages.
+    """
 
     failed: tuple[int, ...] = ()
 
@@ -43,8 +44,9 @@ _OwnInvalidTag.__module__ = "lanecrypt"
 
 @functools.cache
 def invalid_tag_type() -> type[Exception]:
-    """The class of the exception for a wrong tag. Imports pyca/cryptography if it is there. It stays
-    what it was when it was first asked for, since an except clause has it from then on."""
+    """Returns the exception class for a wrong tag. Imports pyca/cryptography if it is installed.
+    The result never changes after the first call, because except clauses refer to it.
+    """
     try:
         from cryptography.exceptions import InvalidTag
     except ImportError:
@@ -52,12 +54,12 @@ def invalid_tag_type() -> type[Exception]:
     return InvalidTag
 
 
-# So many numbers of messages are in a text. `failed` has all.
+# The most indices in a text. `failed` has all.
 _MOST_NUMBERS = 20
 
 
 def messages_text(failed: Sequence[int]) -> str:
-    """The messages of these numbers, for a person."""
+    """Returns a text that names the messages with these indices."""
     numbers = ", ".join(map(str, failed[:_MOST_NUMBERS]))
     if len(failed) > _MOST_NUMBERS:
         numbers += f", ... ({len(failed)} in all)"
@@ -65,15 +67,16 @@ def messages_text(failed: Sequence[int]) -> str:
 
 
 def invalid_tag(failed: Sequence[int] = ()) -> Exception:
-    """The exception for wrong tags. Without numbers it is for a function that takes one message, and
-    has no text, as pyca/cryptography has it."""
+    """Returns the exception for wrong tags. Without indices it is for a function that takes one
+    message, and has no text, as in pyca/cryptography.
+    """
     kind = invalid_tag_type()
     error = kind(f"wrong tag: {messages_text(failed)}") if failed else kind()
     error.failed = tuple(failed) or (0,)  # type: ignore[attr-defined]
     return error
 
 
-# lc_status, whose numbers are part of the ABI.
+# The values of lc_status, which are part of the ABI.
 _TYPES: dict[int, type[Exception]] = {
     2: ValueError,
     3: UnsupportedError,
@@ -87,7 +90,7 @@ _WRONG_TAG = 9
 
 
 def error_for(status: int, text: str, failed: Sequence[int]) -> Exception:
-    """The exception for a status of the C ABI, which the extension module then raises."""
+    """Returns the exception for a status of the C ABI. The extension module raises it."""
     if status == _WRONG_TAG:
         return invalid_tag(failed)
     return _TYPES.get(status, Error)(text)

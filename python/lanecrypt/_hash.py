@@ -13,9 +13,10 @@ from ._names import check_name, hash_name
 from ._numbers import whole
 from ._types import BytesLike, Data, Many, ManyBytes
 
-# The number of the C ABI, the usual bytes of a digest, and whether these may be others.
+# By name: the number in the C ABI, the default length of a digest in bytes, and whether other
+# lengths are possible.
 _HASHES = _core.hashes()
-# Of many messages: those that take nothing beside them.
+# The hashes for many messages: those without further parameters.
 _PLAIN = [name for name in _HASHES
           if name not in ("blake3-keyed", "blake3-derive-key", "merkle-sha256")]
 
@@ -55,23 +56,24 @@ def hash_many(
     stream: Any = None,
     context: Optional[Context] = None,
 ) -> Any:
-    """The digests of many messages, which are hashed side by side, each on one lane of a device or
-    on one core. Those of data on a card stay there.
+    """Returns the digests of many messages, which are hashed in parallel, each on one thread of a
+    device or on one core. Digests of data on a GPU stay on the GPU.
 
     name: "sha224", "sha256", "sha384", "sha512" (FIPS 180-4), "sha3-224", "sha3-256", "sha3-384",
-        "sha3-512", "shake128", "shake256" (FIPS 202) or "blake3". hashlib's "sha3_256" and
-        "shake_128" are taken too.
+        "sha3-512", "shake128", "shake256" (FIPS 202) or "blake3". hashlib's names "sha3_256" and
+        "shake_128" are accepted too.
     messages: a list or tuple of bytes-like objects or arrays, or an array whose first dimension
-        numbers messages of one length. All lie in host memory, or on one device.
-    digest_bytes: of "shake128" (otherwise 32), "shake256" (64) and "blake3" (32).
-    out: a writable array of as many bytes as all digests have, which go there one behind the
-        other. It is returned. By default a new array of shape (count, bytes of a digest) beside
-        the messages; a list of bytes for a list of bytes-like messages.
-    stream: as for AESGCM.encrypt(), but not 2, CUDA's per-thread default stream, which raises
-        UnsupportedError.
+        indexes messages of one length. All are in host memory, or all on one device.
+    digest_bytes: the length of a digest, for "shake128" (by default 32), "shake256" (64) and
+        "blake3" (32).
+    out: a writable array of exactly as many bytes as all digests have, for the concatenated
+        digests. It is returned. By default a new array of shape (count, bytes of a digest) on the
+        device of the messages; a list of bytes for a list of bytes-like messages.
+    stream: as for AEAD, but not 2, CUDA's per-thread default stream, which raises UnsupportedError.
+    context: the devices to use; by default default_context().
 
-    Digests are those of hashlib. With messages in host memory one of them is computed again by
-    the CPU, unless the context has verify="off".
+    Digests are those of hashlib. If the messages are in host memory, the CPU computes one of them
+    again as a check, unless the context has verify="off".
     """
     if hash_name(name) in _PLAIN:
         name = hash_name(name)
@@ -125,15 +127,16 @@ def blake3(
     stream: Any = None,
     context: Optional[Context] = None,
 ) -> bytes:
-    """The BLAKE3 digest of a bytes-like object or of an array, all parts of which are hashed at
-    once where the data lie. The digest alone comes to the host.
+    """Returns the BLAKE3 digest of a bytes-like object or of an array. All parts are hashed in
+    parallel where the data are; only the digest is copied to the host.
 
-    key: 32 bytes, or a KeyProvider: a message authentication code. Compare two of these by
-        hmac.compare_digest().
-    derive_key_context: instead of it, derives a key from the data, for the purpose that this text
-        names. It is no Context: that is `context`.
+    key: 32 bytes, or a KeyProvider: the result is then a message authentication code. Compare codes
+        with hmac.compare_digest().
+    derive_key_context: derives a key from the data, for the purpose that this text names. Excludes
+        `key`. This is not a Context; that is `context`.
     digest_bytes: up to 2**30.
     stream: as for hash_many().
+    context: the devices to use; by default default_context().
     """
     if key is not None and derive_key_context is not None:
         raise TypeError("give either key or derive_key_context")
@@ -158,11 +161,12 @@ def merkle_root(
     stream: Any = None,
     context: Optional[Context] = None,
 ) -> bytes:
-    """The root of the Merkle tree of SHA-256 (RFC 9162, section 2.1.1) over a bytes-like object or
-    an array, whose leaves are `leaf_bytes` of it each, the last one what is left. All leaves are
-    hashed at once where the data lie. The root alone, of 32 bytes, comes to the host.
+    """Returns the root, of 32 bytes, of the Merkle tree with SHA-256 (RFC 9162, section 2.1.1) over
+    a bytes-like object or an array. Each leaf has `leaf_bytes` bytes; the last one has the rest.
+    All leaves are hashed in parallel where the data are; only the root is copied to the host.
 
     stream: as for hash_many().
+    context: the devices to use; by default default_context().
     """
     leaf_bytes = whole("leaf_bytes", leaf_bytes)
     if leaf_bytes < 1:

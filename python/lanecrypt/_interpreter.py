@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Only the main interpreter may load the extension module: a second one in the same process would
-take what the module keeps for all of them, even if it failed to load it."""
+"""Refuses subinterpreters. Only the main interpreter may load the extension module: a second
+interpreter in the same process would replace the module's state, which all share, even if its own
+import fails.
+"""
 
 import importlib
 from typing import Any
@@ -8,7 +10,8 @@ from typing import Any
 
 def refuse_others() -> None:
     """Raises ImportError in a subinterpreter."""
-    # From CPython 3.13 on, and before. A Python without them has no other interpreters.
+    # The names of the module from CPython 3.13 on, and before. A Python with neither has no
+    # subinterpreters.
     for name in ("_interpreters", "_xxsubinterpreters"):
         try:
             interpreters: Any = importlib.import_module(name)

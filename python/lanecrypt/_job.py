@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs: what was started and goes on."""
+"""Jobs: work that was submitted and has not been waited for."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ T = TypeVar("T")
 
 
 class Job(Generic[T]):
-    """Something under way, as the submit_ functions return it. result(), or await in a coroutine,
-    gives what the function without submit_ returns.
+    """A job in progress, which the submit_ functions return. result(), or await in a coroutine,
+    returns what the function without submit_ returns.
 
-    It keeps its input, its output and its context until it is over, also where nobody keeps the
-    Job; do not change the input or read the output before. result() lets go of the input, unless it
-    raises what became of the job. Any thread may use it, but no child of
-    fork. It cannot be stopped. The end of the interpreter waits for it.
+    A job keeps its input, its output and its context alive until it has completed, even if nobody
+    keeps the Job. Do not change the input or read the output before. result() releases the input,
+    unless it raises the error of the job. A Job is thread-safe, but cannot be used in a forked
+    child. It cannot be cancelled. The interpreter waits for it before it exits.
     """
 
     __slots__ = ("_core", "_finish", "_value", "_has_value", "__weakref__")
@@ -30,12 +30,15 @@ class Job(Generic[T]):
         self._has_value = False
 
     def done(self) -> bool:
-        """Whether it is over, well or not. Waits for nothing."""
+        """Returns whether the job has completed, successfully or not. Does not wait."""
         return self._core.done()
 
     def result(self, timeout: Optional[float] = None) -> T:
-        """Waits until it is over, without the GIL, and returns its result or raises what became
-        of it. timeout: seconds after which TimeoutError is raised; the job goes on."""
+        """Waits until the job has completed, and releases the GIL meanwhile. Returns its result or
+        raises its error.
+
+        timeout: seconds after which TimeoutError is raised; the job continues.
+        """
         if not self._core.wait(timeout):
             raise TimeoutError("the job is still under way")
         return self._take()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keys, and where they come from."""
+"""Keys and their sources."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from ._types import BytesLike
 
 
 class KeyProvider(abc.ABC):
-    """Something that gets a key by its name: from a file, a key service, a hardware module.
+    """An object that gets a key by its name: from a file, a key service or a hardware module.
 
-    It is asked once, by the object that uses the key, in the process that uses it. It holds no
-    key itself, so that it may be pickled and sent elsewhere.
+    get_key() is called once, by the object that uses the key, in the process that uses it. A
+    provider holds no key itself, so it may be pickled and sent elsewhere.
     """
 
     @abc.abstractmethod
     def get_key(self) -> BytesLike:
-        """The key. A bytearray is wiped when it was copied."""
+        """Returns the key. A bytearray is zeroed after it has been copied."""
 
 
 class KeyFile(KeyProvider):
-    """A key that is the whole content of a file, such as a mounted secret. A file that is not
-    a regular one, or has more than 64 KiB, is refused.
+    """A key that is the whole content of a file, such as a mounted secret. A file that is not a
+    regular file, or has more than 64 KiB, is refused.
 
-    encoding: "raw": the key is the content as it is, and a newline at its end would be part of it.
-        "hex": it is in hexadecimal digits, with white space around them. None: "hex" if the file
-        has nothing but 32, 48, 64 or 128 of these digits and white space around them, as `openssl
-        rand -hex 32` writes them; otherwise "raw".
+    encoding: "raw": the key is the unchanged content; a newline at its end would be part of it.
+        "hex": the key is in hexadecimal digits, with optional white space around them. None: "hex"
+        if the file has nothing but 32, 48, 64 or 128 hexadecimal digits and white space around
+        them, as `openssl rand -hex 32` writes them; otherwise "raw".
 
-    An object that was made with it can be pickled. What is pickled is the name of the file, which is
-    read again where the object is unpickled.
+    An object that was made with a KeyFile can be pickled. Only the name of the file is pickled; the
+    file is read again where the object is unpickled.
     """
 
     MOST_BYTES = 64 << 10
@@ -49,7 +49,7 @@ class KeyFile(KeyProvider):
         self._encoding = encoding
 
     def get_key(self) -> bytearray:
-        """The key. ValueError: the file is none that can hold one."""
+        """Returns the key. Raises ValueError if the file cannot contain one."""
         content = self._content()
         digits = content.strip()
         try:
@@ -60,14 +60,15 @@ class KeyFile(KeyProvider):
             if self._encoding == "raw" or not is_hex or (
                     self._encoding is None and len(digits) not in _HEX_DIGITS):
                 return bytearray(content)
-            # Not by a2b_hex(), whose result cannot be wiped.
+            # a2b_hex() returns bytes, which cannot be zeroed.
             return bytearray(int(digits[n:n + 2], 16) for n in range(0, len(digits), 2))
         finally:
             digits[:] = bytes(len(digits))
             content[:] = bytes(len(content))
 
     def _content(self) -> bytearray:
-        # One byte more than a key may have: the size that a file tells may be old, or none.
+        # Reads one byte more than a key may have: the reported size of a file may be outdated or
+        # missing.
         memory = bytearray(self.MOST_BYTES + 1)
         try:
             with open(self._path, "rb", buffering=0, opener=_open) as file:
@@ -87,18 +88,18 @@ class KeyFile(KeyProvider):
         return f"KeyFile({self._path!r})"
 
 
-# Of keys of 16, 24, 32 and 64 bytes.
+# The numbers of digits of keys of 16, 24, 32 and 64 bytes.
 _HEX_DIGITS = (32, 48, 64, 128)
 _HEX = re.compile(rb"(?:[0-9A-Fa-f]{2})+")
 
 
 def _open(path: str, flags: int) -> int:
-    # To open a pipe would wait for its writer.
+    # Without O_NONBLOCK, opening a pipe would wait for its writer.
     return os.open(path, flags | os.O_NONBLOCK)
 
 
 def secret_key(key: Union[BytesLike, KeyProvider]) -> _core.SecretKey:
-    """A copy of the key in locked memory that is wiped with it."""
+    """Returns a copy of the key in locked memory that is erased with the returned object."""
     if isinstance(key, KeyProvider):
         return _core.SecretKey(key.get_key(), True)
     return _core.SecretKey(key, False)
@@ -106,7 +107,8 @@ def secret_key(key: Union[BytesLike, KeyProvider]) -> _core.SecretKey:
 
 def check_key_bytes(key: _core.SecretKey, given: Union[BytesLike, KeyProvider], sizes: Collection[int],
                     text: str) -> None:
-    """Raises ValueError, which begins with the text, if the key has none of these sizes."""
+    """Raises ValueError, with a message that begins with `text`, if the key has none of the sizes.
+    """
     found = key.nbytes
     if found in sizes:
         return
@@ -118,13 +120,14 @@ def check_key_bytes(key: _core.SecretKey, given: Union[BytesLike, KeyProvider], 
 
 
 def kept_provider(key: object) -> Optional[KeyFile]:
-    """What an object keeps of its key, so that it can be pickled. A key itself is never pickled, and a
-    provider of the user's may hold one."""
+    """Returns the provider that an object keeps, so that it can be pickled. A key itself is never
+    pickled, and a provider class of the user may hold one, so only a KeyFile is kept.
+    """
     return key if isinstance(key, KeyFile) else None
 
 
 def check_pickled(kind: type, provider: Optional[KeyFile], context: object) -> None:
-    """Raises TypeError if an object of that class cannot be pickled."""
+    """Raises TypeError if an object of the class `kind` cannot be pickled."""
     if provider is None:
         raise TypeError(f"{kind.__name__} holds a key and cannot be pickled: make it with a KeyFile")
     if context is not None:

@@ -25,22 +25,25 @@ def keystream(
     stream: Any = None,
     context: Optional[Context] = None,
 ) -> Any:
-    """Bytes that look random to whoever does not know the key, and are the same each time for
-    the same key, nonce and place: a fast source of random data, on the card where `out` lies
-    there.
+    """Returns bytes that are indistinguishable from random without the key, and that are the same
+    each time for the same key, nonce and offset: a fast source of random data, on the GPU if `out`
+    is there.
 
-    key: 32 bytes, or a KeyProvider; of "aes-ctr" 16, 24 or 32.
-    nonce: 12 bytes, another one for each sequence of bytes under the key. Random ones are good for
+    Do not encrypt under a key and nonce that were used here: their keystream is then known.
+
+    key: 32 bytes, or a KeyProvider; 16, 24 or 32 bytes for "aes-ctr".
+    nonce: 12 bytes, different for each sequence of bytes under the key. Random ones are safe for
         2^32 sequences.
-    nbytes: how many to return, as bytes. Instead of it,
-    out: a writable array or bytes-like object, to be filled; it is returned.
-    cipher: "chacha20" (RFC 8439; at most 256 GiB under one nonce) or "aes-ctr" (SP 800-38A, with
-        a counter of 32 bits behind the nonce; at most 64 GiB).
-    offset: where in the sequence to begin, in bytes: a multiple of 64, of "aes-ctr" of 16. So
-        parts can be made apart.
+    nbytes: the number of bytes to return, as bytes. Give either this or `out`.
+    out: a writable array or bytes-like object to fill; it is returned.
+    cipher: "chacha20" (RFC 8439; at most 256 GiB under one nonce) or "aes-ctr" (SP 800-38A, with a
+        32-bit counter after the nonce; at most 64 GiB).
+    offset: the position in the sequence at which to begin, in bytes: a multiple of 64, or of 16 for
+        "aes-ctr". So parts can be made separately.
+    stream: as for AEAD.
+    context: the devices to use; by default default_context().
 
-    As a secret key, what it returns is as good as `key`. Do not encrypt under a key and nonce that
-    were used here: their keystream is then known.
+    As a secret key, the result is as good as `key`.
     """
     if cipher not in ("chacha20", "aes-ctr"):
         raise ValueError('cipher must be "chacha20" or "aes-ctr"')
@@ -71,7 +74,7 @@ def keystream(
     used = used_context(context)
     task = Cipher(cipher, key, context=used)._task(used, True, 16, handle)
     task.add(iv, view, 0, view.nbytes, view, 0, None)
-    # Zeros encrypted are the keystream.
+    # Encrypting zeros gives the keystream.
     _arrays.fill_with_zeros(out, view, handle, used._core)
     task.run()
     return value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The messages of one request, in whatever form the user gave them."""
+"""The messages of one request, in whatever form the user passes them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any, Optional, Protocol
 from . import _arrays, _core
 from ._context import Context
 
-# The numbers of the C ABI.
+# The numbers of ciphers in the C ABI, by name.
 CIPHERS = _core.ciphers()
 
-# A task, and what makes the user's result when it has ended.
+# A task, and a function that makes the user's result after the task has completed.
 Prepared = tuple[_core.Task, Callable[[], Any]]
 
 
@@ -25,8 +25,9 @@ def run(prepared: Prepared) -> Any:
 
 
 def bytes_of(value: Any, name: str, index: Optional[int] = None) -> bytes:
-    """A copy of a nonce, an IV, a tag or a digest: the argument of that name, or the one at the index
-    of a list."""
+    """Returns a copy of a nonce, an IV, a tag or a digest. `name` and `index` are those of the
+    argument, for error messages.
+    """
     if type(value) is bytes:
         return value
     its_view = _arrays.view(value, name=name, index=index)
@@ -36,7 +37,7 @@ def bytes_of(value: Any, name: str, index: Optional[int] = None) -> bytes:
 
 
 def aad_of(value: Any, index: Optional[int] = None) -> Any:
-    """Associated data as a task takes them."""
+    """Returns associated data in the form that a task takes."""
     if value is None or type(value) is bytes:
         return value
     return _arrays.view(value, name="associated_data", index=index)
@@ -53,8 +54,9 @@ def check_count(given: int, needed: int, what: str) -> None:
 
 
 def check_rows(ivs: Any, count: int, name: str) -> None:
-    """Raises ValueError where an array of several dimensions has another row than one for each
-    message: its bytes are then cut into other nonces than those that it shows."""
+    """Raises ValueError if an array of several dimensions does not have one row per message: its
+    bytes would be split into other nonces than its rows.
+    """
     shape = [] if type(ivs) is bytes else _arrays.view(ivs, name=name).shape
     if len(shape) > 1 and count not in (shape[0], math.prod(shape[:-1])):
         raise ValueError(f"{name} of shape {tuple(shape)} are not one in each row for {count} "
@@ -62,7 +64,7 @@ def check_rows(ivs: Any, count: int, name: str) -> None:
 
 
 class Keyed(Protocol):
-    """What makes tasks: a cipher with its key."""
+    """The interface of a cipher with its key, which makes tasks."""
 
     @property
     def _ivs_name(self) -> str: ...
@@ -90,14 +92,14 @@ class Messages:
                         else [_arrays.view(data, handle)])
         self.count = (len(items) if self.is_sequence
                       else _arrays.row_count(self.sources[0]))
-        # What is like the results, and where the request's order comes from.
+        # The first input: results get its type, and the order of the request is that of its stream.
         self.like = items[0] if items else b""
         self.like_view = self.sources[0] if items else _core.View(b"")
         handle = _arrays.stream_for(self.like, self.like_view, handle)
         self.stream = handle
         self.has_bytes = (self.is_sequence and _arrays.framework_of(self.like) == ""
                           and self.like_view.on_host)
-        self.beside = (self.like, self.like_view)  # what new tags lie beside
+        self.beside = (self.like, self.like_view)  # new tags go to the device of this
         if out is None:
             self.outputs = [_arrays.new_like(item, source, context._core, handle)
                             for item, source in zip(items, self.sources)]
@@ -116,14 +118,15 @@ class Messages:
 
     @property
     def value(self) -> Any:
-        """The outputs, as the user gets them."""
+        """The outputs in the form that the user gets."""
         if self._out is not None:
             return self._out
         values = [output.value for output in self.outputs]
         return values if self.is_sequence else values[0]
 
     def task(self, cipher: Keyed, ivs: Any, aad: Any, encrypts: bool) -> _core.CipherTask:
-        """A task that does them all. ivs: a sequence, one object with all of them, or None."""
+        """Returns a task for all messages. `ivs` is a sequence, one object with all IVs, or None.
+        """
         joined = b"" if ivs is None else self._join(ivs, cipher._ivs_name)
         iv_bytes = (0 if ivs is None else
                     len(joined) // self.count if self.count else cipher._usual_iv_bytes())
@@ -151,7 +154,7 @@ class Messages:
         return task
 
     def _join(self, ivs: Any, name: str) -> bytes:
-        """All of them, one behind the other, each as long as the others."""
+        """Returns the concatenation of the IVs, which must all have the same length."""
         if not isinstance(ivs, (list, tuple)):
             joined = bytes_of(ivs, name)
             check_rows(ivs, self.count, name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole numbers that users give."""
+"""Checks of integers that users pass."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 
 
 def whole(name: str, value: Any, bits: int = 64) -> int:
-    """The value as an int of Python: NumPy's integers are whole numbers too, and lack what an int
-    has. ValueError where it is negative, or does not fit in so many bits."""
+    """Returns the value as a Python int: NumPy's integers are accepted, but lack methods of int.
+    Raises ValueError if it is negative or does not fit into `bits` bits.
+    """
     try:
         number = operator.index(value)
     except TypeError:

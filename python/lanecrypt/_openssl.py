@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The configuration of OpenSSL that turns on the provider `gpu`, which is in the package."""
+"""The configuration of OpenSSL that activates the provider `gpu` of this package."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from . import _core
 
 Setting = Union[str, int, bool]
 
-# All that the provider reads. docs/operate.md says what each is.
+# All settings of the provider. docs/operate.md describes them.
 _SETTINGS = ("cores", "devices", "in_process", "ml_dsa", "pinned_bytes", "prefer", "prime_pool",
              "require_gpu", "rsa", "service", "service_owner", "slh_dsa", "stats_file",
              "threshold_bytes", "verify")
@@ -43,21 +43,25 @@ default_properties = ?provider=gpu
 
 def openssl_conf(path: Union[str, "os.PathLike[str]", None] = None, *,
                  in_process: bool = False, **settings: Setting) -> str:
-    """A configuration of OpenSSL with which programs use the provider `gpu` of this package.
-    Returns its text. With `path` it is written there too, in place of what was there before.
+    """Returns the text of an OpenSSL configuration with which programs use the provider `gpu` of
+    this package.
 
-    OPENSSL_CONF names it for a process, which reads it when it loads libcrypto: that must be set
-    before the process starts. in_process: whether drivers and their threads may come into the
-    program. Without it RSA, ML-DSA and SLH-DSA go to the service, if there is one, and all else runs
-    on the CPU, as the provider has it if nothing is set. Other settings are those of docs/operate.md, such as
-    devices="cuda:0", cores=8, require_gpu=True.
+    A process reads the file that OPENSSL_CONF names when it loads libcrypto, so set that variable
+    before the process starts.
+
+    path: the text is also written to this file, which replaces an existing one.
+    in_process: whether the program itself may load drivers and their threads. If not, RSA, ML-DSA
+        and SLH-DSA go to the service, if there is one, and everything else runs on the CPU, which
+        is also the provider's default.
+    settings: the other settings of docs/operate.md, such as devices="cuda:0", cores=8,
+        require_gpu=True.
     """
     lines = []
     for name, value in {"in_process": in_process, **settings}.items():
         if name not in _SETTINGS + _REMOVED_SETTINGS:
             raise ValueError(f"the provider has no setting {name!r}")
         lines.append(f"{name} = {_escaped(name, value)}\n")
-    # In an editable installation what is compiled lies elsewhere than this file.
+    # In an editable installation, the compiled files are in another folder than this file.
     module = os.path.join(os.path.dirname(os.path.abspath(_core.__file__)), "lib", "gpu.so")
     text = _TEXT.format(module=_escaped("module", module), settings="".join(lines))
     if path is not None:
@@ -77,7 +81,7 @@ def _escaped(name: str, value: Setting) -> str:
 
 
 def _write(path: str, text: str) -> None:
-    """Whole or not at all."""
+    """Writes the file atomically: completely or not at all."""
     part = f"{path}.{os.getpid()}.part"
     file = open(part, "x", encoding="utf-8")
     try:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One text in segments, each a message of its own: what files of Tink, age and Iceberg have, and
-what tensors and caches are cut into."""
+"""One text in segments, each a separate message, as in files of Tink, age and Iceberg, and for
+tensors and caches that are split.
+"""
 
 from __future__ import annotations
 
@@ -24,19 +25,23 @@ _MOST_BYTES = 1 << 62
 
 
 def _make_ints(given: object, *names: str) -> None:
-    """Makes fields ints of Python: NumPy's have 8 to 64 bits, and a sum of them comes round. TypeError:
-    one is no whole number."""
+    """Converts fields to Python ints: NumPy's integers have 8 to 64 bits, and their sums overflow.
+    Raises TypeError if one is not an integer.
+    """
     for name in names:
         object.__setattr__(given, name, operator.index(getattr(given, name)))
 
 
 @dataclasses.dataclass(frozen=True)
 class Number:
-    """A number that goes up by 1 from segment to segment, within bytes that are otherwise the same
-    for all.
+    """A number that increases by 1 from segment to segment, within bytes that are otherwise the
+    same for all segments.
 
-    at: its first byte. nbytes: how many it has. byteorder: "big" or "little". start: the number of
-    a text's first segment."""
+    at: the index of its first byte.
+    nbytes: its length in bytes, 1 to 8.
+    byteorder: "big" or "little".
+    start: the number of a text's first segment.
+    """
 
     at: int
     nbytes: int = 4
@@ -55,21 +60,23 @@ class Number:
 
 @dataclasses.dataclass(frozen=True)
 class Segments:
-    """How a text lies in segments, and how their nonces are made.
+    """How a text is divided into segments, and how their nonces are made.
 
-    segment_bytes: bytes of text of every segment but the last, which has what is left.
-    first_bytes: those of the first one, if it has fewer; 0: as the others.
-    number: where the number stands in the nonce. None: each nonce is given. What is given as the
-        nonce is whole, or all that stands before the number and the flag, if nothing stands
-        between them or behind them: no byte is made up.
-    last_flag_at: the byte of the nonce that is 1 in the last segment and 0 in all others, if any.
-    aad_number: where the number stands in the associated data, if it does.
-    tags_inside: whether each tag lies behind its segment's text, or all lie apart.
+    segment_bytes: bytes of text in every segment except the last, which has the rest.
+    first_bytes: bytes of text in the first segment, if it has fewer; 0: as the others.
+    number: the position of the number in the nonce. None: each nonce is given. Otherwise the given
+        nonce is either whole, or only the bytes before the number and the flag, if no other bytes
+        are between them or after them: no byte is invented.
+    last_flag_at: the index of the byte of the nonce that is 1 in the last segment and 0 in all
+        others; None if there is no such byte.
+    aad_number: the position of the number in the associated data; None if it is not in them.
+    tags_inside: whether each tag follows the text of its segment, or all tags are in separate
+        memory.
 
-    For example the ciphertext of Tink's AES256_GCM_HKDF_1MB, behind its header of 40 bytes:
+    For example, the ciphertext of Tink's AES256_GCM_HKDF_1MB after its header of 40 bytes:
         Segments((1 << 20) - 16, first_bytes=(1 << 20) - 56, number=Number(7), last_flag_at=11)
-    The 7 bytes in front are random there, and would repeat within some thousand texts: so Tink derives
-    a key for each text from a random salt. Do the same.
+    The first 7 bytes of the nonce are random there, and would repeat within some thousand texts. So
+    Tink derives a key for each text from a random salt. Do the same.
     """
 
     segment_bytes: int
@@ -96,15 +103,17 @@ class Segments:
             raise ValueError("nonces that are given have no last flag")
 
     def count(self, text_bytes: int, *, first: int = 0) -> int:
-        """How many segments a text of so many bytes has, whose first one has the number `first`.
-        A text of no bytes has one."""
+        """Returns the number of segments of a text of `text_bytes` bytes whose first segment has
+        the index `first`. An empty text has one segment.
+        """
         text_bytes, first = operator.index(text_bytes), operator.index(first)
         rest = max(text_bytes - self._first_bytes(first), 0)
         return 1 + -(-rest // self.segment_bytes)
 
     def text_bytes(self, sealed_bytes: int, tag_bytes: int = 16, *, first: int = 0) -> int:
-        """How many bytes of text are in so many bytes with tags inside. ValueError: it cannot be
-        so many."""
+        """Returns the number of bytes of text in `sealed_bytes` bytes with tags inside. Raises
+        ValueError if no text has that length.
+        """
         sealed_bytes, tag_bytes = operator.index(sealed_bytes), operator.index(tag_bytes)
         first = operator.index(first)
         whole, start = self.segment_bytes + tag_bytes, self._first_bytes(first) + tag_bytes
@@ -114,7 +123,9 @@ class Segments:
         return sealed_bytes - self._count_sealed(sealed_bytes, tag_bytes, first) * tag_bytes
 
     def _count_sealed(self, sealed_bytes: int, tag_bytes: int, first: int) -> int:
-        """How many segments so many bytes with tags inside have, be the last one whole or not."""
+        """Returns the number of segments in `sealed_bytes` bytes with tags inside, even if the last
+        one is truncated.
+        """
         rest = max(sealed_bytes - self._first_bytes(first) - tag_bytes, 0)
         return 1 + -(-rest // (self.segment_bytes + tag_bytes))
 
@@ -122,7 +133,9 @@ class Segments:
         return self.first_bytes if self.first_bytes and first == 0 else self.segment_bytes
 
     def _nonce(self, given: Any, name: str) -> bytes:
-        """A whole nonce, of which `given` may be what stands before all that is numbered."""
+        """Returns a whole nonce. `given` is whole, or has only the bytes before those that are
+        numbered.
+        """
         nonce = bytes_of(given, name)
         if self.number is None:
             return nonce
@@ -132,7 +145,7 @@ class Segments:
         before, end = min(made), max(made) + 1
         if len(nonce) >= end:
             return nonce
-        # Zeros in the place of missing bytes could be another's nonce under the same key.
+        # Zeros for missing bytes could make the nonce of another text under the same key.
         if len(made) != end - before:
             raise ValueError(f"a nonce of this layout is given whole, in {end} bytes or more, not "
                              f"{len(nonce)}")
@@ -151,7 +164,7 @@ def _number(number: Optional[Number], first: int) -> Optional[tuple[int, int, bo
 
 
 class _Request:
-    """What encryption and decryption have in common."""
+    """The common part of encryption and decryption requests."""
 
     def __init__(self, aead: Union[AEAD, Cipher], layout: Segments, data: Any, first: int,
                  stream: Any, *, captures: bool = False) -> None:

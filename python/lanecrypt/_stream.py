@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One message that is given in pieces."""
+"""One message that is processed in pieces."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Continuation:
-    """What stands in the place of the IV where the next piece begins."""
+    """What replaces the IV at the start of the next piece."""
 
     BLOCKS = "nothing"
     CIPHERTEXT_BLOCKS = "the last block of ciphertext, of a mode of whole blocks"
@@ -27,25 +27,25 @@ class Continuation:
 _WHOLE_BLOCKS = (Continuation.BLOCKS, Continuation.CIPHERTEXT_BLOCKS)
 
 
-# As many blocks as a counter of 32 bits has numbers for (RFC 8439, 2.4), and their bytes.
+# The number of values of a 32-bit block counter (RFC 8439, section 2.4), and the bytes of a block.
 CHACHA20_BLOCKS = 1 << 32
 _CHACHA20_BLOCK_BYTES = 64
 
 
 def check_blocks(nbytes: int, left: int) -> None:
-    """Raises ValueError if so many bytes have more blocks of ChaCha20 than are left."""
+    """Raises ValueError if `nbytes` bytes have more ChaCha20 blocks than `left`."""
     if -(-nbytes // _CHACHA20_BLOCK_BYTES) > left:
         raise ValueError("the message goes past the end of ChaCha20's block counter of 32 bits")
 
 
 class CipherStream:
-    """Encrypts or decrypts one message in pieces of any length, as Cipher.encryptor() and
-    decryptor() make it. What update() returned so far depends on what was given so far alone.
+    """Encrypts or decrypts one message in pieces of any length. Cipher.encryptor() and decryptor()
+    make it. The output so far depends only on the input so far.
 
-    CTR, CFB, OFB and ChaCha20 return as many bytes as they are given. ECB and CBC return whole
-    blocks of 16 bytes, and keep the rest for the next piece. Pieces may lie on the host or on a
-    device, in any order. One thread at a time may use it. If a call fails, it cannot go on. A piece
-    that goes past the end of ChaCha20's block counter is refused, and nothing of it is written.
+    CTR, CFB, OFB and ChaCha20 return as many bytes as they get. ECB and CBC return whole blocks of
+    16 bytes, and keep the rest for the next piece. Each piece may be on the host or on a device.
+    The object is not thread-safe. After a call has failed, it cannot be used any more. A piece that
+    exceeds ChaCha20's block counter is refused, and nothing of it is written.
     """
 
     __slots__ = ("_cipher", "_context", "_way", "_encrypts", "_iv", "_head", "_block_bytes",
@@ -56,18 +56,20 @@ class CipherStream:
         self._way = way
         self._encrypts = encrypts
         self._iv = iv
-        # What was given of a block that is not whole yet.
+        # The input bytes of an incomplete block.
         self._head = bytearray()
         self._block_bytes = {Continuation.CHACHA20: _CHACHA20_BLOCK_BYTES,
                              Continuation.SHIFTED: 1}.get(way, 16)
-        # Of ChaCha20: its counter alone does not tell a first block from one after the last.
+        # For ChaCha20: the counter alone cannot distinguish the first block from the one after the
+        # last.
         self._blocks_left = (CHACHA20_BLOCKS - int.from_bytes(iv[:4], "little")
                              if way == Continuation.CHACHA20 else 0)
         self._is_over = False
 
     def update(self, data: Any, *, stream: Any = None) -> Any:
-        """The next piece. Returns new bytes, or for an array a new one-dimensional array of bytes
-        beside it."""
+        """Processes the next piece. Returns new bytes, or, for an array, a new one-dimensional
+        array of bytes on its device.
+        """
         context = self._cipher._context or default_context()
         source, handle = self._view(data, stream)
         output = _arrays.new_bytes(data, source, self._output_bytes(source.nbytes), context._core,
@@ -76,9 +78,10 @@ class CipherStream:
         return output.value
 
     def update_into(self, data: Any, buf: Any, *, stream: Any = None) -> int:
-        """The next piece, into `buf`, which is writable, lies where the data lie, and has at least
-        as many bytes as there are to return. It may be the data themselves where no rest was kept
-        before. Returns how many bytes it has written."""
+        """Processes the next piece into `buf`, and returns the number of bytes written. `buf` must
+        be writable, on the device of the data, and have at least as many bytes as are written. It
+        may be the data themselves if no rest was kept from earlier pieces.
+        """
         context = self._cipher._context or default_context()
         source, handle = self._view(data, stream)
         output = _arrays.view(buf, handle, writable=True, name="buf")
@@ -89,7 +92,9 @@ class CipherStream:
         return count
 
     def finalize(self) -> bytes:
-        """Ends the message. Returns b"". ValueError says that ECB or CBC kept a rest."""
+        """Ends the message. Returns b"". Raises ValueError if ECB or CBC have an incomplete block
+        left.
+        """
         self._check()
         rest = len(self._head)
         self._end()
@@ -100,7 +105,7 @@ class CipherStream:
     def __reduce_ex__(self, protocol: object) -> str:
         raise TypeError("CipherStream holds a key and cannot be pickled")
 
-    # ---- How ----
+    # ---- Implementation ----
 
     def _check(self) -> None:
         if self._is_over:
@@ -125,7 +130,7 @@ class CipherStream:
 
     def _update(self, context: Context, source: _core.View, output: _core.View,
                 stream: Optional[int]) -> None:
-        """Fails for good or does it all."""
+        """Processes a piece completely, or raises and ends the stream."""
         try:
             if self._way == Continuation.CHACHA20:
                 check_blocks(len(self._head) + source.nbytes, self._blocks_left)
@@ -136,7 +141,7 @@ class CipherStream:
 
     def _do_update(self, context: Context, source: _core.View, output: _core.View,
                    stream: Optional[int]) -> None:
-        # The ends of pieces are read and written by copies that are in no stream.
+        # The ends of pieces are read and written by copies outside the stream.
         _arrays.wait_for_stream(source, stream, context._core)
         size = self._block_bytes
         taken = given = 0
@@ -161,7 +166,7 @@ class CipherStream:
         tail = rest - whole
         length = whole if self._way in _WHOLE_BLOCKS else rest
         last = min(whole, max(size, 16))
-        # In place, the input is gone afterwards.
+        # The end of the input is read first, because in-place processing overwrites it.
         end = taken + whole
         last_in = context._core.read(source, end - last, last) if self._looks_back(True) else b""
         kept = context._core.read(source, end, tail)
@@ -177,7 +182,9 @@ class CipherStream:
         self._head += kept
 
     def _looks_back(self, at_input: bool) -> bool:
-        """Whether the next IV is made of the end of the input, or of the output."""
+        """Returns whether the next IV depends on the end of the input (`at_input`) or of the
+        output.
+        """
         if self._way == Continuation.KEYSTREAM:
             return True
         of_ciphertext = self._way in (Continuation.CIPHERTEXT, Continuation.CIPHERTEXT_BLOCKS,
@@ -197,7 +204,7 @@ class CipherStream:
         return done
 
     def _advance(self, nbytes: int, last_in: bytes, last_out: bytes) -> None:
-        """Sets the IV for what comes after so many bytes, which are whole blocks."""
+        """Sets the IV for the data after `nbytes` bytes, which are whole blocks."""
         ciphertext = last_out if self._encrypts else last_in
         if self._way == Continuation.COUNTER:
             number = int.from_bytes(self._iv, "big") + nbytes // 16

@@ -8,7 +8,7 @@ from typing import Any, Optional, Protocol, Union
 
 
 class _HasBuffer(Protocol):
-    """The buffer protocol, as type checkers know it for every release of Python."""
+    """The buffer protocol, in a form that type checkers know for every release of Python."""
 
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
@@ -23,14 +23,14 @@ class _HasCudaArrayInterface(Protocol):
 
 
 BytesLike = Union[bytes, bytearray, memoryview]
-"""What functions return bytes for."""
+"""The types for which functions return bytes."""
 
 Data = Union[_HasBuffer, _HasDlpack, _HasCudaArrayInterface]
 """A bytes-like object or an array."""
 
 ManyBytes = Union[Sequence[bytes], Sequence[bytearray], Sequence[memoryview]]
 Many = Union[Data, Sequence[Data]]
-"""An array of rows, or a sequence."""
+"""Many messages: an array with one per row, or a sequence."""
 
 Aad = Optional[Data]
 ManyAads = Union[Data, Sequence[Optional[Data]], None]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether tags in a device's memory are right: what the device says about each message."""
+"""Verdicts: a device reports for each message in its memory whether the tag is right."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from ._messages import check_size
 
 def with_verdicts(task: _core.CipherTask, like: Any, like_view: _core.View, context: Context,
                   stream: Optional[int], given: Any = None) -> Callable[[], None]:
-    """Gives a task that decrypts a place for its verdicts: the user's, or new memory beside the
-    data on a device. Returns what raises InvalidTag when the task has ended, if nobody else looks
-    at them."""
+    """Gives a decryption task memory for its verdicts: the user's array, or new memory on the
+    device of the data. Returns a function for the end of the task, which raises InvalidTag for
+    wrong tags unless the user has the verdicts.
+    """
     if given is not None:
         place = _arrays.view(given, stream, writable=True, name="verdicts")
         check_size(place, task.count, "verdicts")

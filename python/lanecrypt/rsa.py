@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RSA in bulk: signatures, decryption and new keys (RFC 8017, FIPS 186-5)."""
+"""RSA in bulk: signatures, decryption and key generation (RFC 8017, FIPS 186-5)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ._types import BytesLike
 __all__ = ["DecryptionError", "PrivateKey", "decrypt_many", "generate", "sign_many",
            "submit_decrypt_many", "submit_sign_many"]
 
-# The DER in front of the digest in a DigestInfo (RFC 8017, 9.2, note 1).
+# The DER before the digest in a DigestInfo (RFC 8017, section 9.2, note 1).
 _DIGEST_INFO = {
     "sha1": "3021300906052b0e03021a05000414",
     "sha224": "302d300d06096086480165030402040500041c",
@@ -37,8 +37,9 @@ def __dir__() -> list[str]:
 
 
 class DecryptionError(ValueError):
-    """Messages that were not encrypted for the key. `failed` has their numbers, `results` the
-    plaintexts of all others, and None for these."""
+    """Some messages were not encrypted for the key. `failed` has their indices. `results` has the
+    plaintexts of all other messages, and None for these.
+    """
 
     def __init__(self, results: list[Optional[bytes]]) -> None:
         super().__init__("Decryption failed")
@@ -47,11 +48,11 @@ class DecryptionError(ValueError):
 
 
 class PrivateKey:
-    """A private key of two primes and 512 to 16384 bits, in locked memory that is wiped with it.
-    Devices take 1024 to 8192 bits.
+    """A private key with two primes and 512 to 16384 bits, in locked memory that is erased when
+    this object is destroyed. Devices support 1024 to 8192 bits.
 
-    key: PKCS#8 or PKCS#1 as DER or PEM, bytes-like; a KeyProvider that gives that; or a private
-        key of pyca/cryptography. Encrypted keys must be decrypted first, as by
+    key: PKCS#8 or PKCS#1 as DER or PEM, bytes-like; a KeyProvider that returns that; or a private
+        key of pyca/cryptography. Decrypt an encrypted key first, for example with
         cryptography.hazmat.primitives.serialization.load_pem_private_key().
     """
 
@@ -74,7 +75,7 @@ class PrivateKey:
 
     @property
     def bits(self) -> int:
-        """Of the modulus."""
+        """The number of bits of the modulus."""
         return self._core.bits
 
     def __repr__(self) -> str:
@@ -92,15 +93,18 @@ def sign_many(key: Key, messages: Sequence[BytesLike], *,
               padding: Literal["pkcs1v15", "pss"] = "pkcs1v15", hash: str = "sha256",
               salt_length: Optional[int] = None, prehashed: bool = False,
               context: Optional[Context] = None) -> list[bytes]:
-    """Signs messages. Returns the signatures, each as long as the modulus, in their order.
+    """Signs messages. Returns the signatures in the order of the messages, each as long as the
+    modulus.
 
-    key: a PrivateKey, or what makes one. Each private operation is blinded, and checked against
-        the public exponent.
-    padding: RSASSA-PKCS1-v1_5, or RSASSA-PSS with MGF1 of the same hash (RFC 8017, 8).
+    key: a PrivateKey, or an argument for one. Each private operation is blinded, and its result is
+        checked with the public exponent.
+    padding: "pkcs1v15" for RSASSA-PKCS1-v1_5 (RFC 8017, section 8.2), or "pss" for RSASSA-PSS with
+        MGF1 of the same hash (section 8.1).
     hash: "sha1", "sha224", "sha256", "sha384", "sha512", "sha3-256", "sha3-384" or "sha3-512".
-        hashlib's "sha3_256" is taken too.
-    salt_length: bytes of PSS's salt; by default those of the digest.
-    prehashed: the messages are their digests.
+        hashlib's name "sha3_256" is accepted too.
+    salt_length: bytes of the salt of PSS; by default as many as the digest has.
+    prehashed: the messages are digests.
+    context: the devices to use; by default default_context().
     """
     signatures: list[bytes] = run(_sign(key, messages, padding, hash, salt_length, prehashed,
                                         context))
@@ -111,17 +115,21 @@ def submit_sign_many(key: Key, messages: Sequence[BytesLike], *,
                      padding: Literal["pkcs1v15", "pss"] = "pkcs1v15", hash: str = "sha256",
                      salt_length: Optional[int] = None, prehashed: bool = False,
                      context: Optional[Context] = None) -> Job[list[bytes]]:
-    """As sign_many(), and returns a Job."""
+    """Does the same as sign_many(), but returns a Job without waiting."""
     return Job(*_sign(key, messages, padding, hash, salt_length, prehashed, context))
 
 
 def decrypt_many(key: Key, ciphertexts: Sequence[BytesLike], *, hash: str = "sha256",
                  mgf_hash: Optional[str] = None, label: BytesLike = b"",
                  context: Optional[Context] = None) -> list[bytes]:
-    """Decrypts messages of RSAES-OAEP (RFC 8017, 7.1). Returns the plaintexts in their order.
-    Raises DecryptionError where some are wrong, without saying in which way.
+    """Decrypts messages with RSAES-OAEP (RFC 8017, section 7.1). Returns the plaintexts in the
+    order of the ciphertexts. Raises DecryptionError if some are wrong, without saying in which way.
 
-    hash, mgf_hash: of the label and of MGF1, by default the same. OpenSSL's default is "sha1".
+    key: a PrivateKey, or an argument for one.
+    hash, mgf_hash: the hashes of the label and of MGF1, by default the same. OpenSSL's default is
+        "sha1".
+    label: the label of OAEP.
+    context: the devices to use; by default default_context().
     """
     texts: list[bytes] = run(_decrypt(key, ciphertexts, hash, mgf_hash, label, context))
     return texts
@@ -130,7 +138,7 @@ def decrypt_many(key: Key, ciphertexts: Sequence[BytesLike], *, hash: str = "sha
 def submit_decrypt_many(key: Key, ciphertexts: Sequence[BytesLike], *, hash: str = "sha256",
                         mgf_hash: Optional[str] = None, label: BytesLike = b"",
                         context: Optional[Context] = None) -> Job[list[bytes]]:
-    """As decrypt_many(), and returns a Job."""
+    """Does the same as decrypt_many(), but returns a Job without waiting."""
     return Job(*_decrypt(key, ciphertexts, hash, mgf_hash, label, context))
 
 
@@ -138,14 +146,16 @@ def generate(bits: int, count: int = 1, *, exponent: int = 65537,
              format: Literal["pem", "der", "pyca"] = "pem",
              progress: Optional[Callable[[int, int, int, int], None]] = None,
              context: Optional[Context] = None) -> list[Any]:
-    """Makes new keys of two probable primes (FIPS 186-5, A.1.3), each of fresh random numbers.
+    """Generates keys with two probable primes (FIPS 186-5, A.1.3), each from fresh random numbers.
+    Waits, and releases the GIL meanwhile. Ctrl-C cancels it.
 
-    bits: of the modulus: even, 1024 to 16384. Devices take up to 8192.
-    exponent: odd, from 65537 to 2^256 - 1.
-    format: PKCS#8 as PEM or DER, in bytes, or keys of pyca/cryptography.
-    progress: hears now and then, on the calling thread, the numbers of candidates, of tests, of
-        primes found and of keys made. If it raises, the call ends with that.
-    It waits without the GIL. Ctrl-C ends it.
+    bits: the bits of the modulus: even, 1024 to 16384. Devices support up to 8192.
+    count: the number of keys.
+    exponent: the public exponent: odd, from 65537 to 2^256 - 1.
+    format: "pem" or "der" for PKCS#8 in bytes, or "pyca" for keys of pyca/cryptography.
+    progress: a function that is called from time to time, on the calling thread, with the numbers
+        of candidates, of tests, of primes found and of keys made. An exception of it ends the call.
+    context: the devices to use; by default default_context().
     """
     if format not in ("pem", "der", "pyca"):
         raise ValueError('format must be "pem", "der" or "pyca"')
@@ -162,7 +172,7 @@ def generate(bits: int, count: int = 1, *, exponent: int = 65537,
     return [load_der_private_key(key, None) for key in keys]
 
 
-# ---- How ----
+# ---- Implementation ----
 
 
 def _sign(key: Key, messages: Sequence[BytesLike], padding: str, hash: str,
@@ -202,7 +212,7 @@ def _hash(name: str) -> Callable[..., Any]:
 
 
 def _mgf1(new: Callable[..., Any], seed: bytes, length: int) -> bytes:
-    """RFC 8017, B.2.1."""
+    """MGF1 (RFC 8017, B.2.1)."""
     size = new().digest_size
     parts = [new(seed + counter.to_bytes(4, "big")).digest()
              for counter in range((length + size - 1) // size)]
@@ -210,7 +220,7 @@ def _mgf1(new: Callable[..., Any], seed: bytes, length: int) -> bytes:
 
 
 def _pss(new: Callable[..., Any], digest: bytes, salt: bytes, bits: int) -> bytes:
-    """EMSA-PSS (RFC 8017, 9.1.1), as long as the modulus."""
+    """EMSA-PSS-ENCODE (RFC 8017, section 9.1.1). The result is as long as the modulus."""
     em_bits = bits - 1
     em_bytes = (em_bits + 7) // 8
     size = len(digest)
@@ -232,7 +242,7 @@ def _decrypt(key: Key, ciphertexts: Sequence[BytesLike], hash: str, mgf_hash: Op
     if length < 2 * size + 2:
         raise ValueError("the key is too short for this hash")
     task = _core.RsaTask(used_context(context)._core, private._core)
-    # What is no number below the modulus was not encrypted for the key.
+    # A ciphertext that is not a number below the modulus was not encrypted for the key.
     numbers: list[Optional[int]] = []
     for n, ciphertext in enumerate(ciphertexts):
         number = task.count
@@ -241,7 +251,7 @@ def _decrypt(key: Key, ciphertexts: Sequence[BytesLike], hash: str, mgf_hash: Op
     def open_one(number: Optional[int]) -> Optional[bytes]:
         if number is None:
             return None
-        # RFC 8017, 7.1.2, step 3.
+        # EME-OAEP decoding (RFC 8017, section 7.1.2, step 3).
         encoded = task.result(number)
         masked_seed, masked_block = encoded[1:1 + size], encoded[1 + size:]
         seed = _core.exclusive_or(masked_seed, _mgf1(mgf, masked_block, size))

@@ -37,7 +37,7 @@ Captured::Captured(nb::object task, uint64_t launches, nb::object nonce, nb::obj
 }
 
 Captured::~Captured() {
-  // The context is closed by its user, or with the interpreter.
+  // Keeps the context alive: its owner closes it, or the exit of the interpreter does.
   if (!is_closed()) (void)owner_.release();
 }
 
@@ -46,7 +46,7 @@ void Captured::close() {
   if (born_in_ != forks())
     raise(PyExc_RuntimeError,
           "what is captured belongs to the process that this one was forked from");
-  // Other threads have nothing to free meanwhile.
+  // Takes the pointer first: call() releases the GIL, and another thread must not free it too.
   lc_captured *const captured = std::exchange(captured_, nullptr);
   try {
     check(context_.call([&](lc_context *c) { return lc_captured_free(c, captured); },

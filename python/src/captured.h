@@ -1,4 +1,4 @@
-// A task that a CUDA graph does again at each launch.
+// A task that each launch of a CUDA graph repeats.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,21 +7,23 @@
 
 namespace lanecrypt::python {
 
-// For threads that hold the GIL. It is freed by close() and with its context alone, which it keeps
-// for ever where it goes without close(): who lets go of it may still launch the graph.
+// All functions need the GIL. Only close(), or closing the context, frees the captured job. If the
+// object is destroyed without close(), its context stays alive until the interpreter exits, because
+// the graph may still be launched.
 class Captured {
  public:
-  // `task` has segments, and goes into its stream. nonce, verdict: None, or views on its device.
+  // Captures `task`, which must have segments, in its stream. `nonce` and `verdict` are None, or
+  // views on the task's device.
   Captured(nb::object task, uint64_t launches, nb::object nonce, nb::object verdict);
   ~Captured();
   Captured(const Captured &) = delete;
 
-  // Throws where it cannot be freed, and can be called again.
+  // Frees the captured job. Throws if that fails; it can then be called again.
   void close();
   bool is_closed() const { return captured_ == nullptr || context_.is_freed(); }
 
  private:
-  const nb::object task_, nonce_, verdict_;  // kept, with what the task keeps
+  const nb::object task_, nonce_, verdict_;  // kept alive, with everything that the task keeps
   nb::object owner_;
   Context &context_;
   const int born_in_ = forks();

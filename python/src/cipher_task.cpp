@@ -78,7 +78,8 @@ CipherTask::Data CipherTask::keep_aad(nb::handle aad) {
   return {view->data(), view->bytes()};
 }
 
-// What is decrypted stays on its device.
+// Adds an output. Only encryption may write to host memory while the input is on a device;
+// plaintext stays on its device.
 void CipherTask::add_output(const View &view) {
   if (job_.direction == LC_ENCRYPT)
     place_.add_output(view);
@@ -205,7 +206,7 @@ void CipherTask::add_iv(nb::handle iv, uint64_t bytes, const char *which) {
                                   std::to_string(given) + " bytes, not " + std::to_string(bytes));
     ivs_.insert(ivs_.end(), from, from + bytes);
   };
-  // The most usual, and of little cost.
+  // The usual case, which needs no View.
   if (PyBytes_CheckExact(iv.ptr()))
     return append_iv(reinterpret_cast<const uint8_t *>(PyBytes_AsString(iv.ptr())),
                      static_cast<uint64_t>(PyBytes_Size(iv.ptr())));

@@ -1,4 +1,4 @@
-// The names by which Python asks for a cipher.
+// The names of ciphers in Python.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "ciphers.h"

@@ -5,7 +5,7 @@
 
 namespace lanecrypt::python {
 
-// The number of each cipher of the C ABI, by its name.
+// Returns the number of each cipher in the C ABI, by its name.
 nb::dict ciphers();
 
 }  // namespace lanecrypt::python

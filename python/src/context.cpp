@@ -15,22 +15,22 @@
 namespace lanecrypt::python {
 namespace {
 
-// Below this the library itself would answer that the CPU is sooner (lc_cipher_choose).
+// Below this size lc_cipher_place() would always choose the CPU.
 constexpr uint64_t kLeastBytesForDevice = 64 << 10;
 constexpr auto kTurn = std::chrono::milliseconds(1);
 
 int fork_count = 0;
-// The interpreter ends: nobody may go inside any more.
+// The interpreter is exiting: no thread may enter the library any more.
 bool is_ending = false;
 
-// Those that are open. Never freed: it must outlive every object of the interpreter.
+// The open contexts. Never freed, because it must outlive every Python object.
 std::set<Context *> &open_contexts() {
   static auto *const contexts = new std::set<Context *>;
   return *contexts;
 }
 
-// Closes what is open while the interpreter is still whole. A thread that came back from the
-// library later would find no interpreter to come back to.
+// Closes all open contexts while the interpreter still works. A thread that returned from the
+// library later could not acquire the GIL again.
 void end() {
   is_ending = true;
   while (!open_contexts().empty()) (*open_contexts().begin())->close();
@@ -40,7 +40,7 @@ void end() {
 
 int forks() { return fork_count; }
 
-// Of each thread, the innermost.
+// The innermost call of this thread.
 static thread_local const Context::Inside *innermost = nullptr;
 
 Context::Inside::Inside(Context &context, Purpose purpose)
@@ -101,8 +101,8 @@ void Context::close() {
     const nb::gil_scoped_release released;
     std::this_thread::sleep_for(kTurn);
   }
-  if (lent_ > 0 && !is_ending) return;  // take_back() comes here again
-  // Another thread may have closed it meanwhile.
+  if (lent_ > 0 && !is_ending) return;  // take_back() calls close() again
+  // Another thread may have closed it in the meantime.
   lc_context *const context = std::exchange(context_, nullptr);
   open_contexts().erase(this);
   if (context == nullptr) return;
@@ -170,13 +170,13 @@ uint32_t Context::place_rsa(uint32_t bits, uint64_t operations, uint64_t bytes) 
 }
 
 uint32_t Context::place_hash(uint64_t bytes) const {
-  // The library chooses by the length of the messages.
+  // The library chooses by the lengths of the messages.
   if (!threshold_bytes_ || bytes >= *threshold_bytes_) return LC_ANY_DEVICE;
   return LC_CPU;
 }
 
 void Context::wait_for_stream(uint32_t device, void *stream) {
-  // A job in the stream ends after all that is before it.
+  // A job in the stream completes after all earlier work of the stream.
   static constexpr uint8_t kNoSecret[16] = {};
   check(call([&](lc_context *context) {
     void *block = nullptr;

@@ -1,4 +1,4 @@
-// A context of the library, as Python has it: calls without the GIL, forks, and the end of the
+// A context of the library for Python: handles calls without the GIL, forks, and the exit of the
 // interpreter.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -16,7 +16,7 @@ namespace lanecrypt::python {
 
 class View;
 
-// How often this process was forked from an interpreter that had loaded this module.
+// Returns how often this process was forked since the interpreter loaded this module.
 int forks();
 
 struct ContextOptions {
@@ -30,64 +30,65 @@ struct ContextOptions {
   uint32_t cores = 0;
   std::string service = "off";
   std::optional<std::string> service_owner;
-  // Host memory of at least so many bytes goes to a device, whatever was measured.
+  // The size, in bytes, from which on requests on host memory go to a device, whatever was
+  // measured.
   std::optional<uint64_t> threshold_bytes;
 };
 
-// Each function is for a thread that holds the GIL. Those that call the library let go of it
-// meanwhile.
+// All functions need the GIL. Those that call the library release it during the call.
 class Context {
  public:
   explicit Context(const ContextOptions &options);
   ~Context();
   Context(const Context &) = delete;
 
-  // kFreeing: a call that only frees, which one that is closed takes too until is_freed().
+  // kFreeing: a call that only frees memory, which is allowed after close() until is_freed().
   enum class Purpose { kAny, kFreeing };
-  // Calls the library. Any number of threads may be inside at once. Throws where it is closed.
+  // Calls the library. Any number of threads may be in a call at once. Throws if the context is
+  // closed.
   template <typename Call>
   Outcome call(Call call, Purpose purpose = Purpose::kAny);
-  // Waits for the threads that are inside and for the jobs under way, and frees all that the
-  // context has, but not before what was lent is back. Calls that come later throw.
+  // Waits for calls of other threads and for running jobs, and frees everything in the context; if
+  // memory is lent, only after it has been returned. Later calls throw.
   void close();
   bool is_closed() const { return closing_; }
   bool is_freed() const { return context_ == nullptr; }
-  // Whether calls may go inside now.
+  // Whether calls are possible now.
   bool is_open() const;
-  // For memory of the context that others use, whom close() does not know.
+  // Count memory of the context that other packages use without the knowledge of close(). lend()
+  // and take_back() come in pairs.
   void lend() { ++lent_; }
   void take_back();
 
-  // The number of a device; throws where there is none of that name.
+  // Returns the index of a device. Throws if there is no device of that name.
   uint32_t index_of(const std::string &id);
-  // Where a job on host memory is to run: what lc_cipher_job.device then is.
+  // Returns where a job on host memory should run, as a value for lc_cipher_job.device.
   uint32_t place(lc_cipher cipher, lc_direction direction, uint32_t key_bytes, uint64_t messages,
                  uint64_t bytes);
-  // The same for private operations of RSA.
+  // Does the same for RSA private operations.
   uint32_t place_rsa(uint32_t bits, uint64_t operations, uint64_t bytes);
-  // The same for hashes.
+  // Does the same for hashes.
   uint32_t place_hash(uint64_t bytes) const;
-  // Waits until a stream of the device has done what is in it.
+  // Waits until the device has completed the work that is in the stream.
   void wait_for_stream(uint32_t device, void *stream);
 
-  // The number of the device on which a view lies, which is not the host.
+  // Returns the index of the device of a view. The view must not be in host memory.
   uint32_t device_of(const View &view);
-  // A copy of some bytes of a view, or to it, wherever it lies. What is in a stream is not waited
-  // for.
+  // Copy bytes from or to a view in any memory. They do not wait for work in a stream.
   nb::object read(const View &view, uint64_t offset, uint64_t bytes);
   void write(const View &view, uint64_t offset, nb::handle data);
 
   nb::list devices();
   nb::dict counters();
 
-  // A thread that is inside the library, or waits for what is.
+  // Registers a thread that is in a call of the library, or waits for one.
   class Inside {
    public:
     explicit Inside(Context &context, Purpose purpose = Purpose::kAny);
     ~Inside();
     Inside(const Inside &) = delete;
 
-    // Whether the calling thread is in a call of the context, in a callback of it.
+    // Whether the calling thread is in a call of the context, that is, in a callback.
     static bool is_here(const Context &context);
 
    private:
@@ -103,8 +104,8 @@ class Context {
   lc_context *context_ = nullptr;
   bool closing_ = false;
   int inside_ = 0, lent_ = 0;
-  // The number of forks under which `inside_` counts: the other threads of a parent are not in
-  // its child.
+  // The value of forks() for which `inside_` is valid: the other threads of a parent do not exist
+  // in its child.
   int counted_in_ = forks();
   const std::optional<uint64_t> threshold_bytes_;
   const bool has_service_;

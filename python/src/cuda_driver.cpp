@@ -6,15 +6,15 @@
 namespace lanecrypt::python::cuda {
 namespace {
 
-// CUDA's driver API, without its header, which a machine that builds this may lack.
+// Declarations of CUDA's driver API. Its header may be missing on a build machine.
 using PointerGetAttribute = int (*)(void *value, int attribute, unsigned long long pointer);
 using StreamIsCapturing = int (*)(void *stream, int *status);
 constexpr int kSuccess = 0, kErrorStreamCaptureImplicit = 906;
 constexpr int kDeviceOrdinal = 9;  // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 constexpr int kCaptureNone = 0;    // CU_STREAM_CAPTURE_STATUS_NONE
 
-// nullptr where the driver is not loaded yet, or has no such function. Once found, the driver
-// stays.
+// Returns a function of the driver, or nullptr if the driver is not loaded yet or does not have it.
+// A loaded driver is never unloaded.
 template <typename Function>
 Function find(const char *name) {
   void *const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);

@@ -1,5 +1,5 @@
-// What CUDA's driver knows of an address and of a stream. Where this process has not loaded the
-// driver, that is nothing: this does not load it.
+// Queries CUDA's driver about addresses and streams. Does not load the driver: if the process has
+// not loaded it, the functions return nothing.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,13 +9,13 @@
 
 namespace lanecrypt::python::cuda {
 
-// The number of the device that the memory at the address is of. Nothing where the driver does not
-// know it.
+// Returns the ordinal of the device whose memory contains the address. Nothing if the driver does
+// not know the address.
 std::optional<int> ordinal_of(const void *address);
 
-// Whether a stream, by its handle in a context of the calling thread's, is being captured in a CUDA
-// graph, or is the legacy default stream while another one is, which would then wait for it.
-// Nothing where the driver cannot tell.
+// Returns whether a stream is being captured into a CUDA graph, or is the legacy default stream
+// while another stream is being captured, which would then wait for it. `stream` is a handle in a
+// context of the calling thread. Nothing if the driver cannot tell.
 std::optional<bool> is_captured(uintptr_t stream);
 
 }  // namespace lanecrypt::python::cuda

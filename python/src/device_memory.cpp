@@ -13,7 +13,7 @@
 namespace lanecrypt::python {
 namespace {
 
-// A tensor of DLPack's over the memory, which keeps the object.
+// A DLPack tensor for the memory. It keeps a reference to the Python object.
 struct Export {
   dlpack::DLManagedTensorVersioned versioned = {};
   dlpack::DLManagedTensor managed = {};
@@ -21,7 +21,7 @@ struct Export {
   PyObject *memory = nullptr;
 };
 
-// Called by whoever took the tensor, with or without the GIL.
+// Called by the consumer of the tensor, with or without the GIL.
 void delete_export(Export *exported) {
   const PyGILState_STATE state = PyGILState_Ensure();
   Py_DECREF(exported->memory);
@@ -86,7 +86,7 @@ nb::dict cuda_array_interface(DeviceMemory &memory) {
   told["typestr"] = "|u1";
   told["data"] = nb::make_tuple(reinterpret_cast<uintptr_t>(memory.address()), false);
   told["strides"] = nb::none();
-  told["stream"] = nb::none();  // jobs on it are over when they are told to be
+  told["stream"] = nb::none();  // no stream: jobs on the memory complete before their calls return
   told["version"] = 3;
   return told;
 }
@@ -104,13 +104,13 @@ DeviceMemory::DeviceMemory(nb::object context, const std::string &device, uint64
 }
 
 DeviceMemory::~DeviceMemory() {
-  // A child of fork has not got it.
+  // A forked child does not own the memory.
   if (pointer_ != nullptr && !context_.is_freed() && born_in_ == forks()) {
     try {
       (void)context_.call([&](lc_context *c) { return lc_free_device(c, device_, pointer_); },
                           Context::Purpose::kFreeing);
     } catch (nb::python_error &) {
-      // The interpreter is ending.
+      // The interpreter is exiting.
     }
   }
   if (is_lent_) context_.take_back();
@@ -136,10 +136,10 @@ void DeviceMemory::check_there() const {
 void bind_device_memory(nb::module_ &module) {
   nb::class_<DeviceMemory>(
       module, "DeviceMemory",
-      "Bytes on one device, for data that no framework holds there (Context.allocate()). They are\n"
-      "freed with this object. It is a one-dimensional array of bytes for every call of this "
-      "package and, on\n"
-      "a CUDA device, for other packages (__dlpack__, __cuda_array_interface__).")
+      "Memory on one device, for data that are not in an array of a framework. Context.allocate()\n"
+      "makes it, and it is freed with this object. All functions of this package take it as a\n"
+      "one-dimensional array of bytes. On a CUDA device, other packages can use it through\n"
+      "__dlpack__ or __cuda_array_interface__.")
       .def_prop_ro("nbytes", &DeviceMemory::bytes)
       .def_prop_ro("device", [](const DeviceMemory &memory) { return memory.id(); })
       .def(
@@ -149,7 +149,8 @@ void bind_device_memory(nb::module_ &module) {
             nb::cast<DeviceMemory &>(self).context().write(view, offset, data);
           },
           nb::arg("data"), nb::arg("offset") = 0,
-          "Copies a bytes-like object or an array in host memory to it, from `offset` on.")
+          "Copies a bytes-like object, or an array in host memory, into this memory from `offset` "
+          "on.")
       .def(
           "to_bytes",
           [](nb::handle self, std::optional<uint64_t> bytes, uint64_t offset) {
@@ -160,7 +161,7 @@ void bind_device_memory(nb::module_ &module) {
           },
           nb::arg("nbytes") = nb::none(), nb::arg("offset") = 0,
           nb::sig("def to_bytes(self, nbytes: int | None = None, offset: int = 0) -> bytes"),
-          "A copy of its bytes from `offset` on: of all, or of so many.")
+          "Returns a copy of `nbytes` bytes from `offset` on, or of all bytes from there.")
       .def("__dlpack__", &to_dlpack, nb::arg("words"),
            nb::sig("def __dlpack__(self, **words: object) -> typing.Any"))
       .def(

@@ -1,4 +1,4 @@
-// Memory on a device, owned by Python: for arrays that no framework makes.
+// Device memory that a Python object owns, for data that are not in an array of a framework.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,7 +13,7 @@ namespace lanecrypt::python {
 
 class View;
 
-// For threads that hold the GIL.
+// All functions need the GIL.
 class DeviceMemory {
  public:
   DeviceMemory(nb::object context, const std::string &device, uint64_t bytes);
@@ -24,12 +24,12 @@ class DeviceMemory {
   uint64_t bytes() const { return bytes_; }
   uint32_t device() const { return device_; }
   const std::string &id() const { return id_; }
-  // Of a CUDA device, its number as CUDA counts; nothing of others.
+  // Returns CUDA's ordinal of the device; nothing if it is not a CUDA device.
   std::optional<int> cuda_ordinal() const;
   Context &context() const { return context_; }
-  // Throws in a child of fork, and where the context is closed.
+  // Throws in a forked child, and if the context is closed.
   void check_there() const;
-  // Others use it from now on, until this object goes.
+  // Says that other packages use the memory until this object is destroyed.
   void lend();
 
  private:

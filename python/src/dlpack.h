@@ -1,5 +1,5 @@
-// The part of DLPack's ABI that this module uses, by the standard's names: version 1 of the
-// structs, the older one of a managed tensor, and the table of the C exchange.
+// The part of DLPack's ABI that this module uses, with the names of the standard: version 1 of the
+// structs, the older managed tensor, and the table of the C exchange API.
 // https://dmlc.github.io/dlpack/latest/c_api.html
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,4 @@
-// Messages of one hash.
+// A task that hashes messages with one hash.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,25 +12,26 @@
 
 namespace lanecrypt::python {
 
-// For each hash by its name: its number in the C ABI, the bytes of a digest, and whether digests
-// may have any other number of bytes.
+// Returns, for each hash by its name: its number in the C ABI, the bytes of a digest, and whether
+// digests may have other lengths.
 nb::dict hashes();
 
 class HashTask : public Task {
  public:
-  // leaf_bytes: 0, but for Merkle trees. key: a SecretKey, or None. text: what the C ABI calls so.
+  // `leaf_bytes` is 0 except for Merkle trees. `key` is a SecretKey, or None. `text` is
+  // lc_hash_job.text.
   HashTask(nb::object context, int hash, uint64_t digest_bytes, uint64_t leaf_bytes, nb::object key,
            nb::bytes text, std::optional<uintptr_t> stream);
 
-  // A message.
+  // Adds a message.
   void add(nb::object in);
-  // So many messages of one length, one behind the other.
+  // Adds `rows` contiguous messages of equal length.
   void add_rows(nb::object in, uint64_t rows);
   size_t count() const { return messages_.size(); }
 
-  // Where the digests of all messages go, one behind the other, after the last of them.
+  // Sets the memory for the concatenated digests. Call it after the last message was added.
   void put_digests(nb::object to);
-  // A digest that has no other place.
+  // Returns a digest, if put_digests() was not called.
   nb::bytes digest(size_t number) const;
 
   void prepare() override;
@@ -44,7 +45,7 @@ class HashTask : public Task {
   std::vector<lc_hash_message> messages_;
   uint64_t bytes_ = 0;
   std::vector<uint8_t> digests_;
-  uint8_t *digests_outside_ = nullptr;  // instead of digests_
+  uint8_t *digests_outside_ = nullptr;  // the digests, if not in `digests_`
   Place place_;
 };
 

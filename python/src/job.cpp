@@ -32,13 +32,13 @@ struct Abandoned {
   nb::object task;
 };
 
-// Never freed: what is in it may still be written to.
+// The abandoned jobs. Never freed, because the library may still write to their memory.
 std::vector<Abandoned> &abandoned() {
   static auto *const list = new std::vector<Abandoned>;
   return *list;
 }
 
-// Whether one more job can be abandoned without memory for it.
+// Reserves memory for one more abandoned job. Returns false if there is none.
 bool has_room_to_abandon() {
   try {
     abandoned().reserve(abandoned().size() + 1);
@@ -48,7 +48,7 @@ bool has_room_to_abandon() {
   }
 }
 
-// Lets go of what abandoned jobs kept, as far as these have ended.
+// Releases the objects of abandoned jobs that have completed.
 void reap() {
   std::vector<Abandoned> ended;
   auto &list = abandoned();
@@ -58,7 +58,7 @@ void reap() {
   });
   std::move(first, list.end(), std::back_inserter(ended));
   list.erase(first, list.end());
-  // Their objects go last, since they may come back here.
+  // The objects are released last, because their destructors may call reap() again.
 }
 
 int reap_when_called(void *) {
@@ -66,7 +66,7 @@ int reap_when_called(void *) {
   return 0;
 }
 
-// On a thread that may lack the GIL.
+// The library's completion callback. May run without the GIL.
 void tell_end(void *argument, lc_status) {
   const std::unique_ptr<std::shared_ptr<Job::State>> held(
       static_cast<std::shared_ptr<Job::State> *>(argument));
@@ -74,7 +74,7 @@ void tell_end(void *argument, lc_status) {
   const std::lock_guard lock(state.mutex);
   state.is_done = true;
   for (const int descriptor : state.descriptors) (void)eventfd_write(descriptor, 1);
-  // Where the interpreter has no room for this, the next job looks through the list.
+  // If the interpreter's queue is full, the next Job calls reap().
   if (state.is_abandoned) (void)Py_AddPendingCall(&reap_when_called, nullptr);
 }
 
@@ -86,7 +86,8 @@ Job::Job(nb::object task) : owner_(std::move(task)), task_(nb::cast<Task &>(owne
   check(task_.context().call([&](lc_context *context) { return task_.submit(context, &ticket_); }));
 }
 
-// From then on the library tells the end. With the GIL, which what it waits for never needs.
+// Registers the completion callback. Needs the GIL, which the callback does not take, so no
+// deadlock is possible.
 lc_status Job::hear_of_end() {
   if (state_ != nullptr) return LC_OK;
   std::shared_ptr<State> state;
@@ -94,7 +95,7 @@ lc_status Job::hear_of_end() {
   try {
     state = std::make_shared<State>();
     held = std::make_unique<std::shared_ptr<State>>(state);
-  } catch (const std::bad_alloc &) {  // the destructor asks too
+  } catch (const std::bad_alloc &) {  // the destructor calls this too, so it must not throw
     return LC_ERROR_MEMORY;
   }
   lc_completion completion = {};
@@ -104,17 +105,17 @@ lc_status Job::hear_of_end() {
   completion.eventfd = -1;
   const lc_status status = lc_ticket_notify(ticket_, &completion);
   if (status != LC_OK) return status;
-  (void)held.release();  // tell_end's
+  (void)held.release();  // tell_end() owns it now
   state_ = std::move(state);
   return LC_OK;
 }
 
 Job::~Job() {
-  // The parent's ticket is nothing that a child of fork may touch.
+  // A forked child must not touch the parent's ticket.
   if (ticket_ == nullptr || born_in_ != forks()) return;
   bool is_under_way = !is_over_ && lc_ticket_status(ticket_) == LC_PENDING;
   if (is_under_way && (!has_room_to_abandon() || hear_of_end() != LC_OK)) {
-    // There is no memory for that.
+    // There is not enough memory to abandon the job, so wait for it.
     const nb::gil_scoped_release released;
     (void)lc_ticket_wait(ticket_, nullptr);
     is_under_way = false;
@@ -146,11 +147,11 @@ bool Job::is_done() {
 
 bool Job::wait(std::optional<double> seconds) {
   if (seconds && std::isnan(*seconds)) raise(PyExc_ValueError, "the timeout is not a number");
-  const nb::object kept = owner_;  // another thread may call finish() meanwhile
+  const nb::object kept = owner_;  // another thread may call finish() during the wait
   check_process();
-  // To wait tells it too, but where nobody may go inside any more.
+  // Waiting would find this too, but is not possible if the context is closed.
   if (is_over_ || (!task_.context().is_open() && is_done())) return true;
-  // A century is for ever.
+  // Without a limit, waits for about a century.
   const auto limit =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
                          std::clamp(seconds.value_or(3e9), 0.0, 3e9)));
@@ -172,12 +173,12 @@ bool Job::wait(std::optional<double> seconds) {
 void Job::finish() {
   check_process();
   if (is_finished_) return;
-  // It returns at once, and may be called when the context is closed.
+  // The job has completed, so this returns at once. It is allowed after the context is closed.
   if (const lc_status status = lc_ticket_wait(ticket_, nullptr); status != LC_OK)
     raise({status, lc_last_error()}, task_.failed());
   is_over_ = is_finished_ = true;
-  // What it kept is the caller's again. The end of a tensor lets go of the GIL, and another thread
-  // that comes meanwhile must not find a task that goes.
+  // Releases the objects that the task kept. Moves the owner out first: destroying a tensor may
+  // release the GIL, and another thread must not find a task that is being destroyed.
   const nb::object gone = std::move(owner_);
 }
 

@@ -1,4 +1,4 @@
-// A task under way.
+// A submitted task.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,34 +10,34 @@
 
 namespace lanecrypt::python {
 
-// For threads that hold the GIL. An object that is let go of before its end leaves the task, and
-// what the task keeps, to a list that is looked through when the task has ended.
+// All functions need the GIL. If a Job is destroyed before its task has completed, the task and the
+// objects that it keeps go to a list, which is cleared when the task has completed.
 class Job {
  public:
-  // Starts the task, of whose end nobody is told yet.
+  // Submits the task. No completion callback is registered yet.
   explicit Job(nb::object task);
   ~Job();
   Job(const Job &) = delete;
 
   bool is_done();
-  // Waits for the end, for ever without a number of seconds. False where the time was over
-  // before. Signals of Python's are handled meanwhile.
+  // Waits until the task has completed, without limit if `seconds` is not set. Returns false on a
+  // timeout. Handles Python's signals meanwhile.
   bool wait(std::optional<double> seconds);
-  // Throws what became of the task where it failed. It must be done. Where it did not fail, lets go
-  // of it.
+  // Throws the error of the task if it failed; otherwise releases the task. It must have completed.
   void finish();
-  // An eventfd(2) that can be read from when the job is done, for one waiter, who gives it back.
+  // Returns an eventfd(2) that becomes readable when the job has completed. It is for one waiter,
+  // which passes it to remove_descriptor().
   int add_descriptor();
   void remove_descriptor(int descriptor);
 
-  // What outlives the object: where the library tells the end.
+  // The state that the completion callback uses, which outlives the Job.
   struct State;
 
  private:
   void check_process() const;
   lc_status hear_of_end();
 
-  nb::object owner_;  // until finish()
+  nb::object owner_;  // the task, until finish()
   Task &task_;
   std::shared_ptr<State> state_;  // from hear_of_end() on
   const int born_in_ = forks();

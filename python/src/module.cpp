@@ -1,5 +1,5 @@
-// The extension module lanecrypt._core: the C ABI as objects. What users call, with its
-// documentation, is in Python around it.
+// The extension module lanecrypt._core: the C ABI as Python objects. The public functions, with
+// their documentation, are in the Python files of the package.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "captured.h"
@@ -16,15 +16,15 @@
 
 NB_MODULE(_core, module) {
   namespace python = lanecrypt::python;
-  // A program that forgets the package, as test tools and notebooks do, imports it again. The types
-  // are registered once in a process, so the new module has what the first one has.
+  // Test tools and notebooks may remove the package from sys.modules and import it again. Types can
+  // be registered only once in a process, so the new module gets the contents of the first one.
   static PyObject *first = nullptr;
   if (first != nullptr) {
     if (PyDict_Merge(PyModule_GetDict(module.ptr()), PyModule_GetDict(first), 0) != 0)
       throw nanobind::python_error();
     return;
   }
-  // Objects of modules that the interpreter does not take apart at its end are no leaks.
+  // At exit the interpreter does not clear all modules. Their objects are not leaks.
   nanobind::set_leak_warnings(false);
   module.attr("VERSION") = lc_version();
   module.def("ciphers", &python::ciphers, nanobind::sig("def ciphers() -> dict[str, int]"));

@@ -48,7 +48,7 @@ void *Place::stream() const {
     raise(PyExc_ValueError, "a stream goes with memory of a CUDA device only");
   if (is_host()) return nullptr;
   const std::optional<uintptr_t> stream = given_stream_ ? given_stream_ : framework_stream_;
-  if (!stream) return nullptr;  // what is in the memory is ready
+  if (!stream) return nullptr;  // the contents of the memory are ready
   return *stream == 0 ? LC_STREAM_LEGACY : reinterpret_cast<void *>(*stream);
 }
 

@@ -1,4 +1,4 @@
-// Where the memory of a task lies, and in which stream it is worked on.
+// Where the memory of a task is, and in which stream the task runs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,27 +12,29 @@
 
 namespace lanecrypt::python {
 
-// For threads that hold the GIL.
+// All functions need the GIL.
 class Place {
  public:
   explicit Place(std::optional<uintptr_t> given_stream) : given_stream_(given_stream) {}
 
-  // Throws where the view lies elsewhere than those before it.
+  // Adds a view. Throws if it is not on the device of the earlier ones.
   void add(const View &view);
-  // The same for what goes with a text that was added before. `what` is its name for a person.
+  // Does the same for memory that belongs to a text that was added before. `what` names it in
+  // errors.
   void add_beside(const View &view, const std::string &what);
-  // The same, but that output may be in host memory where the input, which comes before it, is not:
-  // all of it, or none.
+  // Adds an output. If the input, which was added before, is on a device, the outputs may be in
+  // host memory: all of them, or none.
   void add_output(const View &view);
-  // Before there is a view, too.
+  // Also true before a view has been added.
   bool is_host() const { return room_ == Room::kHost; }
   lc_memory memory() const {
     if (is_host()) return LC_MEMORY_HOST;
     return brings_to_host_.value_or(false) ? LC_MEMORY_DEVICE_TO_HOST : LC_MEMORY_DEVICE;
   }
-  // The number of the device, which is not the host.
+  // Returns the index of the device. The memory must not be host memory.
   uint32_t device(Context &context) const;
-  // As lc_cipher_job.stream. Throws where a stream was given, and the memory is not CUDA's.
+  // Returns a value for lc_cipher_job.stream. Throws if a stream was given and the memory is not on
+  // a CUDA device.
   void *stream() const;
 
  private:
@@ -41,7 +43,7 @@ class Place {
   const std::optional<uintptr_t> given_stream_;
   std::optional<uintptr_t> framework_stream_;
   bool is_known_ = false;
-  std::optional<bool> brings_to_host_;  // where there is output
+  std::optional<bool> brings_to_host_;  // set once there is an output
   Room room_ = Room::kHost;
   int32_t ordinal_ = 0;
 };

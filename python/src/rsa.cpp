@@ -11,13 +11,13 @@
 namespace lanecrypt::python {
 namespace {
 
-// What a bytes-like object holds, which the view keeps.
+// Returns the bytes of an object in host memory. The view keeps them alive.
 Bytes bytes_of(const View &view) {
   if (view.room() != Room::kHost) raise(PyExc_ValueError, "it must lie in host memory");
   return {view.data(), view.bytes()};
 }
 
-// What lc_rsa_generate() hands out, and what it asks meanwhile.
+// The state of lc_rsa_generate()'s callbacks.
 struct Generation {
   bool as_pem;
   nb::object progress;
@@ -30,12 +30,13 @@ struct Generation {
     lacks_memory = der.size() == 0;
     try {
       keys.push_back(std::move(der));
-    } catch (const std::bad_alloc &) {  // nothing may be thrown into the library
+    } catch (const std::bad_alloc &) {  // no exception may pass through the library
       lacks_memory = true;
     }
     return lacks_memory ? 0 : 1;
   }
-  // Leaves an exception of Python's where it returns 0.
+  // Returns 0, with a Python exception set, if a signal handler or the progress function raised
+  // one.
   int tell(const lc_rsa_progress &so_far) {
     const nb::gil_scoped_acquire acquired;
     if (PyErr_CheckSignals() != 0) return 0;
@@ -86,15 +87,16 @@ nb::bytes exclusive_or(nb::handle a, nb::handle b) {
   return nb::borrow<nb::bytes>(result->owner());
 }
 
-// The last step of RSAES-OAEP (RFC 8017, 7.1.2, 3g), whose time tells only whether all is right,
-// and how long the message then is. None where anything is wrong.
+// The last step of RSAES-OAEP decryption (RFC 8017, section 7.1.2, step 3g). Returns None if
+// anything is wrong. Its running time reveals only whether all is right, and then the length of the
+// message.
 nb::object oaep_message(uint8_t first, nb::handle data_block, nb::handle label_hash) {
   const View db_view(data_block, false, {}), hash_view(label_hash, false, {});
   const Bytes db = bytes_of(db_view), hash = bytes_of(hash_view);
   if (db.size() <= hash.size()) return nb::none();
   uint32_t wrong = first;
   for (size_t n = 0; n < hash.size(); ++n) wrong |= db[n] ^ hash[n];
-  // 1 while only zeros have come, and then 0.
+  // 1 while only zeros have been seen, 0 afterwards.
   uint32_t in_padding = 1;
   size_t begin = 0;
   for (size_t n = hash.size(); n < db.size(); ++n) {

@@ -1,4 +1,4 @@
-// RSA: keys, private operations and new keys.
+// RSA for Python: keys, private operations and key generation.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,10 +12,10 @@
 
 namespace lanecrypt::python {
 
-// A private key. It belongs to no context, and a child of fork has it too.
+// A private key. It belongs to no context, and a forked child may use it too.
 class RsaKey {
  public:
-  // From DER or PEM, bytes-like. A bytearray is wiped if `wipes` is set.
+  // Reads DER or PEM from a bytes-like object. Erases a bytearray if `wipes` is set.
   RsaKey(nb::handle encoded, bool wipes);
   ~RsaKey() { lc_rsa_key_free(key_); }
   RsaKey(const RsaKey &) = delete;
@@ -23,7 +23,7 @@ class RsaKey {
   const lc_rsa_key *get() const { return key_; }
   size_t bytes() const { return lc_rsa_key_bytes(key_); }
   uint32_t bits() const { return 8 * modulus_.size() - std::countl_zero(modulus_[0]); }
-  // Big-endian, without leading zeros.
+  // The modulus, big-endian, without leading zeros.
   const std::vector<uint8_t> &modulus() const { return modulus_; }
 
  private:
@@ -31,18 +31,19 @@ class RsaKey {
   std::vector<uint8_t> modulus_;
 };
 
-// Private operations under one key (RFC 8017, 5.1.2 and 5.2.1).
+// A task of private operations with one key: RSADP and RSASP1 (RFC 8017, sections 5.1.2 and 5.2.1).
 class RsaTask : public Task {
  public:
   RsaTask(nb::object context, nb::object key);
   ~RsaTask() override;
 
-  // A number of the key's length that is less than the modulus. False where it is another.
+  // Adds a number, which has as many bytes as the key. Returns false if it is not less than the
+  // modulus, or has another length.
   bool add(nb::handle number);
-  // The encoded message of RSASSA-PKCS1-v1_5 (RFC 8017, 9.2) with these bytes at its end, which
-  // are the DER of a DigestInfo.
+  // Adds the encoded message of EMSA-PKCS1-v1_5 (RFC 8017, section 9.2) that ends with
+  // `digest_info`, the DER of a DigestInfo.
   void add_pkcs1v15(nb::handle digest_info);
-  // A result, of the key's length.
+  // Returns a result, with as many bytes as the key.
   nb::bytes result(size_t number) const;
   size_t count() const { return count_; }
 
@@ -54,7 +55,7 @@ class RsaTask : public Task {
 
  private:
   const RsaKey &key_;
-  // The numbers, and then the results in their place.
+  // The numbers, which the results replace.
   std::vector<uint8_t> numbers_;
   std::vector<lc_rsa_message> messages_;
   size_t count_ = 0;

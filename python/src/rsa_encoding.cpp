@@ -15,13 +15,13 @@ constexpr uint8_t kInteger = 0x02, kOctets = 0x04, kSequence = 0x30;
 constexpr uint8_t kRsaEncryption[] = {0x30, 0x0D, 0x06, 0x09, 0x2A, 0x86, 0x48, 0x86,
                                       0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00};
 
-// Reads DER from front to back.
+// Reads DER elements in sequence.
 class Reader {
  public:
   explicit Reader(Bytes bytes) : left_(bytes) {}
   bool is_at_end() const { return left_.empty(); }
 
-  // The contents of the next element, which must have this tag.
+  // Returns the contents of the next element, which must have the given tag.
   bool take(uint8_t tag, Bytes *contents) {
     if (left_.size() < 2 || left_[0] != tag) return false;
     size_t length = left_[1], at = 2;
@@ -37,7 +37,7 @@ class Reader {
     left_ = left_.subspan(at + length);
     return true;
   }
-  // A number that is not negative.
+  // Reads a non-negative INTEGER.
   bool take_number(lc_number *number) {
     Bytes bytes;
     if (!take(kInteger, &bytes) || bytes.empty() || (bytes[0] & 0x80) != 0) return false;
@@ -65,7 +65,7 @@ bool read_pkcs1(Bytes der, lc_rsa_parts *parts) {
   return reader.is_at_end();
 }
 
-// Where the PKCS#1 key in a PKCS#8 key begins.
+// Finds the PKCS#1 key in a PKCS#8 key.
 bool read_pkcs8(Bytes der, Bytes *pkcs1) {
   Reader whole(der);
   Bytes inside, algorithm;
@@ -80,7 +80,7 @@ bool read_pkcs8(Bytes der, Bytes *pkcs1) {
 size_t length_bytes(size_t length) { return length < 0x80 ? 1 : length < 0x100 ? 2 : 3; }
 size_t element_bytes(size_t length) { return 1 + length_bytes(length) + length; }
 
-// A number as DER has it: no zeros in front but the one before a first bit that is set.
+// A DER INTEGER: no leading zeros except one before a byte whose top bit is set.
 struct Number {
   Bytes bytes;
   bool has_zero = false;
@@ -93,7 +93,7 @@ struct Number {
   size_t size() const { return bytes.size() + (has_zero ? 1 : 0); }
 };
 
-// Writes DER from front to back, into memory that has room for it.
+// Writes DER elements in sequence. The caller provides enough memory.
 class Writer {
  public:
   explicit Writer(uint8_t *at) : at_(at) {}
@@ -123,11 +123,12 @@ class Writer {
 };
 
 constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-constexpr size_t kLineBytes = 48;  // 64 characters
+constexpr size_t kLineBytes = 48;  // makes a line of 64 characters
 constexpr std::string_view kBegin = "-----BEGIN PRIVATE KEY-----\n",
                            kEnd = "-----END PRIVATE KEY-----\n";
 
-// The value of a character of base64, without a table that is looked up by secrets.
+// Returns the value of a Base64 character, or -1. Uses no table, because an index that depends on a
+// secret could leak through the cache.
 int value_of(uint8_t character) {
   const auto in = [&](uint8_t first, uint8_t last) {
     return ((first - 1 - character) & (character - last - 1)) >> 8 & 0xFF;
@@ -146,7 +147,7 @@ bool is_space(uint8_t character) {
   return character == ' ' || character == '\n' || character == '\r' || character == '\t';
 }
 
-// Decodes base64. The number of bytes, or SIZE_MAX where it is wrong.
+// Decodes Base64. Returns the number of bytes, or SIZE_MAX if the text is malformed.
 size_t decode(std::string_view text, uint8_t *to) {
   uint32_t bits = 0;
   size_t count = 0, bytes = 0, pads = 0;

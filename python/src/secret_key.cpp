@@ -7,14 +7,14 @@ namespace lanecrypt::python {
 
 SecretKey::SecretKey(nb::handle bytes, bool wipes) {
   if (!PyObject_CheckBuffer(bytes.ptr())) {
-    // What was given may be the key itself, so the text says only of which type it is.
+    // The argument may be the key itself, so the message contains only its type.
     const nb::str type = nb::str(bytes.type().attr("__name__"));
     raise(PyExc_TypeError,
           std::string("a key is a bytes-like object or a KeyProvider, not ") + type.c_str());
   }
   Py_buffer buffer;
   if (PyObject_GetBuffer(bytes.ptr(), &buffer, PyBUF_SIMPLE) != 0) {
-    // What a type of others says of it may hold the key too.
+    // The original error text of a foreign type may contain the key too.
     PyErr_Clear();
     raise(PyExc_BufferError, "the bytes of the key do not lie one behind the other in memory");
   }

@@ -1,4 +1,4 @@
-// A key as Python holds it.
+// A symmetric key that a Python object holds.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,11 +8,11 @@
 
 namespace lanecrypt::python {
 
-// A copy in locked memory, which is wiped with the object. A child of fork has it too, as it has
-// all other objects of the interpreter.
+// A copy of a key in locked memory, which is erased with the object. A forked child has it too,
+// like all other objects of the interpreter.
 class SecretKey {
  public:
-  // Copies a bytes-like object. A bytearray is wiped if `wipes` is set.
+  // Copies a bytes-like object. Erases a bytearray if `wipes` is set.
   SecretKey(nb::handle bytes, bool wipes);
   SecretKey(const SecretKey &) = delete;
 

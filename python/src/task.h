@@ -1,4 +1,4 @@
-// Something that the library is asked to do, and the objects that must stay until it is done.
+// A request to the library, and the objects that must stay alive until it has completed.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace lanecrypt::python {
 
-// For threads that hold the GIL; start() and run() are called without it. A task is run or
-// submitted once.
+// All functions need the GIL, except run() and submit(), which are called without it. A task is run
+// or submitted once.
 class Task {
  public:
   explicit Task(nb::object context)
@@ -22,14 +22,14 @@ class Task {
 
   Context &context() const { return *context_; }
   nb::object context_object() const { return owner_; }
-  // Puts together what the library is given. Throws where it cannot.
+  // Builds the job for the library. Throws if that is impossible.
   virtual void prepare() = 0;
   virtual lc_status run(lc_context *context) = 0;
   virtual lc_status submit(lc_context *context, lc_ticket **ticket) = 0;
-  // The numbers of the messages whose tags were wrong.
+  // Returns the indices of the messages whose tags were wrong.
   virtual std::vector<size_t> failed() const { return {}; }
 
-  // Takes the task for its one use. After that nothing can be added.
+  // Starts the task's single use. Afterwards nothing can be added.
   void begin() {
     check_not_begun();
     prepare();
@@ -43,7 +43,7 @@ class Task {
   void keep(nb::handle object) { kept_.push_back(nb::borrow(object)); }
 
  private:
-  // What a message has: its key, input, output, additional data and tag.
+  // The objects of one message: its key, input, output, associated data and tag.
   static constexpr size_t kMostOfOneMessage = 5;
 
   const nb::object owner_;

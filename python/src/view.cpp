@@ -22,7 +22,7 @@ namespace {
         "Make a copy that is, by .contiguous() or numpy.ascontiguousarray()");
 }
 
-// Whether items of these strides, in items, lie one behind the other.
+// Returns whether items with these strides, counted in items, are contiguous in C order.
 bool is_packed(const std::vector<int64_t> &shape, const int64_t *strides) {
   if (strides == nullptr) return true;
   for (const int64_t length : shape)
@@ -39,7 +39,7 @@ bool is_packed(const std::vector<int64_t> &shape, const int64_t *strides) {
   raise(PyExc_TypeError, "its __cuda_array_interface__ has no right entry '" + entry + "'");
 }
 
-// An entry of an array interface. One that may be left out is then None.
+// Returns an entry of an array interface. An optional entry that is missing is None.
 nb::object entry(nb::handle interface, const char *name, bool may_lack = false) {
   PyObject *const found =
       PyDict_Check(interface.ptr()) ? PyDict_GetItemString(interface.ptr(), name) : nullptr;
@@ -47,7 +47,7 @@ nb::object entry(nb::handle interface, const char *name, bool may_lack = false) 
   return found == nullptr ? nb::none() : nb::borrow(found);
 }
 
-// The numbers of a tuple, such as a shape.
+// Returns the numbers of a tuple, such as a shape.
 std::vector<int64_t> numbers_of(nb::handle tuple, const char *name) {
   std::vector<int64_t> numbers;
   if (!nb::isinstance<nb::tuple>(tuple)) raise_broken(name);
@@ -58,7 +58,7 @@ std::vector<int64_t> numbers_of(nb::handle tuple, const char *name) {
   return numbers;
 }
 
-// Whether items of this format of the buffer protocol are references to objects.
+// Returns whether items with this format of the buffer protocol are object references.
 bool holds_objects(const char *format) {
   bool in_name = false;
   for (; format != nullptr && *format != '\0'; ++format) {
@@ -68,7 +68,7 @@ bool holds_objects(const char *format) {
   return false;
 }
 
-// How many items an array of that shape has.
+// Returns the number of items of an array with this shape.
 uint64_t items_of(const std::vector<int64_t> &shape) {
   uint64_t items = 1;
   for (const int64_t length : shape) {
@@ -78,7 +78,7 @@ uint64_t items_of(const std::vector<int64_t> &shape) {
   return items;
 }
 
-// The bytes of one item by the typestr of an array interface, such as "<f4".
+// Returns the bytes of one item from the typestr of an array interface, such as "<f4".
 int64_t item_bytes_of(const std::string &typestr) {
   int64_t bytes = 0;
   for (size_t n = 2; n < typestr.size() && n < 12; ++n) {
@@ -95,7 +95,7 @@ nb::object attribute_or_nothing(nb::handle object, const char *name) {
   return value;
 }
 
-// The name of the object's framework: the first part of its type's module.
+// Returns the name of the object's framework: the first part of its type's module.
 std::string framework_of(nb::handle object) {
   const nb::object module = attribute_or_nothing(object.type(), "__module__");
   if (!module.is_valid() || !nb::isinstance<nb::str>(module)) return "";
@@ -103,21 +103,22 @@ std::string framework_of(nb::handle object) {
   return name.substr(0, name.find('.'));
 }
 
-// Python's own kinds of bytes have the buffer protocol alone. To look for anything else there costs
-// an exception each time.
+// Returns whether the object is one of Python's own bytes-like types. They have only the buffer
+// protocol, and looking for other protocols would cost an exception each time.
 bool is_pythons_own(nb::handle object) {
   return PyBytes_CheckExact(object.ptr()) || PyByteArray_CheckExact(object.ptr()) ||
          PyMemoryView_Check(object.ptr());
 }
 
-// The table of the C exchange that the object's type has; nullptr where it has none. The last one
-// is kept with its type: to look for it by its name takes as long as to ask it for a tensor.
+// Returns the DLPack C exchange table of the object's type, or nullptr if it has none. The last
+// table is cached by type: finding it by name takes as long as getting a tensor from it.
 const dlpack::DLPackExchangeAPI *exchange_of(nb::handle object) {
   struct Known {
     nb::object type;
     const dlpack::DLPackExchangeAPI *api = nullptr;
   };
-  static auto &last = *new Known;  // never freed: it would outlive the interpreter
+  static auto &last = *new Known;  // never freed: its destructor would run after the interpreter
+                                   // has exited
   const nb::handle type = object.type();
   if (last.api != nullptr && last.type.is(type)) return last.api;
   const nb::object capsule = attribute_or_nothing(type, "__dlpack_c_exchange_api__");
@@ -130,15 +131,15 @@ const dlpack::DLPackExchangeAPI *exchange_of(nb::handle object) {
   return api;
 }
 
-// is_true reads an attribute, or calls the method of that name. It returns the truth value.
+// Reads an attribute, or calls the method of that name, and returns its truth value.
 bool is_true(nb::handle object, const char *name, bool is_method) {
   const nb::object told = object.attr(name);
   return nb::cast<bool>(is_method ? told() : told);
 }
 
-// has_plain_values says whether the memory of a PyTorch tensor holds the tensor's values, and no
-// gradient is lost. DLPack does not tell this. Only other tensors than those of integers and truth
-// values can be conjugates or negatives, or require a gradient.
+// Returns whether the memory of a PyTorch tensor has the tensor's values, and no gradient is lost.
+// DLPack does not report this. Tensors of integers and booleans cannot be conjugates or negatives,
+// or require a gradient.
 bool has_plain_values(nb::handle tensor, const dlpack::DLDataType &type) {
   if (type.code == dlpack::kDLInt || type.code == dlpack::kDLUInt || type.code == dlpack::kDLBool)
     return true;
@@ -146,14 +147,14 @@ bool has_plain_values(nb::handle tensor, const dlpack::DLDataType &type) {
          (type.code != dlpack::kDLComplex || !is_true(tensor, "is_conj", true));
 }
 
-// device_of calls __dlpack_device__, which takes some microseconds for a PyTorch tensor.
+// Calls __dlpack_device__, which takes some microseconds for a PyTorch tensor.
 ArrayDevice device_of(nb::handle object) {
   if (is_pythons_own(object)) return {};
   const nb::object method = attribute_or_nothing(object, "__dlpack_device__");
   if (!method.is_valid()) return {};
   const nb::object told = method();
   try {
-    // The type may be an enum, which is an int.
+    // The device type may be an enum, which is convertible to int.
     return {nb::cast<int>(nb::int_(told[0])), nb::cast<int>(nb::int_(told[1]))};
   } catch (const std::bad_cast &) {
     raise(PyExc_TypeError, "its __dlpack_device__ tells no device");
@@ -169,7 +170,8 @@ View::View(nb::handle object, bool writable, std::optional<uintptr_t> stream) {
     data_ = memory.address();
     bytes_ = memory.bytes();
     shape_ = {static_cast<int64_t>(bytes_)};
-    // A call may take it beside arrays of the same card.
+    // A CUDA ordinal is used where there is one, so that a call can combine this memory with arrays
+    // on the same GPU.
     const std::optional<int> ordinal = memory.cuda_ordinal();
     room_ = ordinal ? Room::kCuda : Room::kDevice;
     ordinal_ = ordinal ? *ordinal : static_cast<int32_t>(memory.device());
@@ -212,7 +214,7 @@ nb::object View::of_plain(nb::handle object, bool writable, const ArrayTypes &ty
 
 void View::check(bool writable) const {
   if (writable && is_read_only_) raise(PyExc_TypeError, "the output is read-only");
-  // Such as a tensor whose storage was freed.
+  // For example, a tensor whose storage was freed.
   if (data_ == nullptr && bytes_ != 0) raise(PyExc_BufferError, "the array has no memory");
 }
 
@@ -279,7 +281,7 @@ bool View::by_others(nb::handle object, bool writable, std::optional<uintptr_t> 
 
 bool View::by_buffer(nb::handle object, bool writable, const ArrayDevice &device) {
   if (!PyObject_CheckBuffer(object.ptr())) return false;
-  // The types of CuPy and JAX have the buffer protocol even for memory of a card, and then fail.
+  // The types of CuPy and JAX have the buffer protocol even for GPU memory, and then fail.
   if (device.type != 0 && device.type != dlpack::kDLCPU && device.type != dlpack::kDLCUDAHost)
     return false;
   take_buffer(object, writable);
@@ -305,7 +307,7 @@ void View::take_buffer(nb::handle object, bool writable) {
 bool View::by_cuda_interface(nb::handle object, const ArrayDevice &device) {
   const auto [type, ordinal] = device;
   if (type != 0 && type != dlpack::kDLCUDA && type != dlpack::kDLCUDAManaged) return false;
-  // JAX's tells no stream, while its __dlpack__ makes the caller's wait.
+  // JAX's interface reports no stream, while its __dlpack__ makes the caller's stream wait.
   if (framework_of(object) == "jaxlib") return false;
   const nb::object told = attribute_or_nothing(object, "__cuda_array_interface__");
   if (!told.is_valid()) return false;
@@ -329,7 +331,7 @@ bool View::by_cuda_interface(nb::handle object, const ArrayDevice &device) {
   is_read_only_ = nb::object(data[1]).is(nb::handle(Py_True));
   bytes_ = items_of(shape_) * static_cast<uint64_t>(item);
   room_ = Room::kCuda;
-  // Numba's arrays, and buffers of RMM, tell their device by no other way than their address.
+  // For arrays of Numba and buffers of RMM, only the address identifies the device.
   ordinal_ = type != 0 ? ordinal : cuda::ordinal_of(data_).value_or(0);
   if (const nb::object stream = entry(told, "stream", true); !stream.is_none())
     stream_ = reinterpret_cast<uintptr_t>(PyLong_AsVoidPtr(stream.ptr()));
@@ -344,7 +346,7 @@ bool View::by_dlpack(nb::handle object, const ArrayDevice &device,
   if (!method.is_valid()) return false;
   nb::dict words;
   if (device.type == dlpack::kDLCUDA || device.type == dlpack::kDLCUDAManaged) {
-    // By the standard 1 is the legacy default stream, and 0 is no stream at all.
+    // In DLPack, 1 is the legacy default stream, and 0 is not allowed.
     stream_ = stream && *stream != 0 ? *stream : 1;
     words["stream"] = *stream_;
   }
@@ -354,7 +356,7 @@ bool View::by_dlpack(nb::handle object, const ArrayDevice &device,
   words["max_version"] = nb::make_tuple(dlpack::kMajorVersion, dlpack::kMinorVersion);
   nb::object capsule = ask();
   if (!capsule.is_valid() && PyErr_ExceptionMatches(PyExc_TypeError)) {
-    PyErr_Clear();  // a producer older than versions
+    PyErr_Clear();  // a producer that is older than versioned tensors
     PyDict_DelItemString(words.ptr(), "max_version");
     capsule = ask();
   }

@@ -1,4 +1,4 @@
-// What an object of Python's is as memory: where its bytes lie, and in which order of work.
+// The memory of a Python object: its address, its device, and the stream that orders its work.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,38 +13,41 @@
 
 namespace lanecrypt::python {
 
-// ArrayTypes are numpy.ndarray and torch.Tensor; None if the program has not loaded the framework.
+// numpy.ndarray and torch.Tensor; None if the program has not loaded the framework.
 struct ArrayTypes {
   nb::handle numpy, torch;
 };
 
-// ArrayDevice is where an array says that it lies, by DLPack's numbers. Type 0: it does not say.
+// The device that an array reports, with DLPack's numbers. Type 0 means that it reports none.
 struct ArrayDevice {
   int type = 0, ordinal = 0;
 };
 
 enum class Room {
-  kHost,   // memory of the process, pinned or not
-  kCuda,   // of CUDA's device `ordinal`
-  kDevice  // of lc_alloc_device() on the context's device `ordinal`, which is none of CUDA's
+  kHost,   // host memory, pinned or not
+  kCuda,   // memory of the CUDA device `ordinal`
+  kDevice  // memory from lc_alloc_device() on the context's device `ordinal`, which is not a CUDA
+           // device
 };
 
-// The packed bytes of one object, which stays as it is meanwhile. For threads that hold the GIL.
+// A view of the contiguous bytes of one object, which must not change meanwhile. All functions need
+// the GIL.
 class View {
  public:
-  // Asks the object by, in this order: DLPack's C exchange, the buffer protocol,
-  // __cuda_array_interface__, __dlpack__. Throws where it has none, is not packed in C's order,
-  // or is to be written and is read-only. `stream`: the caller's, for producers that make their
-  // work come before it.
+  // Tries, in this order: DLPack's C exchange API, the buffer protocol, __cuda_array_interface__,
+  // and __dlpack__. Throws if the object has none of these, is not contiguous in C order, or is
+  // read-only but `writable` is set. `stream` is the caller's, for producers that make it wait for
+  // their work.
   View(nb::handle object, bool writable, std::optional<uintptr_t> stream);
-  // Makes a view of bytes, a bytearray, a memoryview, or an array whose type is one of `types` and
-  // not derived from it. Calls of many messages make most views so, without Python code for each.
-  // Returns nothing if the object is another, if it must be refused, or if its items are such as
-  // the buffer protocol does not describe: then _arrays.py makes the view, or says what is wrong.
+  // Makes a view of bytes, a bytearray, a memoryview, or an array whose exact type is one of
+  // `types`. Calls with many messages make most views this way, without Python code for each.
+  // Returns nothing for any other object, if the object must be refused, or if the buffer protocol
+  // cannot describe its items: _arrays.py then makes the view or raises the error.
   static nb::object of_plain(nb::handle object, bool writable, const ArrayTypes &types);
-  // A new bytes object, still to be filled. Nobody else may have it before.
+  // Makes a new, uninitialised bytes object. No other code may have it until it is filled.
   static std::unique_ptr<View> of_new_bytes(size_t bytes);
-  // Packed, writable bytes of `owner`, which lie on the device of `other` and are in its order.
+  // Makes a view of `bytes` contiguous, writable bytes of `owner` at `address`. They must be on the
+  // device and in the stream of `other`.
   static std::unique_ptr<View> beside(const View &other, uintptr_t address, uint64_t bytes,
                                       nb::object owner);
   ~View();
@@ -55,10 +58,11 @@ class View {
   Room room() const { return room_; }
   int32_t ordinal() const { return ordinal_; }
   const std::vector<int64_t> &shape() const { return shape_; }
-  // Where the object's producer works now, if it told. 0 is CUDA's legacy default stream here.
+  // The current stream of the object's framework, if it reported one. 0 is CUDA's legacy default
+  // stream here.
   std::optional<uintptr_t> stream() const { return stream_; }
   nb::object owner() const { return owner_; }
-  // Throws where that reaches past the end.
+  // Throws if the range extends past the end.
   void check_range(uint64_t offset, uint64_t bytes) const;
 
  private:
@@ -81,7 +85,7 @@ class View {
   std::vector<int64_t> shape_;
   std::optional<uintptr_t> stream_;
 
-  // What keeps the memory.
+  // The objects that keep the memory alive.
   nb::object owner_;
   Py_buffer buffer_ = {};
   dlpack::DLManagedTensorVersioned *versioned_ = nullptr;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of batches, encrypted value by value."""
+"""Encryption of columns of batches, value by value."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ._keys import NONCE_BYTES, TAG_BYTES, KeyByName, key_of, provider_of
 Batch = dict[str, Any]
 
 _AROUND = NONCE_BYTES + TAG_BYTES
-# Of each text's place among others on a card: at a multiple of this they are done fastest.
+# The alignment of each text in a device buffer; aligned texts are processed fastest.
 _ALIGNED = 16
 
 
 class _Columns:
-    """What encryption and decryption have in common."""
+    """The common part of Encrypt and Decrypt."""
 
     def __init__(self, key: KeyByName, columns: Any, *, cipher: str = "aes-gcm",
                  associated_data: bytes = b"", bind: Optional[str] = None,
@@ -43,11 +43,11 @@ class _Columns:
                         "map_batches(), with fn_constructor_kwargs")
 
     def process(self, batch: Batch) -> Batch:
-        """For subclasses: what is done with the plaintext in this actor. Returns a batch."""
+        """Processes the plaintext in this actor. Subclasses override it. Returns a batch."""
         return batch
 
     def _aads(self, batch: Batch, count: int) -> Any:
-        """The associated data of each row."""
+        """Returns the associated data of each row."""
         if self._bind is None:
             return self._associated_data or None
         values = batch[self._bind]
@@ -58,7 +58,7 @@ class _Columns:
 
 
 def _identity(value: Any) -> bytes:
-    """A value that tells a row, as bytes."""
+    """Returns a value that identifies a row, as bytes."""
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, str):
@@ -71,24 +71,26 @@ def _identity(value: Any) -> bytes:
 
 
 class Encrypt(_Columns):
-    """Encrypts the values of columns under one key, each as a message of its own.
+    """Encrypts the values of columns under one key, each as a separate message.
 
-    key: its name (NamedKey), or a KeyProvider. It is got once, in the actor.
-    columns: names. A value is bytes, or a row of an array of NumPy or PyTorch, by its bytes. What
-        lies on a card is encrypted there.
-    cipher: as AEAD has them; nonces have 12 bytes, and tags 16.
+    At most 2^32 values may be encrypted under one key, over all actors and runs (SP 800-38D, 8.3).
+    Use another key after that.
+
+    key: the name of a key (NamedKey), or a KeyProvider. The key is got once, in the actor.
+    columns: the names of columns. A value is bytes, or a row of an array of NumPy or PyTorch, taken
+        as bytes. Data on a GPU are encrypted there.
+    cipher: a name for AEAD; nonces have 12 bytes, and tags 16.
     associated_data: authenticated with each value.
-    bind: the name of a column of bytes, text or integers that tell the rows. Each value is then
-        bound to its row: it decrypts beside no other value of that column. The associated data are
-        then the length of associated_data in 8 bytes, big-endian, associated_data, and the row's
-        value: bytes as they are, text in UTF-8, integers in decimal.
-    context: what Context() takes, as a dict.
+    bind: the name of a column of bytes, text or integers that identify the rows. Each value is then
+        bound to its row: it decrypts only together with the same value of that column. The
+        associated data are then the length of associated_data in 8 bytes, big-endian,
+        associated_data, and the row's value: bytes unchanged, text in UTF-8, integers in decimal.
+    context: the arguments of Context(), as a dict.
 
-    A value becomes a random nonce of 12 bytes, the ciphertext, and the tag: bytes where it was
-    bytes, a row of an array of bytes where it was a row of an array. No more than 2^32 values may be
-    encrypted under one key, over all actors and runs (SP 800-38D, 8.3): then take another key.
+    A value becomes a random nonce of 12 bytes, the ciphertext, and the tag: bytes if it was bytes,
+    and a row of an array of bytes if it was a row of an array.
 
-    A subclass may override process(), which makes what is encrypted in the same actor.
+    A subclass may override process(), which makes the values to encrypt in the same actor.
     """
 
     def __init__(self, key: KeyByName, columns: Sequence[str], *, cipher: str = "aes-gcm",
@@ -132,18 +134,19 @@ class Encrypt(_Columns):
 
 
 class Decrypt(_Columns):
-    """Decrypts what Encrypt made. Raises InvalidTag, whose `failed` has numbers of rows of the
-    batch, where a value is not what was encrypted; Ray then ends the run, or drops the block, as
-    max_errored_blocks of its DataContext says.
+    """Decrypts what Encrypt made. Raises InvalidTag, whose `failed` has indices of rows of the
+    batch, if a value is not what was encrypted. Ray then ends the run, or drops the block,
+    depending on max_errored_blocks of its DataContext.
 
-    columns: names, whose values become bytes. Or a dict from names to (dtype, shape) of a row: their
-        values become an array of NumPy.
-    device: "cuda", say: the values of a dict of columns are copied to the card as ciphertext, and
-        decrypted there. process() gets tensors of PyTorch on the card.
-    The rest is as Encrypt has it.
+    columns: the names of columns, whose values become bytes. Or a dict from names to the (dtype,
+        shape) of a row: their values become a NumPy array.
+    device: such as "cuda": the values of a dict of columns are copied to the GPU as ciphertext, and
+        decrypted there. process() gets PyTorch tensors on the GPU.
 
-    A batch that is returned lies in Ray's store, in plaintext. So that it never does, override
-    process(), which gets the decrypted batch in the same actor and returns what may leave it:
+    The other arguments are as for Encrypt.
+
+    A batch that is returned is in Ray's store, in plaintext. To prevent that, override process(),
+    which gets the decrypted batch in the same actor and returns only what may leave it:
 
         class Predict(lanecrypt.ray.Decrypt):
             def process(self, batch):
@@ -199,7 +202,7 @@ class Decrypt(_Columns):
 
     def _opened_on_device(self, nonces: list[bytes], texts: list[Any], tags: list[bytes], aads: Any,
                           dtype: Any, shape: tuple[int, ...], row_bytes: int) -> Any:
-        """By one copy of ciphertext to the device, from pinned memory."""
+        """Decrypts on the device after one copy of the ciphertext from pinned memory."""
         import numpy
         torch: Any = importlib.import_module("torch")
 
@@ -220,7 +223,7 @@ class Decrypt(_Columns):
 
 
 def _message(value: Any) -> Any:
-    """A value as memory, in bytes."""
+    """Returns a value as a view of bytes."""
     if isinstance(value, str):
         raise TypeError("text is no bytes: encode it first")
     view = memoryview(value)
@@ -228,7 +231,7 @@ def _message(value: Any) -> Any:
 
 
 def _objects(values: list[bytes]) -> Any:
-    """A column of bytes of several lengths."""
+    """Returns a column of bytes of several lengths."""
     import numpy
 
     column = numpy.empty(len(values), dtype=object)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keys that are told by their names, and got where they are used."""
+"""Keys that are given by their names, and got where they are used."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from .._errors import invalid_tag
 from .._keys import KeyFile, KeyProvider
 from .._types import BytesLike
 
-# The variable that names the folder of keys, and where Docker and Kubernetes mount secrets.
+# The environment variable with the folder of keys, and the default, where Docker and Kubernetes
+# mount secrets.
 _FOLDER, _USUAL_FOLDER = "LANECRYPT_KEYS", "/run/secrets"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
@@ -24,8 +25,9 @@ KeyByName = Union[str, KeyProvider]
 
 
 class NamedKey(KeyProvider):
-    """The key that is the whole content of the file `name` in the folder of keys of the machine
-    where it is used: the one that LANECRYPT_KEYS names there, or /run/secrets."""
+    """The key that is the whole content of the file `name` in the folder of keys on the machine
+    where it is used: the folder in LANECRYPT_KEYS, or /run/secrets.
+    """
 
     def __init__(self, name: str) -> None:
         if not _NAME.fullmatch(name):
@@ -34,7 +36,7 @@ class NamedKey(KeyProvider):
         self._name = name
 
     def get_key(self) -> BytesLike:
-        """The content of the file."""
+        """Returns the key."""
         return KeyFile(os.path.join(os.environ.get(_FOLDER) or _USUAL_FOLDER, self._name)).get_key()
 
     def __repr__(self) -> str:
@@ -42,10 +44,11 @@ class NamedKey(KeyProvider):
 
 
 class WrappedKey(KeyProvider):
-    """A key that was encrypted under another one by AES-GCM, such as a wrapped_key of GenerateKeys:
-    a nonce of 12 bytes, the ciphertext, and the tag. It may go through Ray's store.
+    """A key that was encrypted under another key with AES-GCM, such as a wrapped_key of
+    GenerateKeys: a nonce of 12 bytes, the ciphertext, and the tag. It may go through Ray's store.
 
-    associated_data: for a wrapped_key of GenerateKeys the public_key beside it.
+    wrapping_key: the name of the other key (NamedKey), or a KeyProvider.
+    associated_data: for a wrapped_key of GenerateKeys, the public_key in the same row.
     """
 
     def __init__(self, wrapped: bytes, wrapping_key: KeyByName,
@@ -55,7 +58,7 @@ class WrappedKey(KeyProvider):
         self._associated_data = associated_data
 
     def get_key(self) -> BytesLike:
-        """The key, decrypted. Raises InvalidTag where it was not encrypted so."""
+        """Returns the decrypted key. Raises InvalidTag if it was not encrypted under these."""
         aead = AEAD("aes-gcm", key_of(self._wrapping_key))
         if len(self._wrapped) < NONCE_BYTES + TAG_BYTES:
             raise invalid_tag()
@@ -69,18 +72,18 @@ class WrappedKey(KeyProvider):
 
 
 def provider_of(key: KeyByName) -> KeyProvider:
-    """What gets the key. TypeError: the key itself was given."""
+    """Returns the provider of a key. Raises TypeError if the key itself was given."""
     if isinstance(key, str):
         return NamedKey(key)
     if isinstance(key, KeyProvider):
         return key
-    # What was given may be the key, so the text says only of which type it is.
+    # The argument may be the key, so the message contains only its type.
     raise TypeError(f"a key is told by its name or by a KeyProvider, not by {type(key).__name__}: the "
                     "arguments of an actor lie in Ray's store")
 
 
 class _Got(KeyProvider):
-    """A key that was got, for the one object that copies and wipes it."""
+    """A key that was already got, for the one object that copies and erases it."""
 
     def __init__(self, key: BytesLike) -> None:
         self._key = key
@@ -96,7 +99,9 @@ class _Got(KeyProvider):
 
 
 def key_of(provider: KeyProvider) -> KeyProvider:
-    """Gets the key. ValueError: the provider holds it, so that it has gone where the provider went."""
+    """Gets the key. Raises ValueError if the provider contains it, because the key has then gone
+    wherever the provider went.
+    """
     pickled = _pickled(provider)
     key = provider.get_key()
     if isinstance(key, (bytes, bytearray)) and len(key) >= 8 and pickled.find(key) >= 0:
@@ -106,10 +111,10 @@ def key_of(provider: KeyProvider) -> KeyProvider:
 
 
 def _pickled(value: object) -> bytes:
-    """As Ray sends it; nothing where it cannot be sent."""
+    """Returns the object as Ray would send it; b"" if it cannot be pickled."""
     pickler = sys.modules.get("ray.cloudpickle", pickle)
     try:
         made: bytes = pickler.dumps(value)
-    except Exception:  # whatever a class of the user's raises
+    except Exception:  # a class of the user may raise anything
         return b""
     return made

@@ -19,18 +19,21 @@ _SEQUENCE, _BIT_STRING = 0x30, 0x03
 
 
 class GenerateKeys:
-    """Makes an RSA key for each row of a batch, by the device where that is sooner. Adds two columns:
+    """Generates an RSA key for each row of a batch, on a device if that is faster. Adds two
+    columns:
 
     public_key: SubjectPublicKeyInfo, DER.
-    wrapped_key: PKCS#8, DER, encrypted by AES-GCM under the wrapping key: a nonce of 12 bytes, the
-        ciphertext and the tag. The associated data are the public key. WrappedKey opens it.
+    wrapped_key: PKCS#8, DER, encrypted with AES-GCM under the wrapping key: a nonce of 12 bytes,
+        the ciphertext and the tag. The associated data are the public key. WrappedKey decrypts it.
 
-    bits, exponent: as rsa.generate() has them.
-    wrapping_key: its name (NamedKey), or a KeyProvider, got once in the actor. It may wrap 2^32 keys,
-        over all actors and runs.
-    context: what Context() takes, as a dict.
+    The arguments:
 
-    A batch that Ray runs again gets other keys, and those of the first run are nowhere.
+    bits, exponent: as for rsa.generate().
+    wrapping_key: the name of a key (NamedKey), or a KeyProvider, which is called once in the actor.
+        The key may wrap 2^32 keys, over all actors and runs.
+    context: the arguments of Context(), as a dict.
+
+    If Ray runs a batch again, it gets other keys, and those of the first run are lost.
     """
 
     def __init__(self, bits: int, wrapping_key: KeyByName, *, exponent: int = 65537,
@@ -59,14 +62,15 @@ class GenerateKeys:
 
 
 class Sign:
-    """Signs a column under one private key. Adds a column of signatures.
+    """Signs a column with one private key. Adds a column of signatures.
 
-    key: its name (NamedKey), or a KeyProvider: PKCS#8 or PKCS#1, DER or PEM. It is got once, in the
-        actor.
+    key: the name of a key (NamedKey), or a KeyProvider: PKCS#8 or PKCS#1, DER or PEM. The key is
+        got once, in the actor.
     column: the name of the column of messages, which are bytes.
     into: the name of the new column.
-    context: what Context() takes, as a dict.
-    The rest is as rsa.sign_many() has it.
+    context: the arguments of Context(), as a dict.
+
+    The other arguments are as for rsa.sign_many().
     """
 
     def __init__(self, key: KeyByName, column: str, *, into: str = "signature",
@@ -92,8 +96,8 @@ class Sign:
 
 
 def public_key_of(pkcs8: bytes) -> bytes:
-    """The SubjectPublicKeyInfo of a PrivateKeyInfo of RSA that this package made."""
-    # PrivateKeyInfo: version, algorithm, RSAPrivateKey (RFC 5958, 2; RFC 8017, A.1.2).
+    """Returns the SubjectPublicKeyInfo of an RSA PrivateKeyInfo that this package made."""
+    # PrivateKeyInfo: version, algorithm, RSAPrivateKey (RFC 5958, section 2; RFC 8017, A.1.2).
     _, _, (_, private) = _items(_items(pkcs8)[0][1])[:3]
     _, modulus, exponent = _items(_items(private)[0][1])[:3]
     numbers = _item(_SEQUENCE, _item(*modulus) + _item(*exponent))
@@ -101,7 +105,7 @@ def public_key_of(pkcs8: bytes) -> bytes:
 
 
 def _items(data: bytes) -> list[tuple[int, bytes]]:
-    """The tags and contents of DER, one behind the other."""
+    """Returns the tags and contents of consecutive DER elements."""
     found, at = [], 0
     while at < len(data):
         tag, length, at = data[at], data[at + 1], at + 2
