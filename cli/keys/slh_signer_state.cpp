@@ -89,8 +89,8 @@ void write_file(const std::string &path, const Octets &bytes) {
   output.commit(true);
 }
 
-// Throws Failure if other users can replace a folder on the path, or remove files from the last one:
-// they could restore an older state with its count.
+// Throws Failure if other users can replace a folder on the path, or remove files from the last
+// one: they could restore an older state with its count.
 void check_folder(const std::string &path) {
   const std::string folder = std::filesystem::absolute(path).parent_path();
   const uid_t owners[] = {0, geteuid()};

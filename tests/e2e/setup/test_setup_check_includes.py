@@ -97,7 +97,7 @@ def test_a_file_includes_the_header_of_its_name(check):
 
 
 def test_a_list_of_macros_needs_nothing(check):
-    assert not check("ROW(std::vector)\n", "src/job/list.h")
+    assert not check("ROW(std::vector)\n", "src/job/list.inc")
     assert check("#pragma once\nstd::vector<int> all;\n", "src/job/no_list.h")
 
 

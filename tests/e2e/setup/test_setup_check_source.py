@@ -29,7 +29,9 @@ def script():
 
 @pytest.fixture(scope="module")
 def check(script):
-    return lambda path, text: [what for _, what in script.check_file(path, text, FILES)]
+    def guarded(path, text):
+        return text + "#pragma once\n" if path.endswith(".h") else text
+    return lambda path, text: [what for _, what in script.check_file(path, guarded(path, text), FILES)]
 
 
 @pytest.mark.parametrize("path, line", [
@@ -68,6 +70,16 @@ def check(script):
 ])
 def test_a_breach_is_found(check, path, line):
     assert len(check(path, LICENCE + line + "\n")) == 1
+
+
+def test_guards(script):
+    def faults(path, text):
+        return len(list(script.check_file(path, LICENCE + text, FILES)))
+    assert faults("src/job/a.h", "int a;\n") == 1
+    assert faults("src/job/a.h", "#pragma once\n") == 0
+    assert faults("kernels/a.h", "#ifndef A_H\n#define A_H\n") == 0
+    assert faults("kernels/a.inc", "#pragma once\n") == 1
+    assert faults("kernels/a.inc", "int a;\n") == 0
 
 
 @pytest.mark.parametrize("path, line", [

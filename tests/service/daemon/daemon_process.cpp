@@ -70,7 +70,12 @@ DaemonProcess::~DaemonProcess() {
 
 bool DaemonProcess::is_running() { return number_ > 0 && kill(number_, 0) == 0; }
 
-void DaemonProcess::send_signal(int signal) { (void)kill(number_, signal); }
+void DaemonProcess::send_signal(int signal) {
+  (void)kill(number_, signal);
+  // It may go on for a moment after kill() has returned.
+  siginfo_t state{};
+  if (signal == SIGSTOP) (void)waitid(P_PID, id_t(number_), &state, WSTOPPED | WNOWAIT);
+}
 
 int DaemonProcess::wait() {
   using namespace std::chrono_literals;
