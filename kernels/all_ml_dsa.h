@@ -20,8 +20,8 @@ FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
   const u32 at = group_id();                                          \
   if (at >= count) return;
 
-// Verdicts: `nonce` where the result is right. Of a signature that is wrong, ~nonce; 0 where
-// none was made.
+// Verdicts: `launch_id` where the result is right. Of a signature that is wrong, ~launch_id; 0
+// where none was made.
 #define ML_DSA_KERNELS(name, k, l, eta, tau, gamma1, gamma2, omega, hash)                          \
   KERNEL(ml_dsa_##name##_expand_all, ML_DSA_GROUP)                                                 \
   (GLOBAL const u32 *keys, GLOBAL u32 *expanded, u32 parts, u32 count SHARED_PARAMETER) {          \
@@ -48,34 +48,34 @@ FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
   }                                                                                                \
                                                                                                    \
   KERNEL(ml_dsa_##name##_hash_keys_all, ML_DSA_GROUP)                                              \
-  (GLOBAL u32 * keys, GLOBAL u32 * verdicts, u32 nonce, u32 count SHARED_PARAMETER) {              \
+  (GLOBAL u32 * keys, GLOBAL u32 * verdicts, u32 launch_id, u32 count SHARED_PARAMETER) {          \
     ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
     ml_dsa_hash_key(keys + (u64)at * ML_DSA_KEY_STRIDE(set) / 4, group, set);                      \
-    if (lane_id() == 0) verdicts[at] = nonce;                                                      \
+    if (lane_id() == 0) verdicts[at] = launch_id;                                                  \
   }                                                                                                \
                                                                                                    \
   KERNEL(ml_dsa_##name##_sign_all, ML_DSA_GROUP)                                                   \
   (GLOBAL const MlDsaPiece *pieces, GLOBAL const u32 *keys, GLOBAL const u32 *expanded,            \
-   GLOBAL u8 *out, GLOBAL u32 *verdicts, u32 nonce, u32 count SHARED_PARAMETER) {                  \
+   GLOBAL u8 *out, GLOBAL u32 *verdicts, u32 launch_id, u32 count SHARED_PARAMETER) {              \
     ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
     GLOBAL const MlDsaPiece *piece = pieces + at;                                                  \
     const u32 done =                                                                               \
         ml_dsa_sign(out + (u64)at * ML_DSA_SIGNATURE_STRIDE(set), piece,                           \
                     keys + (u64)piece->key * ML_DSA_KEY_STRIDE(set) / 4,                           \
                     expanded + (u64)piece->key * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY, group, set); \
-    if (lane_id() == 0) verdicts[at] = done != 0 ? nonce : 0;                                      \
+    if (lane_id() == 0) verdicts[at] = done != 0 ? launch_id : 0;                                  \
     ml_dsa_wipe_local(words, set);                                                                 \
   }                                                                                                \
                                                                                                    \
   KERNEL(ml_dsa_##name##_verify_all, ML_DSA_GROUP)                                                 \
   (GLOBAL const MlDsaPiece *pieces, GLOBAL const u32 *expanded, GLOBAL const u8 *in,               \
-   GLOBAL u32 *verdicts, u32 nonce, u32 count SHARED_PARAMETER) {                                  \
+   GLOBAL u32 *verdicts, u32 launch_id, u32 count SHARED_PARAMETER) {                              \
     ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
     GLOBAL const MlDsaPiece *piece = pieces + at;                                                  \
     const u32 right = ml_dsa_verify(                                                               \
         in + (u64)at * ML_DSA_SIGNATURE_STRIDE(set), piece,                                        \
         expanded + (u64)piece->key * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY, group, set);             \
-    if (lane_id() == 0) verdicts[at] = right != 0 ? nonce : ~nonce;                                \
+    if (lane_id() == 0) verdicts[at] = right != 0 ? launch_id : ~launch_id;                        \
   }
 
 #if !defined(LC_ML_DSA_ONLY) || LC_ML_DSA_ONLY == 44

@@ -50,7 +50,7 @@ typedef struct SlhShape {
   u32 fors_height;      // a
   u32 fors_low;         // the lower levels of FORS, which a group grows in one go
   u32 signature_words;  // of 4 bytes
-  u32 nonce;            // the verdict that means "right" in this launch
+  u32 launch_id;        // the verdict that means "right" in this launch
   // What lies behind the signatures, in words: the root of each tree, and then the verdicts.
   u32 roots_at, verdicts_at;
   // Of a layer's tree the part that is grown from its leaves, which is 2^grown_height leaves and

@@ -86,7 +86,7 @@ MlDsaWork::MlDsaWork(lc_ml_dsa_operation of, const MlDsaSizes &set, std::vector<
     : operation(of), sizes(set), shape(shape_of(set.set)), items(std::move(all)) {}
 
 // Odd, so cleared memory never has it. A launch that signs takes two. It is no secret.
-uint32_t MlDsaLaunch::next_nonce() { return nonce_ += 4; }
+uint32_t MlDsaLaunch::next_launch_id() { return launch_id_ += 4; }
 
 Status MlDsaLaunch::launch(device::Stream &stream, const MlDsaWork &work, const char *name,
                            uint32_t groups, std::span<const Argument> arguments) {
@@ -174,7 +174,7 @@ Status MlDsaLaunch::expand(device::Stream &stream, MlDsaRoom &room, const MlDsaW
 Status MlDsaLaunch::verify(device::Stream &stream, MlDsaRoom &room, const MlDsaWork &work) {
   const auto count = uint32_t(work.items.size());
   const Argument arguments[] = {room.pieces.get(),   room.expanded.get(), room.signatures.get(),
-                                room.verdicts.get(), work.nonce,          count};
+                                room.verdicts.get(), work.launch_id,      count};
   return launch(stream, work, "verify_all", count, arguments);
 }
 
@@ -183,13 +183,13 @@ Status MlDsaLaunch::sign(device::Stream &stream, MlDsaRoom &room, const MlDsaWor
   const auto count = uint32_t(work.items.size());
   LC_TRY(expand(stream, room, work,
                 ML_DSA_EXPAND_A | ML_DSA_EXPAND_T1 | ML_DSA_EXPAND_S | ML_DSA_EXPAND_T0));
-  // Not the nonce of the verification, in case that should not take place and nobody say so.
+  // Not the launch id of the verification, in case that silently does not run.
   const Argument arguments[] = {room.pieces.get(),
                                 room.keys.get(),
                                 room.expanded.get(),
                                 room.signatures.get(),
                                 room.verdicts.get(),
-                                work.nonce - 2,
+                                work.launch_id - 2,
                                 count};
   LC_TRY(launch(stream, work, "sign_all", count, arguments));
   return verify(stream, room, work);
@@ -202,7 +202,7 @@ Status MlDsaLaunch::generate(device::Stream &stream, MlDsaRoom &room, const MlDs
   LC_TRY(expand(stream, room, work, ML_DSA_EXPAND_A | ML_DSA_EXPAND_S));
   const Argument finish[] = {room.keys.get(), room.expanded.get(), count};
   LC_TRY(launch(stream, work, "finish_keys_all", count, finish));
-  const Argument hash[] = {room.keys.get(), room.verdicts.get(), work.nonce, count};
+  const Argument hash[] = {room.keys.get(), room.verdicts.get(), work.launch_id, count};
   return launch(stream, work, "hash_keys_all", count, hash);
 }
 
@@ -217,7 +217,7 @@ Status MlDsaLaunch::wipe_keys(device::Stream &stream, MlDsaRoom &room, const MlD
 
 Status MlDsaLaunch::start(device::Stream &stream, device::Event &sent, MlDsaRoom &room,
                           MlDsaWork &work) {
-  work.nonce = next_nonce();
+  work.launch_id = next_launch_id();
   const Keys keys(work);
   work.key_count = uint32_t(makes_keys(work) ? work.items.size() : keys.all.size());
   LC_TRY(make_room(room, work));
@@ -260,7 +260,7 @@ void MlDsaLaunch::read_checks(const MlDsaRoom &room, const MlDsaWork &work, Item
   const bool may_refuse = work.operation == LC_ML_DSA_VERIFY;
   for (size_t n = 0; n < work.items.size(); ++n) {
     const uint32_t its = verdict(room, work, n);
-    if (its != work.nonce && !(may_refuse && its == ~work.nonce)) results.mark_wrong(n);
+    if (its != work.launch_id && !(may_refuse && its == ~work.launch_id)) results.mark_wrong(n);
   }
 }
 
@@ -282,7 +282,7 @@ Result<bool> MlDsaLaunch::is_right(const MlDsaRoom &room, const MlDsaWork &work,
       cpu::ml_dsa_verify(*item.key, item.mu, {signature, sizes.signature_bytes});
   if (!verified.ok()) return verified.status();
   const bool is_valid = *verified == 1;
-  return is_valid == (signs || verdict(room, work, n) == work.nonce);
+  return is_valid == (signs || verdict(room, work, n) == work.launch_id);
 }
 
 void MlDsaLaunch::take_results(MlDsaRoom &room, MlDsaWork &work, const ItemResults &results_of) {
@@ -294,7 +294,7 @@ void MlDsaLaunch::take_results(MlDsaRoom &room, MlDsaWork &work, const ItemResul
     if (work.operation == LC_ML_DSA_SIGN) {
       std::memcpy(item.signature, results + n * work.shape.signature_stride, sizes.signature_bytes);
     } else if (work.operation == LC_ML_DSA_VERIFY) {
-      *item.verdict = verdict(room, work, n) == work.nonce ? 1 : 0;
+      *item.verdict = verdict(room, work, n) == work.launch_id ? 1 : 0;
     } else {
       const uint8_t *const key = results + n * work.shape.key_stride;
       std::memcpy(item.public_key, key, sizes.public_bytes);

@@ -42,7 +42,7 @@ struct MlDsaWork {
   uint32_t key_count = 0;
   uint64_t staged_bytes = 0, result_bytes = 0;  // how much of both is not wiped yet
   uint64_t verdicts_at = 0;                     // in results
-  uint32_t nonce = 0;                           // the verdict that means "right"
+  uint32_t launch_id = 0;                       // the verdict that means "right"
 };
 
 // For the device's thread only.
@@ -85,12 +85,12 @@ class MlDsaLaunch {
   Status wipe_keys(device::Stream &stream, MlDsaRoom &room, const MlDsaWork &work);
   Status launch(device::Stream &stream, const MlDsaWork &work, const char *name, uint32_t groups,
                 std::span<const device::Argument> arguments);
-  uint32_t next_nonce();
+  uint32_t next_launch_id();
 
   device::Device &device_;
   LaunchMemory memory_;
   uint64_t launches_ = 0;
-  uint32_t nonce_ = uint32_t(verify::Dice().throw_below(uint64_t{1} << 32)) | 1;  // of the last
+  uint32_t launch_id_ = uint32_t(verify::Dice().throw_below(uint64_t{1} << 32)) | 1;  // of the last
 };
 
 }  // namespace lanecrypt::runtime

@@ -202,7 +202,7 @@ Status RsaLaunch::launch(device::Stream &stream, const RsaTeams &teams, const ch
 
 // The number is odd, so cleared memory never has it, and differs for 2^31 launches. It is no
 // secret. The device's memory may have been another engine's, which began at another number.
-uint32_t RsaLaunch::next_nonce() { return nonce_ += 2; }
+uint32_t RsaLaunch::next_launch_id() { return launch_id_ += 2; }
 
 // What start() has planned of a launch: the same for all of its steps.
 struct RsaLaunch::Plan {
@@ -349,7 +349,7 @@ Status RsaLaunch::upload(device::Stream &stream, const RsaWork &work, const Plan
                          RsaRoom &room) {
   const uint8_t *host = room.staging->host();
   // What a launch before left is no result of this one, if a kernel or a copy should not
-  // take place and nobody say so. That launch's results are wiped here, and its nonce is
+  // take place and nobody say so. That launch's results are wiped here, and its launch id is
   // another.
   LC_TRY(stream.zero(*room.out, 0, work.result_bytes));
   LC_TRY(stream.upload(*room.shape, 0, host, sizeof plan.shape));
@@ -374,7 +374,7 @@ Status RsaLaunch::run_private(const RsaStreams &streams, const RsaWork &work, co
   LC_TRY(launch(streams.powers, plan.power, "power_all", plan.power_groups, raise));
   LC_TRY(follow(stream, streams.powers, streams.turn));
   const Argument finish[] = {room.shape.get(),  room.keys.get(), room.pieces.get(), room.in.get(),
-                             room.halves.get(), room.out.get(),  work.nonce};
+                             room.halves.get(), room.out.get(),  work.launch_id};
   LC_TRY(launch(stream, plan.whole, "finish_all", groups_of(plan.whole, "finish_all", plan.count),
                 finish));
   LC_TRY(stream.zero(*room.keys, 0, plan.key_bytes));
@@ -386,7 +386,7 @@ Status RsaLaunch::run_private(const RsaStreams &streams, const RsaWork &work, co
 Status RsaLaunch::run_public(device::Stream &stream, const RsaWork &work, const Plan &plan,
                              RsaRoom &room) {
   const Argument raise[] = {room.shape.get(), room.keys.get(), room.pieces.get(),
-                            room.in.get(),    room.out.get(),  work.nonce};
+                            room.in.get(),    room.out.get(),  work.launch_id};
   return launch(stream, plan.whole, "public_all", groups_of(plan.whole, "public_all", plan.count),
                 raise);
 }
@@ -404,7 +404,7 @@ Status RsaLaunch::start(const RsaStreams &streams, RsaRoom &room, RsaWork &work,
   LC_TRY(stage(work, plan, room, results));
   if (!results.has_any_right()) return Status();
   LC_TRY(make_room(work, plan, room));
-  work.nonce = next_nonce();
+  work.launch_id = next_launch_id();
   LC_TRY(upload(stream, work, plan, room));
   LC_TRY(stream.mark(streams.sent));
   LC_TRY(plan.is_private ? run_private(streams, work, plan, room)
@@ -418,7 +418,7 @@ void RsaLaunch::read_checks(const RsaRoom &room, const RsaWork &work, ItemResult
   for (size_t n = 0; n < work.items.size(); ++n) {
     uint32_t verdict;
     memcpy(&verdict, room.results->host() + work.verdicts_at + n * sizeof verdict, sizeof verdict);
-    if (results.is_right(n) && verdict != work.nonce) results.mark_wrong(n);
+    if (results.is_right(n) && verdict != work.launch_id) results.mark_wrong(n);
   }
 }
 

@@ -52,7 +52,7 @@ struct RsaWork {
   uint64_t pieces_at = 0, keys_at = 0, inputs_at = 0;  // in staging
   uint64_t verdicts_at = 0;                            // in results, and there
   uint64_t staged_bytes = 0, result_bytes = 0;         // how much of both is not wiped yet
-  uint32_t nonce = 0;                                  // the verdict that means "right"
+  uint32_t launch_id = 0;                              // the verdict that means "right"
   std::string way;                                     // the way that runs it
 };
 
@@ -124,7 +124,7 @@ class RsaLaunch {
   void plan_memory(RsaWork &work, Plan &plan);
   Status stage(const RsaWork &work, const Plan &plan, RsaRoom &room, ItemResults &results);
   Status make_room(const RsaWork &work, const Plan &plan, RsaRoom &room);
-  uint32_t next_nonce();
+  uint32_t next_launch_id();
   Status upload(device::Stream &stream, const RsaWork &work, const Plan &plan, RsaRoom &room);
   Status run_private(const RsaStreams &streams, const RsaWork &work, const Plan &plan,
                      RsaRoom &room);
@@ -139,7 +139,7 @@ class RsaLaunch {
   const RsaArithmetic arithmetic_;
   size_t forced_way_ = SIZE_MAX;
   uint64_t launches_ = 0;
-  uint32_t nonce_ = uint32_t(verify::Dice().throw_below(uint64_t{1} << 32)) | 1;  // of the last
+  uint32_t launch_id_ = uint32_t(verify::Dice().throw_below(uint64_t{1} << 32)) | 1;  // of the last
   LaunchMemory memory_;
 };
 

@@ -67,7 +67,7 @@ Status SlhLaunch::begin(device::Stream &stream, SlhRoom &room, const SlhSet &set
                         const PutItem &put_item, bool is_key, std::span<const uint32_t> tree) {
   room.count = count;
   // Odd, so cleared memory never has it. It is no secret.
-  room.nonce = uint32_t(dice_.throw_below(uint64_t{1} << 31)) | 1;
+  room.launch_id = uint32_t(dice_.throw_below(uint64_t{1} << 31)) | 1;
   const uint64_t words = is_key ? 0 : uint64_t{count} * (set.signature_bytes() / 4);
   const uint64_t roots = uint64_t{count} * layers_of(set, is_key) * (set.n / 4);
   room.roots_at = words * sizeof(uint32_t);
@@ -80,7 +80,7 @@ Status SlhLaunch::begin(device::Stream &stream, SlhRoom &room, const SlhSet &set
                           .fors_height = set.fors_height,
                           .fors_low = slh_fors_low(set),
                           .signature_words = set.signature_bytes() / 4,
-                          .nonce = room.nonce,
+                          .launch_id = room.launch_id,
                           .roots_at = uint32_t(words),
                           .verdicts_at = uint32_t(words + roots),
                           .grown_height = tree.empty() ? set.tree_height : SlhSet::kKeptHeight};
@@ -164,7 +164,7 @@ bool SlhLaunch::is_right(const SlhRoom &room, const SlhSet &set, uint32_t number
   for (uint64_t part = 0; part < parts; ++part, from += sizeof(uint32_t)) {
     uint32_t verdict;
     std::memcpy(&verdict, from, sizeof verdict);
-    right = right && verdict == room.nonce;
+    right = right && verdict == room.launch_id;
   }
   return right;
 }
@@ -230,9 +230,9 @@ Result<bool> SlhLaunch::verdict(const SlhRoom &room, uint32_t number) {
   uint32_t verdict;
   std::memcpy(&verdict, room.results->host() + room.verdicts_at + number * sizeof verdict,
               sizeof verdict);
-  if (verdict != room.nonce && verdict != room.nonce + 1)
+  if (verdict != room.launch_id && verdict != room.launch_id + 1)
     return Status(LC_ERROR_DEVICE, "it gave no verdict of a signature");
-  return verdict == room.nonce;
+  return verdict == room.launch_id;
 }
 
 void SlhLaunch::wipe_host(SlhRoom &room) {

@@ -26,7 +26,7 @@ struct SlhRoom {
   std::unique_ptr<device::Buffer> told, tops, kept, leaves, fors_nodes, fors_roots, fors_keys, out;
   std::unique_ptr<device::Buffer> nodes;  // of tall trees, above the leaves
   // Of the batch that was started last:
-  uint32_t count = 0, nonce = 0;
+  uint32_t count = 0, launch_id = 0;
   uint64_t roots_at = 0, verdicts_at = 0;     // in out and in results, in bytes
   uint64_t told_bytes = 0, result_bytes = 0;  // of staging and results, what is not wiped yet
 };

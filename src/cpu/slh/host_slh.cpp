@@ -80,7 +80,7 @@ class Work {
                         .fors_height = set.fors_height,
                         .fors_low = SLH_FORS_LOW(set.fors_height),
                         .signature_words = set.signature_bytes() / 4,
-                        .nonce = 1,
+                        .launch_id = 1,
                         .roots_at = is_key ? 0 : set.signature_bytes() / 4,
                         .verdicts_at = 0,
                         .grown_height = SlhSet::kKeptHeight},
@@ -125,13 +125,13 @@ class Work {
     run(kernels_.check, 1, &shape_, fors_key_.at(), out_.at(), tops_.at(), fors_nodes_.at());
     const u32 *const verdicts = out_.at() + shape_.verdicts_at;
     return std::all_of(verdicts, verdicts + shape_.layers + 1,
-                       [&](u32 verdict) { return verdict == shape_.nonce; });
+                       [&](u32 verdict) { return verdict == shape_.launch_id; });
   }
   bool verify(std::span<const uint8_t> signature, bool &valid) {
     if (!out_.allocate(out_words()) || !tops_.allocate(set_.chains() * set_.n / 4)) return false;
     std::memcpy(out_.at(), signature.data(), signature.size());
     run(kernels_.verify, 1, &shape_, out_.at(), tops_.at());
-    valid = out_.at()[shape_.verdicts_at] == shape_.nonce;
+    valid = out_.at()[shape_.verdicts_at] == shape_.launch_id;
     return true;
   }
 
