@@ -573,8 +573,8 @@ typedef struct lc_completion {
   /* An eventfd(2) to which 1 is added; -1 for none. The caller keeps it and closes it. 0, as in a
    * struct that was zeroed, is none too, unless descriptor 0 is an eventfd by then. */
   int eventfd;
-  /* Where the job's result goes before the two are told. NULL: nowhere. It must stay until
-   * then. Its struct_size is set by the caller. */
+  /* Where the job's result goes before the callback is called and the eventfd is written. NULL:
+   * nowhere. It must stay until then. Its struct_size is set by the caller. */
   lc_result *result;
   /* Whose job it is, if the program works for several: a number of the caller's own, or 0. What a
    * device did wrong, the CPU does again for each owner in turn, so one waits for at most one
@@ -585,7 +585,7 @@ typedef struct lc_completion {
 /* Starts a job. Messages, keys and IVs are copied before it returns. Inputs and outputs must
  * stay until the job is over. The first job of a device waits until the device is open.
  * completion may be NULL. ticket may be NULL when completion is not: then nothing needs to
- * be freed. When it returns an error, the job was not started and completion is not told.
+ * be freed. When it returns an error, the job was not started and the completion is not used.
  * With LC_MEMORY_DEVICE and a stream it returns once the work is in the stream, and both may be
  * NULL: then an error says that the work is not in the stream, or not all of it. Additional data
  * in host memory, and tags there that are compared, have been read by then. Up to 256 such calls
@@ -603,8 +603,8 @@ LC_API lc_status lc_ticket_wait(lc_ticket *ticket, lc_result *result);
 /* The same, but returns LC_PENDING if the job is not over after so many nanoseconds. */
 LC_API lc_status lc_ticket_wait_for(lc_ticket *ticket, uint64_t nanoseconds, lc_result *result);
 /* Adds a completion to a job of any kind, which may have had one at its start. Each that is added
- * is told once. If the job is over, and all earlier ones have been told, the calling thread tells
- * this one before it returns. After an error it is not told. A job in device memory with a stream
+ * is used once. If the job is over, and all earlier ones have been used, the calling thread uses
+ * this one before it returns. After an error it is not used. A job in device memory with a stream
  * takes less of its caller's time if it begins without a completion: his own thread then begins it,
  * and ends it when he asks for its end or waits for it. With a completion Lanecrypt's thread ends
  * it, which must be woken for that. */

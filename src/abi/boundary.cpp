@@ -15,10 +15,10 @@ thread_local char last_error[kMostBytes] = "";
 
 }  // namespace
 
-lc_status tell(const Status &status) { return tell(status.code(), status.text().c_str()); }
+lc_status report(const Status &status) { return report(status.code(), status.text().c_str()); }
 
-// Needs no memory: it also tells that there is none.
-lc_status tell(lc_status code, const char *text) {
+// Needs no memory: it also reports that there is none.
+lc_status report(lc_status code, const char *text) {
   if (code != LC_OK) {
     const size_t length = std::min(std::strlen(text), kMostBytes - 1);
     memcpy(last_error, text, length);

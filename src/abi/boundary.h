@@ -1,4 +1,4 @@
-// What every function of the C ABI does at the boundary: it tells errors, keeps
+// What every function of the C ABI does at the boundary: it reports errors, keeps
 // exceptions in, fills structs of any version and finds devices.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -25,8 +25,8 @@ struct lc_context : lanecrypt::Context {
 namespace lanecrypt::abi {
 
 // Keeps the text of an error for lc_last_error() of this thread.
-lc_status tell(const Status &status);
-lc_status tell(lc_status code, const char *text);
+lc_status report(const Status &status);
+lc_status report(lc_status code, const char *text);
 
 // One call of the ABI. When it returns, the devices that it began to open are open, or
 // cannot be, and the end of the process is arranged after them.
@@ -50,18 +50,19 @@ lc_status guarded(Body body) noexcept {
   try {
     return body();
   } catch (const std::system_error &error) {  // no threads, so nothing was begun
-    return tell(LC_ERROR_NO_DEVICE, error.what());
+    return report(LC_ERROR_NO_DEVICE, error.what());
   } catch (const std::bad_alloc &) {
-    return tell(LC_ERROR_MEMORY, "out of memory");
+    return report(LC_ERROR_MEMORY, "out of memory");
   } catch (const std::exception &error) {
-    return tell(LC_ERROR_INTERNAL, error.what());
+    return report(LC_ERROR_INTERNAL, error.what());
   }
 }
 
 // Copies what the caller's version of the struct has room for.
 template <typename T>
 lc_status give(const T &value, T *to, const char *wrong_size) {
-  if (to == nullptr || to->struct_size < sizeof(size_t)) return tell(LC_ERROR_ARGUMENT, wrong_size);
+  if (to == nullptr || to->struct_size < sizeof(size_t))
+    return report(LC_ERROR_ARGUMENT, wrong_size);
   const size_t room = std::min(to->struct_size, sizeof(T));
   T copy = value;
   copy.struct_size = to->struct_size;

@@ -10,7 +10,7 @@
 using lanecrypt::Result;
 using lanecrypt::Status;
 using lanecrypt::abi::guarded;
-using lanecrypt::abi::tell;
+using lanecrypt::abi::report;
 using lanecrypt::runtime::CapturedJob;
 using lanecrypt::runtime::Dispatcher;
 using lanecrypt::runtime::Executor;
@@ -40,11 +40,11 @@ lc_status lc_capture(lc_context *context, const lc_cipher_job *job, const lc_rep
                      lc_captured **captured) {
   return guarded([&]() -> lc_status {
     if (context == nullptr || captured == nullptr)
-      return tell(LC_ERROR_ARGUMENT, "no context, or no place for what is captured");
-    if (lanecrypt::runtime::Ending::tells_here())
-      return tell(LC_ERROR_ARGUMENT, "a completion's callback can capture nothing");
+      return report(LC_ERROR_ARGUMENT, "no context, or no place for what is captured");
+    if (lanecrypt::runtime::Completion::in_callback())
+      return report(LC_ERROR_ARGUMENT, "a completion's callback can capture nothing");
     Result<const CapturedJob *> made = capture(context, job, replays);
-    if (!made.ok()) return tell(made.status());
+    if (!made.ok()) return report(made.status());
     *captured = reinterpret_cast<lc_captured *>(const_cast<CapturedJob *>(*made));
     return LC_OK;
   });
@@ -53,12 +53,12 @@ lc_status lc_capture(lc_context *context, const lc_cipher_job *job, const lc_rep
 lc_status lc_captured_free(lc_context *context, lc_captured *captured) {
   return guarded([&]() -> lc_status {
     if (captured == nullptr) return LC_OK;
-    if (context == nullptr) return tell(LC_ERROR_ARGUMENT, "no context was given");
+    if (context == nullptr) return report(LC_ERROR_ARGUMENT, "no context was given");
     Dispatcher &dispatcher = context->dispatcher();
     for (uint32_t index = 0; index < dispatcher.device_count(); ++index)
       if (Executor *const executor = dispatcher.device(index);
           executor->has_captured(job_of(captured)))
-        return tell(executor->free_captured(job_of(captured)));
-    return tell(LC_ERROR_ARGUMENT, "nothing of this context was captured so");
+        return report(executor->free_captured(job_of(captured)));
+    return report(LC_ERROR_ARGUMENT, "nothing of this context was captured so");
   });
 }

@@ -14,9 +14,9 @@
 
 using lanecrypt::Result;
 using lanecrypt::Status;
+using lanecrypt::runtime::Completion;
+using lanecrypt::runtime::CompletionPointer;
 using lanecrypt::runtime::Dispatcher;
-using lanecrypt::runtime::Ending;
-using lanecrypt::runtime::EndingPointer;
 using lanecrypt::runtime::Executor;
 using lanecrypt::runtime::Request;
 
@@ -34,13 +34,13 @@ Status start_after_stream(Dispatcher &dispatcher, const std::shared_ptr<Request>
 
 // Returns when all of it is in the stream.
 Status start_in_stream(Dispatcher &dispatcher, const std::shared_ptr<Request> &request,
-                       bool tells_someone) {
+                       bool has_callback) {
   const bool is_of_thread = request->job.stream == LC_STREAM_PER_THREAD;
   if (request->job.is_empty() || !request->failure.ok()) return dispatcher.submit(request);
   Result<Executor *> executor = dispatcher.settle_on_device(*request);
   if (!executor.ok()) return executor.status();
-  // Someone is told of the end by the device's thread, which then does all of it.
-  if (!is_of_thread && !tells_someone && (*executor)->start_here(request)) return Status();
+  // The device's thread calls the callback, and then does all of it.
+  if (!is_of_thread && !has_callback && (*executor)->start_here(request)) return Status();
   if (is_of_thread) LC_TRY((*executor)->begin_thread_order(*request));
   LC_TRY(dispatcher.submit(request));
   (void)request->wait_enqueued();
@@ -58,11 +58,11 @@ bool can_take_back(const lanecrypt::CipherJob &job) {
   });
 }
 
-Status dispatch(lc_context *context, const std::shared_ptr<Request> &request, bool tells_someone) {
+Status dispatch(lc_context *context, const std::shared_ptr<Request> &request, bool has_callback) {
   if (request->job.stream != nullptr && request->job.memory == LC_MEMORY_DEVICE_TO_HOST)
     return start_after_stream(context->dispatcher(), request);
   if (request->job.stream != nullptr)
-    return start_in_stream(context->dispatcher(), request, tells_someone);
+    return start_in_stream(context->dispatcher(), request, has_callback);
   return context->dispatcher().submit(request);
 }
 
@@ -70,8 +70,8 @@ Status dispatch(lc_context *context, const std::shared_ptr<Request> &request, bo
 // has begun.
 constexpr size_t kManyNonces = 256;
 
-Status start(lc_context *context, const lc_cipher_job *job, Ending::Callback callback,
-             EndingPointer *started) {
+Status start(lc_context *context, const lc_cipher_job *job, Completion::Callback callback,
+             CompletionPointer *started) {
   if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
   const auto run_parts = [context](size_t count, const std::function<void(size_t)> &part) {
     context->dispatcher().workers().share(count, part);
@@ -82,22 +82,22 @@ Status start(lc_context *context, const lc_cipher_job *job, Ending::Callback cal
   const bool compares_later =
       compares && checked->messages.size() >= kManyNonces && can_take_back(*checked);
   if (compares && !compares_later) LC_TRY(lanecrypt::compare_nonces(*checked));
-  const bool tells_someone = callback != nullptr;
+  const bool has_callback = callback != nullptr;
   const auto request = std::make_shared<Request>(std::move(*checked), std::move(callback));
   *started = request;
   if (compares_later) request->nonces = std::make_unique<lanecrypt::runtime::NonceComparison>();
-  LC_TRY(dispatch(context, request, tells_someone));
+  LC_TRY(dispatch(context, request, has_callback));
   // The end of the request waits for this.
   if (compares_later) (void)request->nonces->outcome(request->job);
   return Status();
 }
 
 // And brings the end about, where that is the caller's to do.
-Status start_and_end(lc_context *context, const lc_cipher_job *job, Ending::Callback callback,
-                     EndingPointer *started) {
+Status start_and_end(lc_context *context, const lc_cipher_job *job, Completion::Callback callback,
+                     CompletionPointer *started) {
   LC_TRY(start(context, job, std::move(callback), started));
-  if (const Ending &request = **started; request.bring_about)
-    request.bring_about(lanecrypt::runtime::kWhenever);
+  if (const Completion &request = **started; request.poll_until_done)
+    request.poll_until_done(lanecrypt::runtime::kWhenever);
   return Status();
 }
 

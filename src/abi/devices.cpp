@@ -13,7 +13,7 @@ using lanecrypt::Status;
 using lanecrypt::abi::find_device;
 using lanecrypt::abi::give;
 using lanecrypt::abi::guarded;
-using lanecrypt::abi::tell;
+using lanecrypt::abi::report;
 using lanecrypt::runtime::Executor;
 
 namespace {
@@ -38,8 +38,8 @@ std::string pci_text(uint64_t address) {
 lc_status lc_device_count(lc_context *context, uint32_t *count) {
   return guarded([&]() -> lc_status {
     if (context == nullptr || count == nullptr)
-      return tell(LC_ERROR_ARGUMENT, "no context, or no place for the count");
-    if (const Status &status = context->dispatcher().status(); !status.ok()) return tell(status);
+      return report(LC_ERROR_ARGUMENT, "no context, or no place for the count");
+    if (const Status &status = context->dispatcher().status(); !status.ok()) return report(status);
     *count = static_cast<uint32_t>(context->dispatcher().device_count());
     return LC_OK;
   });
@@ -48,7 +48,7 @@ lc_status lc_device_count(lc_context *context, uint32_t *count) {
 lc_status lc_device_get(lc_context *context, uint32_t index, lc_device_info *info) {
   return guarded([&]() -> lc_status {
     Result<Executor *> found = find_device(context, index);
-    if (!found.ok()) return tell(found.status());
+    if (!found.ok()) return report(found.status());
     const Executor &executor = **found;
     const lanecrypt::device::Properties &properties = executor.properties();
     lc_device_info value = {};
@@ -79,7 +79,7 @@ lc_status lc_device_get(lc_context *context, uint32_t index, lc_device_info *inf
 lc_status lc_device_test(lc_context *context, uint32_t index) {
   return guarded([&]() -> lc_status {
     Result<Executor *> found = find_device(context, index);
-    return tell(found.ok() ? (*found)->make_ready() : found.status());
+    return report(found.ok() ? (*found)->make_ready() : found.status());
   });
 }
 
@@ -90,7 +90,7 @@ lc_status lc_counters_get(lc_context *context, uint32_t index, lc_counters *coun
       source = &context->dispatcher().cpu_counters();
     } else {
       Result<Executor *> found = find_device(context, index);
-      if (!found.ok()) return tell(found.status());
+      if (!found.ok()) return report(found.status());
       source = &(*found)->counters();
     }
     lc_counters value = {};

@@ -13,14 +13,14 @@
 
 using lanecrypt::Result;
 using lanecrypt::Status;
-using lanecrypt::runtime::Ending;
-using lanecrypt::runtime::EndingPointer;
+using lanecrypt::runtime::Completion;
+using lanecrypt::runtime::CompletionPointer;
 using lanecrypt::runtime::HashRequest;
 
 namespace {
 
-Status start(lc_context *context, const lc_hash_job *job, Ending::Callback callback,
-             EndingPointer *started) {
+Status start(lc_context *context, const lc_hash_job *job, Completion::Callback callback,
+             CompletionPointer *started) {
   if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
   Result<lanecrypt::HashJob> checked = lanecrypt::make_hash_job(job);
   if (!checked.ok()) return checked.status();

@@ -9,15 +9,15 @@ using lanecrypt::Result;
 using lanecrypt::Status;
 using lanecrypt::abi::find_device;
 using lanecrypt::abi::guarded;
-using lanecrypt::abi::tell;
+using lanecrypt::abi::report;
 using lanecrypt::runtime::Executor;
 
 lc_status lc_alloc_pinned(lc_context *context, size_t bytes, void **pointer) {
   return guarded([&]() -> lc_status {
     if (context == nullptr || pointer == nullptr || bytes == 0)
-      return tell(LC_ERROR_ARGUMENT, "no context, no bytes, or no place for the pointer");
+      return report(LC_ERROR_ARGUMENT, "no context, no bytes, or no place for the pointer");
     Result<void *> memory = context->allocate_pinned(bytes);
-    if (!memory.ok()) return tell(memory.status());
+    if (!memory.ok()) return report(memory.status());
     *pointer = *memory;
     return LC_OK;
   });
@@ -33,10 +33,10 @@ void lc_free_pinned(lc_context *context, void *pointer) {
 lc_status lc_alloc_device(lc_context *context, uint32_t index, uint64_t bytes, void **pointer) {
   return guarded([&]() -> lc_status {
     if (pointer == nullptr || bytes == 0)
-      return tell(LC_ERROR_ARGUMENT, "no bytes, or no place for the pointer");
+      return report(LC_ERROR_ARGUMENT, "no bytes, or no place for the pointer");
     Result<Executor *> found = find_device(context, index);
-    if (!found.ok()) return tell(found.status());
-    return tell((*found)->call([&](auto &, lanecrypt::runtime::DeviceMemory &memory) -> Status {
+    if (!found.ok()) return report(found.status());
+    return report((*found)->call([&](auto &, lanecrypt::runtime::DeviceMemory &memory) -> Status {
       Result<uint64_t> address = memory.allocate(bytes);
       if (!address.ok()) return address.status();
       *pointer = reinterpret_cast<void *>(*address);
@@ -50,8 +50,8 @@ lc_status lc_free_device(lc_context *context, uint32_t index, void *pointer) {
   return guarded([&]() -> lc_status {
     if (pointer == nullptr) return LC_OK;
     Result<Executor *> found = find_device(context, index);
-    if (!found.ok()) return tell(found.status());
-    return tell((*found)->call([&](auto &, lanecrypt::runtime::DeviceMemory &memory) -> Status {
+    if (!found.ok()) return report(found.status());
+    return report((*found)->call([&](auto &, lanecrypt::runtime::DeviceMemory &memory) -> Status {
       LC_TRY(memory.free(reinterpret_cast<uint64_t>(pointer)));
       context->dispatcher().remove_device_memory(pointer);
       return Status();
@@ -65,12 +65,12 @@ namespace {
 lc_status copy(lc_context *context, uint32_t index, const void *device_pointer, void *to_host,
                const void *from_host, uint64_t bytes) {
   if (device_pointer == nullptr || (to_host == nullptr && from_host == nullptr))
-    return tell(LC_ERROR_ARGUMENT, "a pointer is missing");
+    return report(LC_ERROR_ARGUMENT, "a pointer is missing");
   if (bytes == 0) return LC_OK;
   Result<Executor *> found = find_device(context, index);
-  if (!found.ok()) return tell(found.status());
-  return tell((*found)->call([&](lanecrypt::device::Device &device,
-                                 lanecrypt::runtime::DeviceMemory &memory) -> Status {
+  if (!found.ok()) return report(found.status());
+  return report((*found)->call([&](lanecrypt::device::Device &device,
+                                   lanecrypt::runtime::DeviceMemory &memory) -> Status {
     std::unique_ptr<lanecrypt::device::Buffer> view;
     Result<lanecrypt::runtime::Place> place =
         memory.place_to_copy(reinterpret_cast<uint64_t>(device_pointer), bytes, &view);

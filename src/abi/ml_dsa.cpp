@@ -15,9 +15,9 @@ using lanecrypt::MlDsaSizes;
 using lanecrypt::Result;
 using lanecrypt::Status;
 using lanecrypt::abi::guarded;
-using lanecrypt::abi::tell;
-using lanecrypt::runtime::Ending;
-using lanecrypt::runtime::EndingPointer;
+using lanecrypt::abi::report;
+using lanecrypt::runtime::Completion;
+using lanecrypt::runtime::CompletionPointer;
 using lanecrypt::runtime::MlDsaRequest;
 using lanecrypt::runtime::MlDsaRequestPointer;
 
@@ -36,8 +36,8 @@ lanecrypt::service::Sort sort_of(const MlDsaSizes &sizes) {
 
 // Whether the caller waits: then the service needs no thread of ours.
 template <bool waits>
-Status start(lc_context *context, const lc_ml_dsa_job *job, Ending::Callback callback,
-             EndingPointer *started) {
+Status start(lc_context *context, const lc_ml_dsa_job *job, Completion::Callback callback,
+             CompletionPointer *started) {
   Result<lanecrypt::MlDsaJob> checked = lanecrypt::make_ml_dsa_job(job, key_of);
   if (!checked.ok()) return checked.status();
   if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
@@ -74,12 +74,12 @@ size_t lc_ml_dsa_bytes(lc_ml_dsa_set set, lc_ml_dsa_part part) {
 
 lc_status lc_ml_dsa_key_new(const lc_ml_dsa_parts *parts, lc_ml_dsa_key **key) {
   return guarded([&]() -> lc_status {
-    if (key == nullptr) return tell(LC_ERROR_ARGUMENT, "no place for the key");
+    if (key == nullptr) return report(LC_ERROR_ARGUMENT, "no place for the key");
     *key = nullptr;
     Result<lanecrypt::MlDsaParts> checked = lanecrypt::check_ml_dsa_parts(parts);
-    if (!checked.ok()) return tell(checked.status());
+    if (!checked.ok()) return report(checked.status());
     auto made = lanecrypt::cpu::make_ml_dsa_key(*checked);
-    if (!made.ok()) return tell(made.status());
+    if (!made.ok()) return report(made.status());
     *key = new lc_ml_dsa_key{*made};
     return LC_OK;
   });

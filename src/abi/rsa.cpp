@@ -18,9 +18,9 @@ using lanecrypt::Status;
 using lanecrypt::abi::check_result;
 using lanecrypt::abi::give;
 using lanecrypt::abi::guarded;
-using lanecrypt::abi::tell;
-using lanecrypt::runtime::Ending;
-using lanecrypt::runtime::EndingPointer;
+using lanecrypt::abi::report;
+using lanecrypt::runtime::Completion;
+using lanecrypt::runtime::CompletionPointer;
 using lanecrypt::runtime::RsaRequest;
 
 struct lc_rsa_key {
@@ -36,8 +36,8 @@ lanecrypt::service::Sort sort_of(uint32_t bits) { return {lanecrypt::service::Fa
 
 // Whether the caller waits: then the service needs no thread of ours.
 template <bool waits>
-Status start(lc_context *context, const lc_rsa_job *job, Ending::Callback callback,
-             EndingPointer *started) {
+Status start(lc_context *context, const lc_rsa_job *job, Completion::Callback callback,
+             CompletionPointer *started) {
   if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
   Result<lanecrypt::RsaJob> checked = lanecrypt::make_rsa_job(job, key_of);
   if (!checked.ok()) return checked.status();
@@ -55,11 +55,12 @@ Status start(lc_context *context, const lc_rsa_job *job, Ending::Callback callba
 
 lc_status lc_rsa_key_new(const lc_rsa_parts *parts, lc_rsa_key **key) {
   return guarded([&]() -> lc_status {
-    if (key == nullptr) return tell(LC_ERROR_ARGUMENT, "no place for the key");
+    if (key == nullptr) return report(LC_ERROR_ARGUMENT, "no place for the key");
     *key = nullptr;
     Result<std::shared_ptr<lanecrypt::RsaKey>> copied = lanecrypt::copy_rsa_key(parts);
-    if (!copied.ok()) return tell(copied.status());
-    if (const Status status = lanecrypt::cpu::prepare(**copied); !status.ok()) return tell(status);
+    if (!copied.ok()) return report(copied.status());
+    if (const Status status = lanecrypt::cpu::prepare(**copied); !status.ok())
+      return report(status);
     *key = new lc_rsa_key{*copied};
     return LC_OK;
   });
@@ -120,17 +121,17 @@ void lc_rsa_ran_on_cpu(lc_context *context, uint32_t bits, uint64_t nanoseconds)
 lc_status lc_rsa_generate(lc_context *context, const lc_rsa_generation *generation,
                           lc_result *result) {
   return guarded([&]() -> lc_status {
-    if (context == nullptr) return tell(LC_ERROR_ARGUMENT, "no context was given");
-    if (const Status status = check_result(result); !status.ok()) return tell(status);
+    if (context == nullptr) return report(LC_ERROR_ARGUMENT, "no context was given");
+    if (const Status status = check_result(result); !status.ok()) return report(status);
     Result<lanecrypt::RsaGeneration> checked = lanecrypt::make_rsa_generation(generation);
-    if (!checked.ok()) return tell(checked.status());
+    if (!checked.ok()) return report(checked.status());
     lc_result made = {};
     auto *const served = checked->device == LC_ANY_DEVICE ? context->served_operations() : nullptr;
     const Status status = served != nullptr
                               ? served->generation().run(std::move(*checked), &made)
                               : context->dispatcher().generate(std::move(*checked), &made);
     if (result != nullptr) (void)give(made, result, "");
-    return tell(status);
+    return report(status);
   });
 }
 

@@ -16,9 +16,9 @@ using lanecrypt::Result;
 using lanecrypt::SlhSet;
 using lanecrypt::Status;
 using lanecrypt::abi::guarded;
-using lanecrypt::abi::tell;
-using lanecrypt::runtime::Ending;
-using lanecrypt::runtime::EndingPointer;
+using lanecrypt::abi::report;
+using lanecrypt::runtime::Completion;
+using lanecrypt::runtime::CompletionPointer;
 using lanecrypt::runtime::SlhKeys;
 using lanecrypt::runtime::SlhSignatures;
 
@@ -45,8 +45,8 @@ lanecrypt::served::PrivateOperations *served_for(lc_context *context, const SlhS
 
 // Whether the caller waits: then the service needs no thread of ours.
 template <bool waits>
-Status start(lc_context *context, const lc_slh_dsa_job *job, Ending::Callback callback,
-             EndingPointer *started) {
+Status start(lc_context *context, const lc_slh_dsa_job *job, Completion::Callback callback,
+             CompletionPointer *started) {
   Result<lanecrypt::SlhJob> checked = lanecrypt::make_slh_job(job, key_of);
   if (!checked.ok()) return checked.status();
   if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
@@ -69,7 +69,7 @@ Status start(lc_context *context, const lc_slh_dsa_job *job, Ending::Callback ca
 }
 
 Status start(lc_context *context, const lc_slh_dsa_generation *generation,
-             Ending::Callback callback, EndingPointer *started) {
+             Completion::Callback callback, CompletionPointer *started) {
   if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
   Result<lanecrypt::SlhGeneration> checked = lanecrypt::make_slh_generation(generation);
   if (!checked.ok()) return checked.status();
@@ -110,11 +110,12 @@ size_t lc_slh_dsa_tree_bytes(lc_slh_dsa_set set) {
 
 lc_status lc_slh_dsa_key_new(const lc_slh_dsa_parts *parts, lc_slh_dsa_key **key) {
   return guarded([&]() -> lc_status {
-    if (key == nullptr) return tell(LC_ERROR_ARGUMENT, "no place for the key");
+    if (key == nullptr) return report(LC_ERROR_ARGUMENT, "no place for the key");
     *key = nullptr;
     Result<std::shared_ptr<lanecrypt::SlhKey>> copied = lanecrypt::copy_slh_key(parts);
-    if (!copied.ok()) return tell(copied.status());
-    if (const Status status = lanecrypt::cpu::prepare(**copied); !status.ok()) return tell(status);
+    if (!copied.ok()) return report(copied.status());
+    if (const Status status = lanecrypt::cpu::prepare(**copied); !status.ok())
+      return report(status);
     *key = new lc_slh_dsa_key{*copied};
     return LC_OK;
   });

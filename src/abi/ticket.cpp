@@ -1,4 +1,4 @@
-// Tickets, and telling the caller that a job has ended.
+// Tickets, and how a caller learns that a job has ended.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/ticket.h"
@@ -31,12 +31,12 @@ Status check_completion(const lc_completion *completion) {
   return Status();
 }
 
-Ending::Callback make_callback(const lc_completion *completion) {
+Completion::Callback make_callback(const lc_completion *completion) {
   if (completion == nullptr) return nullptr;
-  lc_completion told = {};
-  memcpy(&told, completion, std::min(completion->struct_size, sizeof told));
-  if (told.eventfd == 0 && !may_be_eventfd(0)) told.eventfd = -1;
-  return [completion = told](const Status &status, const lc_result &result) {
+  lc_completion given = {};
+  memcpy(&given, completion, std::min(completion->struct_size, sizeof given));
+  if (given.eventfd == 0 && !may_be_eventfd(0)) given.eventfd = -1;
+  return [completion = given](const Status &status, const lc_result &result) {
     if (completion.result != nullptr) (void)give(result, completion.result, "");
     if (completion.callback != nullptr) completion.callback(completion.argument, status.code());
     if (completion.eventfd >= 0) (void)eventfd_write(completion.eventfd, 1);
@@ -49,10 +49,10 @@ uint64_t owner_of(const lc_completion *completion) {
   return completion == nullptr || completion->struct_size < kBytes ? 0 : completion->owner;
 }
 
-lc_status finish(Ending &request, lc_result *result) {
+lc_status finish(Completion &request, lc_result *result) {
   const Status status = request.wait();
   if (result != nullptr) (void)give(request.result, result, "");
-  return tell(status);
+  return report(status);
 }
 
 }  // namespace lanecrypt::abi
@@ -64,82 +64,82 @@ using lanecrypt::abi::finish;
 using lanecrypt::abi::give;
 using lanecrypt::abi::guarded;
 using lanecrypt::abi::make_callback;
-using lanecrypt::abi::tell;
+using lanecrypt::abi::report;
+using lanecrypt::runtime::CompletionPointer;
 using lanecrypt::runtime::Deadline;
-using lanecrypt::runtime::EndingPointer;
 using lanecrypt::runtime::kAtOnce;
 using lanecrypt::runtime::kWhenever;
 
 namespace {
 
 // Whether the caller is to see to it that the end is noticed, which he does here.
-bool bring_about(const lc_ticket &ticket, Deadline deadline) {
-  if (!ticket.request->bring_about || ticket.request->tells_someone()) return false;
-  ticket.request->bring_about(deadline);
+bool poll_until_done(const lc_ticket &ticket, Deadline deadline) {
+  if (!ticket.request->poll_until_done || ticket.request->has_callback()) return false;
+  ticket.request->poll_until_done(deadline);
   return true;
 }
 
 bool has_ended(const lc_ticket &ticket, Status *status) {
   if (ticket.request->ended(status)) return true;
-  return bring_about(ticket, kAtOnce) && ticket.request->ended(status);
+  return poll_until_done(ticket, kAtOnce) && ticket.request->ended(status);
 }
 
 }  // namespace
 
 lc_status lc_ticket_status(const lc_ticket *ticket) {
-  if (ticket == nullptr) return tell(LC_ERROR_ARGUMENT, "no ticket was given");
+  if (ticket == nullptr) return report(LC_ERROR_ARGUMENT, "no ticket was given");
   return guarded([&]() -> lc_status {
     Status status;
-    return has_ended(*ticket, &status) ? tell(status) : LC_PENDING;
+    return has_ended(*ticket, &status) ? report(status) : LC_PENDING;
   });
 }
 
 lc_status lc_ticket_result(const lc_ticket *ticket, lc_result *result) {
-  if (ticket == nullptr) return tell(LC_ERROR_ARGUMENT, "no ticket was given");
+  if (ticket == nullptr) return report(LC_ERROR_ARGUMENT, "no ticket was given");
   return guarded([&]() -> lc_status {
-    if (const Status status = check_result(result); !status.ok()) return tell(status);
+    if (const Status status = check_result(result); !status.ok()) return report(status);
     Status status;
     if (!has_ended(*ticket, &status)) return LC_PENDING;
     if (result != nullptr) (void)give(ticket->request->result, result, "");
-    return tell(status);
+    return report(status);
   });
 }
 
 lc_status lc_ticket_wait(lc_ticket *ticket, lc_result *result) {
-  if (ticket == nullptr) return tell(LC_ERROR_ARGUMENT, "no ticket was given");
+  if (ticket == nullptr) return report(LC_ERROR_ARGUMENT, "no ticket was given");
   return guarded([&]() -> lc_status {
-    if (const Status status = check_result(result); !status.ok()) return tell(status);
-    if (Status status; !ticket->request->ended(&status)) (void)bring_about(*ticket, kWhenever);
+    if (const Status status = check_result(result); !status.ok()) return report(status);
+    if (Status status; !ticket->request->ended(&status)) (void)poll_until_done(*ticket, kWhenever);
     return finish(*ticket->request, result);
   });
 }
 
 lc_status lc_ticket_wait_for(lc_ticket *ticket, uint64_t nanoseconds, lc_result *result) {
-  if (ticket == nullptr) return tell(LC_ERROR_ARGUMENT, "no ticket was given");
+  if (ticket == nullptr) return report(LC_ERROR_ARGUMENT, "no ticket was given");
   return guarded([&]() -> lc_status {
-    if (const Status status = check_result(result); !status.ok()) return tell(status);
+    if (const Status status = check_result(result); !status.ok()) return report(status);
     // More than a century would not fit into every clock's numbers.
     constexpr uint64_t kCentury = 100ULL * 365 * 24 * 3600 * 1'000'000'000;
     const std::chrono::nanoseconds limit(static_cast<int64_t>(std::min(nanoseconds, kCentury)));
     const Deadline deadline = limit.count() == 0 ? kAtOnce : Deadline::clock::now() + limit;
     Status status;
-    if (!ticket->request->ended(&status)) (void)bring_about(*ticket, deadline);
+    if (!ticket->request->ended(&status)) (void)poll_until_done(*ticket, deadline);
     if (!ticket->request->wait_until(deadline, &status)) return LC_PENDING;
     if (result != nullptr) (void)give(ticket->request->result, result, "");
-    return tell(status);
+    return report(status);
   });
 }
 
 lc_status lc_ticket_notify(lc_ticket *ticket, const lc_completion *completion) {
-  if (ticket == nullptr) return tell(LC_ERROR_ARGUMENT, "no ticket was given");
-  if (completion == nullptr) return tell(LC_ERROR_ARGUMENT, "no completion was given");
+  if (ticket == nullptr) return report(LC_ERROR_ARGUMENT, "no ticket was given");
+  if (completion == nullptr) return report(LC_ERROR_ARGUMENT, "no completion was given");
   return guarded([&]() -> lc_status {
-    if (const Status status = check_completion(completion); !status.ok()) return tell(status);
+    if (const Status status = check_completion(completion); !status.ok()) return report(status);
     // The callback may free the ticket.
-    const EndingPointer request = ticket->request;
-    request->tell_too(make_callback(completion));
+    const CompletionPointer request = ticket->request;
+    request->add_callback(make_callback(completion));
     // The device's thread takes over what the caller looked after.
-    if (request->bring_about) request->bring_about(kAtOnce);
+    if (request->poll_until_done) request->poll_until_done(kAtOnce);
     return LC_OK;
   });
 }

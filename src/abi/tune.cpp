@@ -8,7 +8,7 @@ using lanecrypt::enum_number;
 using lanecrypt::Result;
 using lanecrypt::Status;
 using lanecrypt::abi::guarded;
-using lanecrypt::abi::tell;
+using lanecrypt::abi::report;
 
 namespace {
 
@@ -34,22 +34,22 @@ lc_status lc_tune(lc_context *context, uint32_t index, lc_tune_depth depth,
                   int (*on_point)(void *argument, const lc_tune_point *point), void *argument) {
   return guarded([&]() -> lc_status {
     namespace place = lanecrypt::place;
-    if (context == nullptr) return tell(LC_ERROR_ARGUMENT, "no context was given");
-    if (enum_number(depth) > LC_TUNE_FULL) return tell(LC_ERROR_ARGUMENT, "unknown depth");
+    if (context == nullptr) return report(LC_ERROR_ARGUMENT, "no context was given");
+    if (enum_number(depth) > LC_TUNE_FULL) return report(LC_ERROR_ARGUMENT, "unknown depth");
     const auto each = [&](const place::Point &point) {
       const lc_tune_point told = point_of(point);
       return on_point == nullptr || on_point(argument, &told) == 0;
     };
     if (depth != LC_TUNE_STORED)
-      return tell(
+      return report(
           context
               ->calibrate(index, depth == LC_TUNE_FULL ? place::Depth::kFull : place::Depth::kQuick,
                           each)
               .status());
     Result<place::Calibration> known = context->known_calibration(index);
-    if (!known.ok()) return tell(known.status());
+    if (!known.ok()) return report(known.status());
     for (const place::Point &point : known->points)
-      if (!each(point)) return tell(LC_ERROR_STOPPED, "stopped by the caller");
+      if (!each(point)) return report(LC_ERROR_STOPPED, "stopped by the caller");
     return LC_OK;
   });
 }

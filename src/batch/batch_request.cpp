@@ -9,7 +9,7 @@
 namespace lanecrypt::runtime {
 
 BatchRequest::BatchRequest(size_t operations, Callback on_end)
-    : Ending(std::move(on_end)), owner(JobOwner::current()), operations_(operations) {
+    : Completion(std::move(on_end)), owner(JobOwner::current()), operations_(operations) {
   todo.reserve(operations);
   for (auto n = uint32_t(operations); n-- > 0;) todo.push_back(n);
 }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "batch/batch_kind.h"
-#include "thread/ending.h"
+#include "thread/completion.h"
 
 namespace lanecrypt::runtime {
 
@@ -28,7 +28,7 @@ struct Repaired {
 };
 
 // Shared as a Request is.
-class BatchRequest : public Ending {
+class BatchRequest : public Completion {
  public:
   BatchRequest(size_t operations, Callback on_end);
 
@@ -46,7 +46,7 @@ class BatchRequest : public Ending {
   // Does again, on the CPU, what a device did wrong, and checks the result by the public key if
   // there is one. By default whatever the CPU gives is right.
   virtual Repaired repair_on_cpu(uint32_t operation);
-  // The job has failed: what was told of it so far does not hold.
+  // The job has failed: what was reported of it so far does not hold.
   virtual void withdraw_results() {}
   // On the caller's thread, before a device gets it: what that would wait for, and what a thread of
   // ours may not do. An error ends the call.
@@ -78,7 +78,7 @@ class BatchRequest : public Ending {
   void end() {
     if (!failure.ok()) withdraw_results();
     result.failed_devices = tried.size();
-    tell();
+    complete();
   }
 
  private:

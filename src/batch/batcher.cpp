@@ -375,12 +375,12 @@ void Batcher::retire_oldest(std::unique_lock<std::mutex> &lock) {
     return give_up(lock, why.status(), false, std::move(done));
   }
   // Where nothing else is to be done, to wake a thread that wakes the caller would only take time.
-  std::unique_lock<std::mutex> untold;
-  if (order_.empty() && under_way_.empty()) untold = Tellers::keep_lone_untold(*done);
-  if (untold.owns_lock()) {
+  std::unique_lock<std::mutex> callbacks_lock;
+  if (order_.empty() && under_way_.empty()) callbacks_lock = Tellers::lock_callbacks_of_one(*done);
+  if (callbacks_lock.owns_lock()) {
     lock.unlock();
     tellers_.tell_at_once(*done);
-    untold.unlock();
+    callbacks_lock.unlock();
     done.reset();
     lock.lock();
   } else {

@@ -68,11 +68,11 @@ void Tellers::give_back(const BatchItem &item, const Failure &why) noexcept {
   changed_.notify_one();
 }
 
-std::unique_lock<std::mutex> Tellers::keep_lone_untold(const EndedBatch &batch) {
+std::unique_lock<std::mutex> Tellers::lock_callbacks_of_one(const EndedBatch &batch) {
   if (batch.items.size() != 1 || !is_right(batch, 0)) return {};
   BatchRequest &request = *batch.items[0].request;
   if (request.operations() != 1) return {};
-  return request.keep_untold();
+  return request.lock_callbacks();
 }
 
 // ---- Their threads ---------------------------------------------------------

@@ -60,7 +60,7 @@ class Tellers {
   void give_back(const BatchItem &item, const Failure &why) noexcept;
   // Has the lock if all there is to do is to wake one caller: one operation, right, whose end calls
   // nobody, and will not as long as the lock is held.
-  static std::unique_lock<std::mutex> keep_lone_untold(const EndedBatch &batch);
+  static std::unique_lock<std::mutex> lock_callbacks_of_one(const EndedBatch &batch);
   // Wakes him, on this thread.
   void tell_at_once(const EndedBatch &batch) { end_right(batch.items, batch); }
 

@@ -69,7 +69,7 @@ class Executor {
 
   // Puts a job in device memory into its caller's stream, on the caller's thread and without
   // waking another. False if someone else uses the device, or it must first be opened or prove
-  // itself: then nothing was done. Nobody is told of its end, but who calls its bring_about.
+  // itself: then nothing was done. Only a caller of its poll_until_done learns of its end.
   bool start_here(const RequestPointer &request);
 
   // Runs `work` on the device's thread, without waiting for any request, and waits for
@@ -135,8 +135,8 @@ class Executor {
   Status mark_thread_order(Request &request);
   void put_into_stream(const RequestPointer &request, Turn &turn, Alarm &alarm);
   void wake();
-  void bring_about(Request &request, Deadline deadline);
-  bool take_back_untold(Request &request);
+  void poll_until_done(Request &request, Deadline deadline);
+  bool take_back_without_callback(Request &request);
   bool await_end(const Request &request, Deadline deadline, const std::function<bool()> &gives_up);
 
   device::Found found_;

@@ -55,12 +55,12 @@ bool Executor::start_here(const RequestPointer &request) {
 void Executor::put_into_stream(const RequestPointer &request, Turn &turn, Alarm &alarm) {
   // Of a caller who looks after nothing, so that his many jobs need few slots.
   if (const RequestPointer oldest = pipeline_->oldest_looked_after(); oldest != nullptr)
-    take_back_untold(*oldest);
+    take_back_without_callback(*oldest);
   std::list<RequestPointer> its_rest = {request};
-  request->bring_about = [use = use_, this, its = request.get()](Deadline deadline) {
+  request->poll_until_done = [use = use_, this, its = request.get()](Deadline deadline) {
     try {
       const DeviceUse::Visit visit(*use);
-      if (visit) bring_about(*its, deadline);
+      if (visit) poll_until_done(*its, deadline);
     } catch (const std::bad_alloc &) {  // the device's thread ends it before long
     }
   };
@@ -93,18 +93,18 @@ void Executor::wake() {
 }
 
 // Takes back what has ended well of a request, for who has the use of the device on a caller's
-// thread, where no callback may find that taken. False if someone is to be told of the request.
-bool Executor::take_back_untold(Request &request) {
-  const std::unique_lock untold = request.keep_untold();
-  if (!untold) return false;
+// thread, where no callback may find that taken. False if the request has a callback.
+bool Executor::take_back_without_callback(Request &request) {
+  const std::unique_lock callbacks_lock = request.lock_callbacks();
+  if (!callbacks_lock) return false;
   while (std::optional<Retired> retired = pipeline_->retire_in_stream(request))
     take_back(std::move(*retired));
   return true;
 }
 
 // The device stays open meanwhile.
-void Executor::bring_about(Request &request, Deadline deadline) {
-  if (request.tells_someone()) return wake();
+void Executor::poll_until_done(Request &request, Deadline deadline) {
+  if (request.has_callback()) return wake();
   const bool waits = deadline != kAtOnce;
   bool has_failed = false;
   // The device's thread may have the use for as long as another caller's stream takes, but it ends
@@ -116,7 +116,7 @@ void Executor::bring_about(Request &request, Deadline deadline) {
   device_->on_callers_thread([&] {
     if (waits && !await_end(request, deadline, gives_up)) return;
     const Turn turn(*use_, waits ? use_->take_unless(gives_up) : use_->take_if_free());
-    if (!turn || !take_back_untold(request)) return;
+    if (!turn || !take_back_without_callback(request)) return;
     has_failed = state_ == LC_DEVICE_LOST || pipeline_->end_in_stream(request) != nullptr;
   });
   // What has not ended well is for the device's thread.

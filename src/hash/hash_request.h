@@ -8,14 +8,14 @@
 
 #include "batch/failure.h"
 #include "job/hash_job.h"
-#include "thread/ending.h"
+#include "thread/completion.h"
 
 namespace lanecrypt::runtime {
 
-class HashRequest : public Ending {
+class HashRequest : public Completion {
  public:
   HashRequest(HashJob its_job, Callback on_end)
-      : Ending(std::move(on_end)), job(std::move(its_job)) {}
+      : Completion(std::move(on_end)), job(std::move(its_job)) {}
 
   HashJob job;
   // The devices, by their numbers, that could not do it.
@@ -24,7 +24,7 @@ class HashRequest : public Ending {
   void end() {
     job.spec.key = secure::KeyMemory();  // which wipes it
     result.failed_devices = tried.size();
-    tell();
+    complete();
   }
   void end(const Status &status) {
     failure = status;

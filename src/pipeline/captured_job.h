@@ -10,7 +10,7 @@
 
 namespace lanecrypt::runtime {
 
-// For the device's thread. Not pipelined: nobody is told of what the graph does.
+// For the device's thread. Not pipelined: the host learns nothing of what the graph does.
 class CapturedJob {
  public:
   CapturedJob(device::Device &device, const LaunchForm &form, ChunkWork work);

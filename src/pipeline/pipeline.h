@@ -65,7 +65,7 @@ class Pipeline {
   bool has_free_slot(bool in_callers_stream);
   bool is_idle() const { return under_way_.empty() && in_streams_.empty(); }
   // Whether all that is under way are chunks in streams whose callers look after their end
-  // (Request::bring_about).
+  // (Request::poll_until_done).
   bool is_looked_after() const;
   bool has_looked_after() const;  // any of it
   // Whether retire() would take one of those in callers' streams that did not end well.

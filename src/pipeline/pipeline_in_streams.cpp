@@ -18,7 +18,7 @@ constexpr size_t kFewInStreams = 32;
 // Whether the caller of a chunk in his stream sees to it that its end is noticed.
 bool Pipeline::looks_after(const Slot *slot) {
   const Request &request = *slot->requests.front();
-  return request.bring_about != nullptr && !request.tells_someone();
+  return request.poll_until_done != nullptr && !request.has_callback();
 }
 
 Slot &Pipeline::take_stream_slot() {

@@ -10,7 +10,7 @@
 namespace lanecrypt::runtime {
 
 Request::Request(CipherJob whole, Callback on_end)
-    : Ending(std::move(on_end)),
+    : Completion(std::move(on_end)),
       whole_job(std::make_shared<CipherJob>(std::move(whole))),
       load_bytes(whole_job->bytes) {
   todo.begin();
@@ -22,7 +22,7 @@ Request::Request(CipherJob whole, Callback on_end)
 
 Request::Request(const Request &whole, std::shared_ptr<SharedWork> work, uint32_t its_member,
                  uint64_t its_load_bytes)
-    : Ending(nullptr),
+    : Completion(nullptr),
       whole_job(whole.whole_job),
       shared(std::move(work)),
       member(its_member),
@@ -141,7 +141,7 @@ void Request::end() {
   secure::wipe(job.keys.data(), job.keys.size());
   if (!keystream.empty()) secure::wipe(keystream.data(), keystream.size() * sizeof(Iv));
   result.failed_devices = tried.size();
-  tell();
+  complete();
 }
 
 }  // namespace lanecrypt::runtime

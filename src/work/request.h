@@ -8,7 +8,7 @@
 
 #include "device/device.h"
 #include "job/cipher/cipher_job.h"
-#include "thread/ending.h"
+#include "thread/completion.h"
 #include "work/aead_tally.h"
 #include "work/nonce_comparison.h"
 #include "work/todo.h"
@@ -32,12 +32,12 @@ struct ThreadOrder {
 
 // Shared by its caller, by the queue in which it waits and by the pieces under way. The
 // caller may release it at any time.
-class Request : public Ending {
+class Request : public Completion {
  public:
   // Sets `failure` where the CPU's part of it fails.
   Request(CipherJob job, Callback on_end);
   // A part of shared work: what one device, number `member` of those that share it, does
-  // of `whole`. It begins with nothing, and nobody is told of its end.
+  // of `whole`. It begins with nothing, and has no callback.
   Request(const Request &whole, std::shared_ptr<SharedWork> work, uint32_t member,
           uint64_t its_load_bytes);
 

@@ -85,21 +85,21 @@ TEST_P(LibrarySignatures, KeysThatAreFreedAreForgotten) {
 
 TEST_P(LibrarySignatures, TicketsAreToldByEventfd) {
   LibrarySigner signer(set(), daemon().socket_path());
-  const int told = eventfd(0, EFD_CLOEXEC);
+  const int event = eventfd(0, EFD_CLOEXEC);
   std::vector<lc_ticket *> tickets(signer.messages.size());
   EXPECT_TRUE(comes_true([&] {
     for (size_t n = 0; n < tickets.size(); ++n) {
       lc_completion completion{};
       completion.struct_size = sizeof completion;
-      completion.eventfd = told;
+      completion.eventfd = event;
       EXPECT_EQ(LC_OK, signer.submit(n, &completion, &tickets[n])) << lc_last_error();
     }
     uint64_t all = 0, by_service = 0;
     while (all < tickets.size()) {
-      pollfd waits = {told, POLLIN, 0};
+      pollfd waits = {event, POLLIN, 0};
       EXPECT_EQ(1, poll(&waits, 1, 60'000));
       eventfd_t more = 0;
-      EXPECT_EQ(0, eventfd_read(told, &more));
+      EXPECT_EQ(0, eventfd_read(event, &more));
       all += more;
     }
     for (lc_ticket *ticket : tickets) {
@@ -110,7 +110,7 @@ TEST_P(LibrarySignatures, TicketsAreToldByEventfd) {
     EXPECT_TRUE(signer.are_right());
     return by_service == tickets.size();
   }));
-  close(told);
+  close(event);
 }
 
 TEST_P(LibrarySignatures, AChildOfForkHasAConnectionOfItsOwn) {

@@ -117,7 +117,7 @@ TEST(LibraryAndDaemon, ManyTicketsAreToldByEventfd) {
   DaemonProcess daemon;
   User user(daemon.socket_path(), LC_FALLBACK_NONE);
   user.begin();
-  const int told = eventfd(0, EFD_CLOEXEC);
+  const int event = eventfd(0, EFD_CLOEXEC);
   std::vector<lc_ticket *> tickets(user.messages.size());
   for (size_t n = 0; n < tickets.size(); ++n) {
     lc_rsa_job one = user.job();
@@ -125,15 +125,15 @@ TEST(LibraryAndDaemon, ManyTicketsAreToldByEventfd) {
     one.message_count = 1;
     lc_completion completion{};
     completion.struct_size = sizeof completion;
-    completion.eventfd = told;
+    completion.eventfd = event;
     ASSERT_EQ(LC_OK, lc_rsa_submit(user.context, &one, &completion, &tickets[n]));
   }
   uint64_t all = 0;
   while (all < tickets.size()) {
-    pollfd waits = {told, POLLIN, 0};
+    pollfd waits = {event, POLLIN, 0};
     ASSERT_EQ(1, poll(&waits, 1, 20'000));
     eventfd_t more = 0;
-    ASSERT_EQ(0, eventfd_read(told, &more));
+    ASSERT_EQ(0, eventfd_read(event, &more));
     all += more;
   }
   for (lc_ticket *ticket : tickets) {
@@ -142,7 +142,7 @@ TEST(LibraryAndDaemon, ManyTicketsAreToldByEventfd) {
     lc_ticket_free(ticket);
   }
   EXPECT_TRUE(user.is_right());
-  close(told);
+  close(event);
 }
 
 TEST(LibraryAndDaemon, NothingIsLostIfItIsKilledAmidOperations) {

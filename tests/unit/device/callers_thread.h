@@ -210,7 +210,7 @@ class CallersThread : public testing::Test {
   }
   Bytes data() const { return Bytes(data_, data_ + kBytes); }
   static Status end_of(const RequestPointer &request) {
-    request->bring_about(runtime::kWhenever);
+    request->poll_until_done(runtime::kWhenever);
     return request->wait();
   }
 

@@ -168,15 +168,15 @@ TEST_F(CallersThreadFaults, TellsWhoIsToBeTold) {
   open("lost-after:0");
   const RequestPointer lost = ctr(stream.handle());
   start(lost);
-  std::atomic<int> told = 0;
-  lost->tell_too([&](const Status &status, const lc_result &) {
+  std::atomic<int> calls = 0;
+  lost->add_callback([&](const Status &status, const lc_result &) {
     EXPECT_EQ(LC_ERROR_DEVICE, status.code());
     EXPECT_NE(std::this_thread::get_id(), launches_.callers);
-    ++told;
+    ++calls;
   });
-  lost->bring_about(runtime::kAtOnce);
+  lost->poll_until_done(runtime::kAtOnce);
   EXPECT_EQ(LC_ERROR_DEVICE, lost->wait().code());
-  EXPECT_EQ(1, told);
+  EXPECT_EQ(1, calls);
   EXPECT_EQ(0u, executor_->load_bytes());
 }
 
@@ -188,7 +188,7 @@ TEST_F(CallersThreadFaults, OfAWaitingCallerWithoutMemory) {
     start(job);
     {
       const WantOfMemory want(n);
-      job->bring_about(runtime::kWhenever);
+      job->poll_until_done(runtime::kWhenever);
     }
     EXPECT_TRUE(job->wait().ok());
   }

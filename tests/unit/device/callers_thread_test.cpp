@@ -24,7 +24,7 @@ TEST_F(CallersThread, LaunchesInTheStreamsOrder) {
   EXPECT_EQ(launches_.threads, (std::set{std::this_thread::get_id()}));
   Bytes after;
   stream.run([&] { after = data(); });
-  job->bring_about(runtime::kAtOnce);
+  job->poll_until_done(runtime::kAtOnce);
   Status status;
   EXPECT_FALSE(job->ended(&status)) << "before its turn";
   EXPECT_EQ(data(), Bytes(kBytes));
@@ -139,7 +139,7 @@ TEST_F(CallersThread, DoesNotWaitForTheDevicesThread) {
   EXPECT_TRUE(end_of(job).ok());
 }
 
-// Closing waits for the stream, as for all that was begun. Whoever waits is told, and nobody
+// Closing waits for the stream, as for all that was begun. Whoever waits is woken, and nobody
 // touches the device afterwards.
 TEST_F(CallersThread, ClosesWhenTheStreamIsThere) {
   HostCallersStream stream;
@@ -161,11 +161,11 @@ TEST_F(CallersThread, ClosesWhenTheStreamIsThere) {
   waiter.join();
   Status status;
   EXPECT_TRUE(forgotten->ended(&status) && status.ok());
-  forgotten->bring_about(runtime::kWhenever);
+  forgotten->poll_until_done(runtime::kWhenever);
 }
 
 // The device's thread waits for one stream before another cipher proves itself. Who waits for what
-// another stream has done is told all the same.
+// another stream has done completes all the same.
 TEST_F(CallersThread, NoStreamWaitsForAnother) {
   HostCallersStream first, second;
   StreamGate of_first, of_second;
@@ -197,7 +197,7 @@ TEST_F(CallersThread, AsksWithoutWaiting) {
   };
   std::thread other([&] { start(others); });
   launches.wait();
-  job->bring_about(runtime::kAtOnce);
+  job->poll_until_done(runtime::kAtOnce);
   gate.open();
   other.join();
   EXPECT_TRUE(end_of(others).ok());

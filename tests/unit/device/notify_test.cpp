@@ -1,4 +1,4 @@
-// Who is told that a job is over, where that is asked for after the job has begun, and waits with
+// Callbacks of the end of a job that are added after the job has begun, and waits with
 // a limit. On the emulator, whose streams a test can hold up.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -28,8 +28,8 @@ using device::HostCallersStream;
 
 constexpr uint64_t kMillisecond = 1'000'000;
 
-// How often the end was told, and by whom.
-class Told {
+// The calls of a completion's callback, and the threads that made them.
+class Calls {
  public:
   lc_completion completion() {
     lc_completion completion = {};
@@ -37,7 +37,7 @@ class Told {
     completion.argument = this;
     completion.eventfd = -1;
     completion.callback = [](void *argument, lc_status status) {
-      static_cast<Told *>(argument)->add(status);
+      static_cast<Calls *>(argument)->add(status);
     };
     return completion;
   }
@@ -94,8 +94,8 @@ class Notify : public testing::Test {
     return ticket;
   }
 
-  void notify(lc_ticket *ticket, Told &told) {
-    const lc_completion completion = told.completion();
+  void notify(lc_ticket *ticket, Calls &calls) {
+    const lc_completion completion = calls.completion();
     EXPECT_EQ(LC_OK, lc_ticket_notify(ticket, &completion)) << lc_last_error();
   }
 
@@ -113,27 +113,27 @@ TEST_F(Notify, OfAJobInAStream) {
   StreamGate gate;
   gate.hold(stream);
   lc_ticket *const ticket = submit(stream.handle());
-  Told told;
+  Calls calls;
   lc_result result = {};
   result.struct_size = sizeof result;
-  lc_completion completion = told.completion();
+  lc_completion completion = calls.completion();
   completion.result = &result;
   completion.eventfd = eventfd(0, EFD_CLOEXEC);
   EXPECT_EQ(LC_OK, lc_ticket_notify(ticket, &completion)) << lc_last_error();
-  EXPECT_TRUE(told.statuses().empty());
+  EXPECT_TRUE(calls.statuses().empty());
   EXPECT_EQ(LC_PENDING, lc_ticket_status(ticket));
   gate.open();
   eventfd_t count = 0;
   EXPECT_EQ(0, eventfd_read(completion.eventfd, &count));
   close(completion.eventfd);
   EXPECT_EQ(1u, count);
-  EXPECT_EQ(kOnce, told.statuses());
-  EXPECT_FALSE(told.threads().contains(std::this_thread::get_id()));
+  EXPECT_EQ(kOnce, calls.statuses());
+  EXPECT_FALSE(calls.threads().contains(std::this_thread::get_id()));
   EXPECT_EQ(plain_.size(), result.device_bytes);
   EXPECT_EQ(LC_OK, lc_ticket_wait(ticket, nullptr)) << lc_last_error();
   EXPECT_EQ(LC_OK, lc_ticket_status(ticket));
   lc_ticket_free(ticket);
-  EXPECT_EQ(kOnce, told.statuses());
+  EXPECT_EQ(kOnce, calls.statuses());
 }
 
 TEST_F(Notify, EachOnceAndWhoComesLateAtOnce) {
@@ -141,21 +141,21 @@ TEST_F(Notify, EachOnceAndWhoComesLateAtOnce) {
   StreamGate gate;
   gate.hold(stream);
   lc_ticket *const ticket = submit(stream.handle());
-  Told early[3], late;
-  for (Told &told : early) notify(ticket, told);
+  Calls early[3], late;
+  for (Calls &calls : early) notify(ticket, calls);
   gate.open();
   EXPECT_EQ(LC_OK, lc_ticket_wait(ticket, nullptr)) << lc_last_error();
-  for (Told &told : early) EXPECT_EQ(kOnce, told.statuses());
+  for (Calls &calls : early) EXPECT_EQ(kOnce, calls.statuses());
   notify(ticket, late);
   EXPECT_EQ(kOnce, late.statuses());
   EXPECT_EQ(late.threads(), std::set{std::this_thread::get_id()});
   lc_ticket_free(ticket);
-  for (Told &told : early) EXPECT_EQ(kOnce, told.statuses());
+  for (Calls &calls : early) EXPECT_EQ(kOnce, calls.statuses());
 }
 
 TEST_F(Notify, OfJobsInHostMemory) {
   for (const uint32_t device : {uint32_t{0}, LC_CPU}) {
-    Told first, second;
+    Calls first, second;
     const lc_completion completion = first.completion();
     lc_ticket *const ticket = submit(nullptr, device, &completion);
     notify(ticket, second);
@@ -166,14 +166,14 @@ TEST_F(Notify, OfJobsInHostMemory) {
   }
 }
 
-// Threads that ask for the end, and wait for it, while another wants to be told of it. None of
-// them, who may have the use of the device when the job ends, is made to tell it.
+// Threads that ask for the end, and wait for it, while another adds a callback. None of them, which
+// may have the use of the device when the job ends, has to call it.
 TEST_F(Notify, WhileOthersAskAndWait) {
   HostCallersStream stream;
   constexpr int kJobs = 60;
   for (int n = 0; n < kJobs; ++n) {
     lc_ticket *const ticket = submit(stream.handle());
-    Told told;
+    Calls calls;
     std::atomic<int> begun = 0;
     std::vector<std::thread> others;
     const auto begin = [&](auto work) {
@@ -190,15 +190,15 @@ TEST_F(Notify, WhileOthersAskAndWait) {
       while (lc_ticket_wait_for(ticket, kMillisecond / 10, nullptr) == LC_PENDING) continue;
     });
     while (n % 3 != 0 && begun < n % 4) std::this_thread::yield();
-    notify(ticket, told);
-    told.wait_for(1);
+    notify(ticket, calls);
+    calls.wait_for(1);
     std::set<std::thread::id> asking;
     for (std::thread &other : others) asking.insert(other.get_id());
     for (std::thread &other : others) other.join();
     EXPECT_EQ(LC_OK, lc_ticket_wait(ticket, nullptr));
     lc_ticket_free(ticket);
-    EXPECT_EQ(kOnce, told.statuses());
-    for (const std::thread::id &teller : told.threads()) EXPECT_FALSE(asking.contains(teller));
+    EXPECT_EQ(kOnce, calls.statuses());
+    for (const std::thread::id &thread : calls.threads()) EXPECT_FALSE(asking.contains(thread));
   }
   EXPECT_EQ(data(), plain_) << "an even number of times the same keystream";
 }
@@ -207,15 +207,15 @@ TEST_F(Notify, WhileOthersAskAndWait) {
 TEST_F(Notify, ThousandsThatNobodyKeeps) {
   HostCallersStream stream;
   constexpr size_t kJobs = 2000;
-  Told told;
+  Calls calls;
   for (size_t n = 0; n < kJobs; ++n) {
     lc_ticket *const ticket = submit(stream.handle());
-    if (n % 2 == 0) notify(ticket, told);
+    if (n % 2 == 0) notify(ticket, calls);
     lc_ticket_free(ticket);
   }
-  told.wait_for(kJobs / 2);
+  calls.wait_for(kJobs / 2);
   stream.finish();
-  EXPECT_EQ(std::vector(kJobs / 2, LC_OK), told.statuses());
+  EXPECT_EQ(std::vector(kJobs / 2, LC_OK), calls.statuses());
   EXPECT_EQ(data(), plain_) << "an even number of times the same keystream";
 }
 
@@ -224,14 +224,14 @@ TEST_F(Notify, WhenTheContextIsClosed) {
   StreamGate gate;
   gate.hold(stream);
   lc_ticket *const kept = submit(stream.handle()), *const freed = submit(stream.handle());
-  Told told[2], late;
-  notify(kept, told[0]);
-  notify(freed, told[1]);
+  Calls calls[2], late;
+  notify(kept, calls[0]);
+  notify(freed, calls[1]);
   lc_ticket_free(freed);
   std::thread closer([this] { emulator_.close(); });
   gate.open();
   closer.join();
-  for (Told &one : told) EXPECT_EQ(kOnce, one.statuses());
+  for (Calls &one : calls) EXPECT_EQ(kOnce, one.statuses());
   notify(kept, late);
   EXPECT_EQ(kOnce, late.statuses());
   EXPECT_EQ(LC_OK, lc_ticket_wait_for(kept, 0, nullptr));
@@ -244,11 +244,11 @@ TEST_F(Notify, AWaitWithALimit) {
   gate.hold(stream);
   lc_result result = {};
   result.struct_size = sizeof result;
-  for (const bool tells_someone : {false, true}) {
+  for (const bool has_callback : {false, true}) {
     lc_ticket *const ticket = submit(stream.handle());
-    Told told;
-    if (tells_someone) notify(ticket, told);
-    if (!tells_someone) {
+    Calls calls;
+    if (has_callback) notify(ticket, calls);
+    if (!has_callback) {
       EXPECT_EQ(LC_PENDING, lc_ticket_wait_for(ticket, 0, &result));
       EXPECT_EQ(LC_PENDING, lc_ticket_wait_for(ticket, kMillisecond / 2, &result));
       EXPECT_EQ(LC_PENDING, lc_ticket_wait_for(ticket, 3 * kMillisecond, &result));
@@ -258,7 +258,7 @@ TEST_F(Notify, AWaitWithALimit) {
     EXPECT_EQ(LC_OK, lc_ticket_wait_for(ticket, UINT64_MAX, &result)) << lc_last_error();
     EXPECT_EQ(plain_.size(), result.device_bytes);
     EXPECT_EQ(LC_OK, lc_ticket_wait_for(ticket, 0, nullptr));
-    EXPECT_EQ(tells_someone ? kOnce : std::vector<lc_status>(), told.statuses());
+    EXPECT_EQ(has_callback ? kOnce : std::vector<lc_status>(), calls.statuses());
     lc_ticket_free(ticket);
   }
 }
@@ -269,11 +269,11 @@ TEST_F(Notify, ACallbackUsesMemoryAndStartsJobs) {
   struct Chained {
     lc_context *context;
     lc_cipher_job next, in_stream;
-    lc_completion told;
+    lc_completion on_done;
     uint8_t byte = 0;
     std::vector<lc_status> statuses;
   } chained = {};
-  Told told;
+  Calls calls;
   const lc_message next = plain_message(key_.data(), iv_.data(), text_.data(), text_.data(), 100);
   const lc_message there = plain_message(key_.data(), iv_.data(), data_, data_, plain_.size());
   chained.context = emulator_.context();
@@ -281,8 +281,8 @@ TEST_F(Notify, ACallbackUsesMemoryAndStartsJobs) {
   chained.in_stream = job_of(there, LC_AES_CTR);
   chained.in_stream.memory = LC_MEMORY_DEVICE;
   chained.in_stream.stream = stream.handle();
-  chained.told = told.completion();
-  lc_completion completion = chained.told;
+  chained.on_done = calls.completion();
+  lc_completion completion = chained.on_done;
   completion.argument = &chained;
   completion.callback = [](void *argument, lc_status status) {
     Chained &its = *static_cast<Chained *>(argument);
@@ -293,20 +293,20 @@ TEST_F(Notify, ACallbackUsesMemoryAndStartsJobs) {
                     lc_copy_to_device(its.context, 0, memory, &byte, 1),
                     lc_copy_from_device(its.context, 0, &its.byte, memory, 1),
                     lc_free_device(its.context, 0, memory),
-                    lc_submit(its.context, &its.in_stream, &its.told, nullptr),
-                    lc_submit(its.context, &its.next, &its.told, nullptr)};
+                    lc_submit(its.context, &its.in_stream, &its.on_done, nullptr),
+                    lc_submit(its.context, &its.next, &its.on_done, nullptr)};
   };
   lc_ticket *const ticket = submit(nullptr, 0, &completion);
   if (lc_ticket_wait_for(ticket, 60'000 * kMillisecond, nullptr) == LC_PENDING) {
     ADD_FAILURE() << "the callback waits for its own thread";
     std::abort();  // lc_close() would wait, too
   }
-  told.wait_for(1);
+  calls.wait_for(1);
   const std::vector<lc_status> right = {LC_OK, LC_OK, LC_OK, LC_OK, LC_OK, LC_ERROR_ARGUMENT,
                                         LC_OK};
   EXPECT_EQ(right, chained.statuses);
   EXPECT_EQ(0x5a, chained.byte);
-  EXPECT_EQ(kOnce, told.statuses());
+  EXPECT_EQ(kOnce, calls.statuses());
   EXPECT_EQ(data(), plain_) << "nothing was put into the stream";
   lc_ticket_free(ticket);
 }
@@ -314,13 +314,13 @@ TEST_F(Notify, ACallbackUsesMemoryAndStartsJobs) {
 TEST_F(Notify, RefusesWhatIsNoCompletion) {
   lc_ticket *const ticket = submit(nullptr, LC_CPU);
   EXPECT_EQ(LC_ERROR_ARGUMENT, lc_ticket_notify(ticket, nullptr));
-  Told told;
-  lc_completion small = told.completion();
+  Calls calls;
+  lc_completion small = calls.completion();
   small.struct_size = sizeof(size_t);
   EXPECT_EQ(LC_ERROR_ARGUMENT, lc_ticket_notify(ticket, &small));
   EXPECT_EQ(LC_OK, lc_ticket_wait(ticket, nullptr)) << lc_last_error();
   lc_ticket_free(ticket);
-  EXPECT_TRUE(told.statuses().empty());
+  EXPECT_TRUE(calls.statuses().empty());
 }
 
 }  // namespace

@@ -110,8 +110,8 @@ TEST_P(Submit, CallbackWithoutTicket) {
   Batch batch = make();
   lc_cipher_job job = batch.job();
   Calls calls;
-  lc_completion told = completion(&calls);
-  LANECRYPT_ASSERT_OK(lc_submit(context(), &job, &told, nullptr));
+  lc_completion on_done = completion(&calls);
+  LANECRYPT_ASSERT_OK(lc_submit(context(), &job, &on_done, nullptr));
   ASSERT_TRUE(calls.wait_for(1));
   EXPECT_EQ(LC_OK, calls.status());
   EXPECT_EQ("", batch.check()) << "the output must be there when the callback is called";
@@ -122,11 +122,11 @@ TEST_P(Submit, EventFd) {
   Batch batch = make();
   lc_cipher_job job = batch.job();
   EventFd event;
-  lc_completion told = completion(nullptr, event.get());
+  lc_completion on_done = completion(nullptr, event.get());
   lc_ticket *ticket = nullptr;
-  LANECRYPT_ASSERT_OK(lc_submit(context(), &job, &told, &ticket));
+  LANECRYPT_ASSERT_OK(lc_submit(context(), &job, &on_done, &ticket));
   EXPECT_EQ(1u, event.wait());
-  EXPECT_EQ(LC_OK, lc_ticket_status(ticket)) << "told before the end";
+  EXPECT_EQ(LC_OK, lc_ticket_status(ticket)) << "completed before the end";
   EXPECT_EQ("", batch.check());
   lc_ticket_free(ticket);
   expect_done(job);
@@ -154,15 +154,15 @@ TEST_P(Submit, NoEventFdIsZero) {
   int ends[2];
   ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
   Calls calls;
-  lc_completion told = completion(&calls, 0);
+  lc_completion on_done = completion(&calls, 0);
   {
     const StandardInput input(ends[0]);
     lc_cipher_job job = batch.job();
     lc_ticket *ticket = nullptr;
-    LANECRYPT_ASSERT_OK(lc_submit(context(), &job, &told, &ticket));
+    LANECRYPT_ASSERT_OK(lc_submit(context(), &job, &on_done, &ticket));
     expect_done(job);
     EXPECT_EQ(LC_OK, lc_ticket_wait(ticket, nullptr)) << lc_last_error();
-    EXPECT_EQ(LC_OK, lc_ticket_notify(ticket, &told)) << lc_last_error();
+    EXPECT_EQ(LC_OK, lc_ticket_notify(ticket, &on_done)) << lc_last_error();
     lc_ticket_free(ticket);
     ASSERT_TRUE(calls.wait_for(2));
   }
@@ -176,10 +176,10 @@ TEST_P(Submit, NoEventFdIsZero) {
 TEST_P(Submit, AnEventFdThatIsZero) {
   Batch batch = make(100);
   EventFd event;
-  const lc_completion told = completion(nullptr, 0);
+  const lc_completion on_done = completion(nullptr, 0);
   const StandardInput input(event.get());
   lc_cipher_job job = batch.job();
-  LANECRYPT_ASSERT_OK(lc_submit(context(), &job, &told, nullptr));
+  LANECRYPT_ASSERT_OK(lc_submit(context(), &job, &on_done, nullptr));
   expect_done(job);
   EXPECT_EQ(1u, event.wait());
   EXPECT_EQ("", batch.check());
@@ -188,10 +188,10 @@ TEST_P(Submit, AnEventFdThatIsZero) {
 TEST_P(Submit, EventFdAddsOneForEachJob) {
   Batch first = make(100), second = make(5000);
   EventFd event;
-  lc_completion told = completion(nullptr, event.get());
+  lc_completion on_done = completion(nullptr, event.get());
   for (Batch *batch : {&first, &second}) {
     lc_cipher_job job = batch->job();
-    LANECRYPT_ASSERT_OK(lc_submit(context(), &job, &told, nullptr));
+    LANECRYPT_ASSERT_OK(lc_submit(context(), &job, &on_done, nullptr));
     expect_done(job);
   }
   for (uint64_t sum = 0; sum < 2;) {
@@ -208,9 +208,9 @@ TEST_P(Submit, TicketFreedWhilePending) {
   Batch batch = make();
   lc_cipher_job job = batch.job();
   Calls calls;
-  lc_completion told = completion(&calls);
+  lc_completion on_done = completion(&calls);
   lc_ticket *ticket = nullptr;
-  LANECRYPT_ASSERT_OK(lc_submit(context(), &job, &told, &ticket));
+  LANECRYPT_ASSERT_OK(lc_submit(context(), &job, &on_done, &ticket));
   lc_ticket_free(ticket);
   ASSERT_TRUE(calls.wait_for(1));
   EXPECT_EQ("", batch.check());
@@ -256,9 +256,9 @@ TEST_P(Submit, NothingToDoStillTells) {
   job.message_size = sizeof(lc_message);
   Calls calls;
   EventFd event;
-  lc_completion told = completion(&calls, event.get());
+  lc_completion on_done = completion(&calls, event.get());
   lc_ticket *ticket = nullptr;
-  LANECRYPT_ASSERT_OK(lc_submit(context(), &job, &told, &ticket));
+  LANECRYPT_ASSERT_OK(lc_submit(context(), &job, &on_done, &ticket));
   EXPECT_TRUE(calls.wait_for(1));
   EXPECT_EQ(1u, event.wait());
   EXPECT_EQ(LC_OK, lc_ticket_wait(ticket, nullptr));
@@ -285,7 +285,7 @@ TEST_P(Submit, DeviceMemory) {
 TEST_P(Submit, ManyAtOnce) {
   std::vector<std::unique_ptr<Batch>> batches;
   Calls calls;
-  lc_completion told = completion(&calls);
+  lc_completion on_done = completion(&calls);
   const int jobs = static_cast<int>(scaled(200));
   for (int n = 0; n < jobs; n++) {
     BatchShape shape = random_shape(random_, 5, 4000);
@@ -294,7 +294,7 @@ TEST_P(Submit, ManyAtOnce) {
   }
   for (const std::unique_ptr<Batch> &batch : batches) {
     lc_cipher_job job = batch->job();
-    LANECRYPT_ASSERT_OK(lc_submit(context(), &job, &told, nullptr));
+    LANECRYPT_ASSERT_OK(lc_submit(context(), &job, &on_done, nullptr));
     expect_done(job);
   }
   ASSERT_TRUE(calls.wait_for(jobs));
@@ -304,7 +304,7 @@ TEST_P(Submit, ManyAtOnce) {
   EXPECT_EQ(jobs, calls.count());
 }
 
-// lc_close waits for what is under way; each completion is told once.
+// lc_close waits for what is under way; each completion is used once.
 TEST_P(Submit, CloseWithJobsUnderWay) {
   Context other(GetParam().id.c_str(), LC_FALLBACK_NONE);
   BatchShape shape;
@@ -313,11 +313,11 @@ TEST_P(Submit, CloseWithJobsUnderWay) {
   shape.messages[0].length = (5 << 20) + 3;
   std::vector<std::unique_ptr<Batch>> batches;
   Calls calls;
-  lc_completion told = completion(&calls);
+  lc_completion on_done = completion(&calls);
   for (int n = 0; n < 6; n++) {
     batches.push_back(std::make_unique<Batch>(other.get(), shape, random_));
     lc_cipher_job job = batches.back()->job();
-    LANECRYPT_ASSERT_OK(lc_submit(other.get(), &job, &told, nullptr));
+    LANECRYPT_ASSERT_OK(lc_submit(other.get(), &job, &on_done, nullptr));
   }
   other.close();
   EXPECT_EQ(6, calls.count());
@@ -330,16 +330,16 @@ TEST_P(Submit, ErrorsTellNobody) {
   lc_cipher_job job = batch.job();
   lc_ticket *ticket = nullptr;
   Calls calls;
-  lc_completion told = completion(&calls);
+  lc_completion on_done = completion(&calls);
   EXPECT_EQ(LC_ERROR_ARGUMENT, lc_submit(context(), &job, nullptr, nullptr))
       << "neither completion nor ticket";
   EXPECT_NE("", std::string(lc_last_error()));
   job.key_bytes = 17;
-  EXPECT_EQ(LC_ERROR_ARGUMENT, lc_submit(context(), &job, &told, &ticket));
+  EXPECT_EQ(LC_ERROR_ARGUMENT, lc_submit(context(), &job, &on_done, &ticket));
   EXPECT_NE("", std::string(lc_last_error()));
   job.key_bytes = 32;
-  told.struct_size = 0;
-  EXPECT_EQ(LC_ERROR_ARGUMENT, lc_submit(context(), &job, &told, &ticket));
+  on_done.struct_size = 0;
+  EXPECT_EQ(LC_ERROR_ARGUMENT, lc_submit(context(), &job, &on_done, &ticket));
   EXPECT_EQ(nullptr, ticket);
   EXPECT_EQ(0, calls.count());
   lc_ticket_free(nullptr);

@@ -190,7 +190,7 @@ class BatcherTest : public testing::Test {
   // Something must end within `time`. The default is a minute: only a hang takes so long.
   explicit BatcherTest(std::chrono::milliseconds time = 60s) : time_(time) {}
   RequestPointer make_request(const std::vector<KeyPointer> &keys, size_t messages,
-                              std::vector<Bytes> *outputs, Ending::Callback on_end = nullptr) {
+                              std::vector<Bytes> *outputs, Completion::Callback on_end = nullptr) {
     std::vector<Message> all;
     outputs->resize(messages);
     for (size_t n = 0; n < messages; ++n) {
@@ -278,7 +278,7 @@ TEST_F(BatcherTest, AnIdleDeviceStartsAtOnce) {
 // its time, and results that are to be made again keep no device waiting.
 TEST_F(BatcherTest, WhoWaitsAloneIsWokenByTheDevicesThread) {
   std::vector<Bytes> outputs;
-  const auto thread_of = [&](size_t operations, const Ending::Callback &on_end) {
+  const auto thread_of = [&](size_t operations, const Completion::Callback &on_end) {
     const RequestPointer request = make_request({make_key(64, 1)}, operations, &outputs, on_end);
     EXPECT_TRUE(submit(request));
     EXPECT_TRUE(request->wait().ok());
