@@ -20,7 +20,7 @@ struct Telling {
   void *argument;
 };
 
-int pass_on(const OSSL_PARAM params[], void *pointer) noexcept {
+int forward_capability(const OSSL_PARAM params[], void *pointer) noexcept {
   const Telling &telling = *static_cast<Telling *>(pointer);
   const OSSL_PARAM *const name = OSSL_PARAM_locate_const(params, kSigalgName);
   if (name == nullptr || name->data == nullptr) return 1;
@@ -40,7 +40,7 @@ int tell_tls_sigalgs(Provider &provider, OSSL_CALLBACK *callback, void *argument
   if (its == nullptr && load_fallback_provider(provider)) its = default_provider(provider.fallback);
   if (its == nullptr) return 1;
   Telling telling{callback, argument};
-  return OSSL_PROVIDER_get_capabilities(its, "TLS-SIGALG", pass_on, &telling);
+  return OSSL_PROVIDER_get_capabilities(its, "TLS-SIGALG", forward_capability, &telling);
 }
 
 }  // namespace lanecrypt::provider

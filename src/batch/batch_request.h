@@ -72,7 +72,7 @@ class BatchRequest : public Completion {
   // In a batcher, whose threads end the operations of one request side by side:
   std::mutex mutex;                    // of what is above and of the result
   Status leaves;                       // why the last of its operations that failed did
-  std::shared_ptr<BatchRequest> next;  // the next in the list of the tellers
+  std::shared_ptr<BatchRequest> next;  // the next in the list of the completion threads
 
   bool is_over() const { return under_way == 0 && (todo.empty() || !failure.ok()); }
   void end() {

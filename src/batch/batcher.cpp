@@ -29,26 +29,27 @@ size_t bucket_of(size_t operations) { return size_t(std::bit_width(operations - 
 
 }  // namespace
 
-Batcher::Batcher(OpenEngine open, Counters &counters, Tellers::HandBack hand_back)
+Batcher::Batcher(OpenEngine open, Counters &counters, CompletionThreads::HandBack hand_back)
     : Batcher(std::move(open), counters, std::move(hand_back), Limits()) {}
 
-Batcher::Batcher(OpenEngine open, Counters &counters, Tellers::HandBack hand_back, Limits limits)
+Batcher::Batcher(OpenEngine open, Counters &counters, CompletionThreads::HandBack hand_back,
+                 Limits limits)
     : DeviceThread(counters, true),
       open_engine_(std::move(open)),
       limits_(limits),
-      tellers_(counters, load_, std::move(hand_back), [this] { suspect(); }) {}
+      completion_threads_(counters, load_, std::move(hand_back), [this] { suspect(); }) {}
 
 Batcher::~Batcher() { stop(); }
 
 void Batcher::stop() {
   end();
-  tellers_.stop();
+  completion_threads_.stop();
 }
 
 void Batcher::hurry() {
   const std::lock_guard lock(mutex_);
   hurries_ = true;
-  tellers_.hurry();
+  completion_threads_.hurry();
   changed_.notify_all();
 }
 
@@ -308,7 +309,7 @@ std::list<Batcher::UnderWayPointer> Batcher::make_batch(BatchKind kind, size_t c
 
 void Batcher::hand_back(std::deque<BatchItem> &queue, size_t count, const Failure &why) {
   for (; count > 0; --count) {
-    tellers_.give_back(queue.front(), why);
+    completion_threads_.give_back(queue.front(), why);
     queue.pop_front();
   }
 }
@@ -348,7 +349,7 @@ void Batcher::start_next(std::unique_lock<std::mutex> &lock) {
   if (started.failure.is_of(FailureOf::kDevice))
     give_up(lock, started.failure.status(), false, std::move(batch));
   else
-    tellers_.pass_on(std::move(batch));
+    completion_threads_.enqueue(std::move(batch));
 }
 
 void Batcher::retire_oldest(std::unique_lock<std::mutex> &lock) {
@@ -376,15 +377,16 @@ void Batcher::retire_oldest(std::unique_lock<std::mutex> &lock) {
   }
   // Where nothing else is to be done, to wake a thread that wakes the caller would only take time.
   std::unique_lock<std::mutex> callbacks_lock;
-  if (order_.empty() && under_way_.empty()) callbacks_lock = Tellers::lock_callbacks_of_one(*done);
+  if (order_.empty() && under_way_.empty())
+    callbacks_lock = CompletionThreads::lock_callbacks_of_one(*done);
   if (callbacks_lock.owns_lock()) {
     lock.unlock();
-    tellers_.tell_at_once(*done);
+    completion_threads_.complete_now(*done);
     callbacks_lock.unlock();
     done.reset();
     lock.lock();
   } else {
-    tellers_.pass_on(std::move(done));
+    completion_threads_.enqueue(std::move(done));
   }
 }
 
@@ -394,7 +396,7 @@ void Batcher::give_up(std::unique_lock<std::mutex> &lock, const Status &status, 
                       UnderWayPointer undone) {
   const Clock::time_point end = is_stuck ? Clock::now() : Clock::now() + limit();
   note_failure(status);
-  if (undone != nullptr) tellers_.pass_on(std::move(undone));
+  if (undone != nullptr) completion_threads_.enqueue(std::move(undone));
   while (!under_way_.empty()) {
     UnderWayPointer lost = std::move(under_way_.front());
     under_way_.pop_front();
@@ -410,7 +412,7 @@ void Batcher::give_up(std::unique_lock<std::mutex> &lock, const Status &status, 
     }
     lost->batch.reset();
     lock.lock();
-    tellers_.pass_on(std::move(lost));
+    completion_threads_.enqueue(std::move(lost));
   }
   for (auto &[kind, queue] : queues_) hand_back(queue, queue.size(), Failure::of_device(status));
   order_.clear();

@@ -18,8 +18,8 @@
 
 #include "batch/batch_engine.h"
 #include "batch/batch_request.h"
+#include "batch/completion_threads.h"
 #include "batch/device_thread.h"
-#include "batch/tellers.h"
 
 namespace lanecrypt::runtime {
 
@@ -40,8 +40,9 @@ class Batcher : public DeviceThread {
     std::chrono::milliseconds time{60000};
   };
 
-  Batcher(OpenEngine open, Counters &counters, Tellers::HandBack hand_back);
-  Batcher(OpenEngine open, Counters &counters, Tellers::HandBack hand_back, Limits limits);
+  Batcher(OpenEngine open, Counters &counters, CompletionThreads::HandBack hand_back);
+  Batcher(OpenEngine open, Counters &counters, CompletionThreads::HandBack hand_back,
+          Limits limits);
   ~Batcher() override;
   // Finishes what waits and closes the device; takes nothing more.
   void stop();
@@ -74,7 +75,7 @@ class Batcher : public DeviceThread {
   // Nanoseconds that batches of up to 2^n operations took; 0: not known yet.
   using History = std::array<int64_t, kBuckets>;
 
-  void begin_others() override { tellers_.begin(); }
+  void begin_others() override { completion_threads_.begin(); }
   Status open() override;
   bool has_work() const override { return !order_.empty() || (is_suspect_ && !stopping_); }
   void serve(std::unique_lock<std::mutex> &lock) override;
@@ -111,7 +112,7 @@ class Batcher : public DeviceThread {
   const Limits limits_;
 
   std::atomic<size_t> load_{0};
-  Tellers tellers_;
+  CompletionThreads completion_threads_;
   bool hurries_ = false;
   std::map<BatchKind, std::deque<BatchItem>> queues_;
   std::list<BatchKind> order_;  // of the queues that are not empty, by their oldest

@@ -21,7 +21,7 @@ namespace lanecrypt::runtime {
 // Any thread. The threads start with the first repair.
 class Repairs {
  public:
-  // Does one, and tells its caller.
+  // Does one, and completes it.
   using Repair = std::function<void(const BatchItem &item)>;
 
   explicit Repairs(Repair repair) : repair_(std::move(repair)) {}

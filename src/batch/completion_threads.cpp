@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "batch/tellers.h"
+#include "batch/completion_threads.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace lanecrypt::runtime {
 namespace {
 
-// Operations whose callers one thread tells in one go.
+// Operations that one thread completes in one go.
 constexpr size_t kPart = 32;
 
 uint64_t nanoseconds_between(std::chrono::steady_clock::time_point begin,
@@ -27,21 +27,21 @@ size_t thread_count() { return std::clamp<size_t>(cpu::usable_cores() / 2, 1, 8)
 
 }  // namespace
 
-Tellers::Tellers(Counters &counters, std::atomic<size_t> &load, HandBack hand_back,
-                 OnWrong on_wrong)
+CompletionThreads::CompletionThreads(Counters &counters, std::atomic<size_t> &load,
+                                     HandBack hand_back, OnWrong on_wrong)
     : counters_(counters),
       load_(load),
       hand_back_(std::move(hand_back)),
       on_wrong_(std::move(on_wrong)),
       repairs_([this](const BatchItem &item) { repair(item); }) {}
 
-void Tellers::begin() {
+void CompletionThreads::begin() {
   threads_.reserve(thread_count());  // a thread that runs must find its place
   while (threads_.size() < thread_count())
     threads_.push_back(process::start_thread([this] { run(); }));
 }
 
-void Tellers::stop() {
+void CompletionThreads::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -52,7 +52,7 @@ void Tellers::stop() {
   repairs_.stop();
 }
 
-void Tellers::pass_on(std::shared_ptr<EndedBatch> batch) noexcept {
+void CompletionThreads::enqueue(std::shared_ptr<EndedBatch> batch) noexcept {
   const std::lock_guard lock(mutex_);
   EndedBatch *const added = batch.get();
   (first_ == nullptr ? first_ : last_->next) = std::move(batch);
@@ -60,7 +60,7 @@ void Tellers::pass_on(std::shared_ptr<EndedBatch> batch) noexcept {
   for (size_t begin = 0; begin < added->items.size(); begin += kPart) changed_.notify_one();
 }
 
-void Tellers::give_back(const BatchItem &item, const Failure &why) noexcept {
+void CompletionThreads::give_back(const BatchItem &item, const Failure &why) noexcept {
   load_.fetch_sub(1, std::memory_order_relaxed);
   if (!note_failed(item, why)) return;
   const std::lock_guard lock(mutex_);
@@ -68,16 +68,16 @@ void Tellers::give_back(const BatchItem &item, const Failure &why) noexcept {
   changed_.notify_one();
 }
 
-std::unique_lock<std::mutex> Tellers::lock_callbacks_of_one(const EndedBatch &batch) {
+std::unique_lock<std::mutex> CompletionThreads::lock_callbacks_of_one(const EndedBatch &batch) {
   if (batch.items.size() != 1 || !is_right(batch, 0)) return {};
   BatchRequest &request = *batch.items[0].request;
   if (request.operations() != 1) return {};
   return request.lock_callbacks();
 }
 
-// ---- Their threads ---------------------------------------------------------
+// ---- The completion threads ---------------------------------------------------------
 
-void Tellers::run() {
+void CompletionThreads::run() {
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [&] { return stopping_ || first_ != nullptr || left_ != nullptr; });
@@ -92,7 +92,7 @@ void Tellers::run() {
       const size_t end = batch->begun = std::min(begin + kPart, batch->items.size());
       if (end == batch->items.size()) first_ = std::move(batch->next);
       lock.unlock();
-      tell(*batch, begin, end);
+      complete(*batch, begin, end);
     } else {
       return;
     }
@@ -100,7 +100,7 @@ void Tellers::run() {
   }
 }
 
-void Tellers::tell(const EndedBatch &batch, size_t part_begin, size_t part_end) {
+void CompletionThreads::complete(const EndedBatch &batch, size_t part_begin, size_t part_end) {
   for (size_t begin = part_begin; begin < part_end;) {
     const BatchRequestPointer &request = batch.items[begin].request;
     size_t same = begin;
@@ -115,7 +115,8 @@ void Tellers::tell(const EndedBatch &batch, size_t part_begin, size_t part_end) 
 }
 
 // Of a large request, all at once.
-void Tellers::end_right(std::span<const BatchItem> of_one_request, const EndedBatch &batch) {
+void CompletionThreads::end_right(std::span<const BatchItem> of_one_request,
+                                  const EndedBatch &batch) {
   const BatchRequestPointer &pointer = of_one_request.front().request;
   BatchRequest &request = *pointer;
   uint64_t bytes = 0;
@@ -139,7 +140,7 @@ void Tellers::end_right(std::span<const BatchItem> of_one_request, const EndedBa
   finish_request(pointer);
 }
 
-void Tellers::finish_request(const BatchRequestPointer &request) {
+void CompletionThreads::finish_request(const BatchRequestPointer &request) {
   if (request->todo.empty() || !request->failure.ok()) {
     request->end();
   } else {
@@ -149,7 +150,7 @@ void Tellers::finish_request(const BatchRequestPointer &request) {
 }
 
 // An operation without a right result. A wrong one never leaves: the CPU makes it again.
-void Tellers::end_undone(const EndedBatch &batch, size_t n) {
+void CompletionThreads::end_undone(const EndedBatch &batch, size_t n) {
   load_.fetch_sub(1, std::memory_order_relaxed);
   const BatchItem &item = batch.items[n];
   if (!batch.failure.ok())
@@ -161,12 +162,12 @@ void Tellers::end_undone(const EndedBatch &batch, size_t n) {
 }
 
 // What failed by itself ends its request. All else goes back, for others to do.
-void Tellers::end_failed(const BatchItem &item, const Failure &why) {
+void CompletionThreads::end_failed(const BatchItem &item, const Failure &why) {
   if (note_failed(item, why)) finish_request(item.request);
 }
 
 // Whether nothing of its request is under way any more.
-bool Tellers::note_failed(const BatchItem &item, const Failure &why) noexcept {
+bool CompletionThreads::note_failed(const BatchItem &item, const Failure &why) noexcept {
   BatchRequest &request = *item.request;
   const std::lock_guard lock(request.mutex);
   if (!why.is_of(FailureOf::kItem)) {
@@ -180,7 +181,7 @@ bool Tellers::note_failed(const BatchItem &item, const Failure &why) noexcept {
 
 // ---- The threads of the repairs ---------------------------------------------
 
-void Tellers::repair(const BatchItem &item) {
+void CompletionThreads::repair(const BatchItem &item) {
   BatchRequest &request = *item.request;
   if (hurries_) return end_failed(item, Failure::of_item(process_ends()));
   if (!request.suits_cpu(item.number)) {

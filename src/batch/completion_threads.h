@@ -1,5 +1,5 @@
-// Who tells callers that their operations are over: threads of their own, since to wake
-// thousands takes as long as a batch.
+// Threads that complete requests whose operations are over, since to wake thousands of callers
+// takes as long as a batch.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -30,43 +30,44 @@ struct EndedBatch {
   Failure failure;  // of all of them
   // When it was given to the device, and when the results were there.
   std::chrono::steady_clock::time_point started, ended;
-  // For the tellers, who need no memory to take it: their next batch, and how many of the items of
-  // this one a thread of theirs has.
+  // For the completion threads, which need no memory to take it: their next batch, and how many of
+  // the items of this one a thread has.
   std::shared_ptr<EndedBatch> next;
   size_t begun = 0;
 };
 
-// Any thread. Their threads run between begin() and stop(). What they are given wants no memory.
-class Tellers {
+// Any thread may call it. Its threads run between begin() and stop(). enqueue() needs no memory.
+class CompletionThreads {
  public:
-  // Given a request of which the device leaves `todo` undone. Called on these threads.
+  // Gets a request of which the device leaves `todo` undone. Called on these threads.
   using HandBack = std::function<void(const BatchRequestPointer &, const Status &)>;
 
-  // Called on a thread of theirs or of the repairs: the device gave a wrong result, as the CPU
+  // Called on one of these threads or of the repairs: the device gave a wrong result, as the CPU
   // proved by making a right one.
   using OnWrong = std::function<void()>;
 
   // load: of which each operation goes when the device has no more to do with it.
-  Tellers(Counters &counters, std::atomic<size_t> &load, HandBack hand_back, OnWrong on_wrong);
-  ~Tellers() { stop(); }
+  CompletionThreads(Counters &counters, std::atomic<size_t> &load, HandBack hand_back,
+                    OnWrong on_wrong);
+  ~CompletionThreads() { stop(); }
   void begin();
-  // Tells of what is over, and ends the threads.
+  // Completes what is over, and ends the threads.
   void stop();
-  // Has what is wrong from now on end unrepaired: the process ends.
+  // What is wrong from now on ends unrepaired: the process ends.
   void hurry() { hurries_ = true; }
 
-  void pass_on(std::shared_ptr<EndedBatch> batch) noexcept;
+  void enqueue(std::shared_ptr<EndedBatch> batch) noexcept;
   // For a thread that must not call anybody: an operation of which the device does no more.
   void give_back(const BatchItem &item, const Failure &why) noexcept;
-  // Has the lock if all there is to do is to wake one caller: one operation, right, whose end calls
-  // nobody, and will not as long as the lock is held.
+  // Returns an owned lock if all there is to do is to wake one caller: one operation, right,
+  // without a callback, and none can be added while the lock is held.
   static std::unique_lock<std::mutex> lock_callbacks_of_one(const EndedBatch &batch);
-  // Wakes him, on this thread.
-  void tell_at_once(const EndedBatch &batch) { end_right(batch.items, batch); }
+  // Wakes that caller, on the calling thread.
+  void complete_now(const EndedBatch &batch) { end_right(batch.items, batch); }
 
  private:
   void run();
-  void tell(const EndedBatch &batch, size_t part_begin, size_t part_end);
+  void complete(const EndedBatch &batch, size_t part_begin, size_t part_end);
   static bool note_failed(const BatchItem &item, const Failure &why) noexcept;
   void end_undone(const EndedBatch &batch, size_t n);
   void end_failed(const BatchItem &item, const Failure &why);
