@@ -92,11 +92,11 @@ FN void ml_dsa_times_challenge(SHARED u32 *to, const MlDsaGroup group, GLOBAL co
 
 // A part of an expanded key: unpacked, and after the NTT.
 FN void ml_dsa_expand_part(GLOBAL u32 *to, GLOBAL const u32 *packed, u32 count, u32 bits, u32 how,
-                           u32 top, u32 shift, SHARED u32 *room) {
-  ml_dsa_unpack(room, packed, count, bits, how, top, shift);
+                           u32 top, u32 shift, SHARED u32 *scratch) {
+  ml_dsa_unpack(scratch, packed, count, bits, how, top, shift);
   group_barrier();
-  ml_dsa_ntt(room, count);
-  for (u32 n = lane_id(); n < count * ML_DSA_POLY; n += group_lanes()) to[n] = room[n];
+  ml_dsa_ntt(scratch, count);
+  for (u32 n = lane_id(); n < count * ML_DSA_POLY; n += group_lanes()) to[n] = scratch[n];
   group_barrier();
 }
 

@@ -13,7 +13,7 @@ Status LaunchMemory::grow(std::unique_ptr<device::Buffer> &buffer, MemoryKind ki
                           uint64_t bytes) {
   if (buffer != nullptr && buffer->bytes() >= bytes) return Status();
   if (buffer != nullptr) outgrown_.push_back(std::move(buffer));
-  // Room to spare, so that slowly growing batches do not allocate each time.
+  // More than is needed, so that slowly growing batches do not allocate each time.
   constexpr uint64_t kStep = 256;
   const uint64_t wanted = round_up(bytes + bytes / 4, kStep);
   const auto allocate = [&] {

@@ -16,9 +16,9 @@
 
 namespace lanecrypt::runtime {
 
-// One thread: that of the device. A `Room` is what a family keeps for the launches of one
+// One thread: that of the device. A `Workspace` is what a family keeps for the launches of one
 // batch after the other.
-template <class Room>
+template <class Workspace>
 class StreamSlots {
  public:
   struct Slot {
@@ -28,13 +28,13 @@ class StreamSlots {
     std::unique_ptr<device::Event> turn;  // by which the two wait for each other
     std::unique_ptr<device::Event> sent;  // what the batch sends
     std::unique_ptr<device::Event> done;  // the batch
-    Room room;
+    Workspace workspace;
 
     device::Stream &last() { return urgent_stream != nullptr ? *urgent_stream : *long_stream; }
   };
   using SlotPointer = std::unique_ptr<Slot>;
-  // Zeroes all of a room's memory on the device, in a stream. Not waited for.
-  using WipeDevice = std::function<void(device::Stream &, Room &)>;
+  // Zeroes all of a workspace's memory on the device, in a stream. Not waited for.
+  using WipeDevice = std::function<void(device::Stream &, Workspace &)>;
 
   StreamSlots(device::Device &device, std::chrono::milliseconds time_limit, WipeDevice wipe)
       : device_(device), time_limit_(time_limit), wipe_(std::move(wipe)) {}
@@ -43,7 +43,7 @@ class StreamSlots {
     // A launch that failed has left there what others zero themselves.
     for (const SlotPointer &slot : free_) {
       try {
-        wipe_(slot->last(), slot->room);
+        wipe_(slot->last(), slot->workspace);
         (void)slot->last().finish();
       } catch (const std::exception &) {
         // Want of memory, which must not end the process.
@@ -75,12 +75,11 @@ class StreamSlots {
   }
 
   // A slot in which a batch is being started. Unless the batch takes it, it goes back: even if
-  // memory is wanting, what was begun must not use the room any more, nor leave secrets there.
+  // memory is wanting, what was begun must not use the workspace any more, nor leave secrets there.
   class Starting {
    public:
-    // Wipes what of a room is on the host. At most a reference is kept in it, which wants no
-    // memory.
-    using WipeHost = std::function<void(Room &)>;
+    // Wipes what a workspace has on the host. It keeps at most a reference, which needs no memory.
+    using WipeHost = std::function<void(Workspace &)>;
     Starting(StreamSlots &slots, SlotPointer slot, WipeHost wipe_host)
         : slots_(slots), slot_(std::move(slot)), wipe_host_(std::move(wipe_host)) {}
     ~Starting() { (void)give_up(); }
@@ -93,9 +92,9 @@ class StreamSlots {
       bool is_idle = false;
       try {
         is_idle = slots_.settle(*slot_);
-        wipe_host_(slot_->room);
+        wipe_host_(slot_->workspace);
       } catch (const std::exception &) {
-        // Want of memory. What was begun may still use the room, which must stay as it is.
+        // Want of memory. What was begun may still use the workspace, which must stay as it is.
       }
       slots_.give_back(std::move(slot_), is_idle);
       return is_idle;
@@ -128,11 +127,11 @@ class StreamSlots {
     return slot;
   }
 
-  // Waits until what was begun is over, and wipes the room on the device. False where that does
-  // not end.
+  // Waits until what was begun is over, and wipes the workspace on the device. False where that
+  // does not end.
   bool settle(Slot &slot) {
     if (!finish(slot)) return false;
-    wipe_(slot.last(), slot.room);
+    wipe_(slot.last(), slot.workspace);
     return finish(slot);
   }
 

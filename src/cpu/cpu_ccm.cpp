@@ -11,27 +11,27 @@ namespace lanecrypt::cpu {
 namespace {
 
 // Text that waits for its MAC. It is wiped at the end.
-class Room {
+class Workspace {
  public:
   static constexpr uint64_t kBytes = 32 << 10;
-  Room() = default;
-  ~Room() { secure::wipe(bytes_.data(), bytes_.size()); }
-  Room(const Room &) = delete;
+  Workspace() = default;
+  ~Workspace() { secure::wipe(bytes_.data(), bytes_.size()); }
+  Workspace(const Workspace &) = delete;
   uint8_t *data() { return bytes_.data(); }
 
  private:
   std::array<uint8_t, kBytes> bytes_;
 };
 
-// Puts the first `bytes` of the room, filled up with zeros, into the MAC, and overwrites
+// Puts the first `bytes` of the workspace, filled up with zeros, into the MAC, and overwrites
 // them.
-Status authenticate(const CipherKind &kind, const uint8_t *key, Room &room, uint64_t bytes,
-                    Iv *mac) {
+Status authenticate(const CipherKind &kind, const uint8_t *key, Workspace &workspace,
+                    uint64_t bytes, Iv *mac) {
   const uint64_t whole = whole_blocks(bytes);
-  std::fill(room.data() + bytes, room.data() + whole, uint8_t{0});
-  LC_TRY(run_cipher(kind.as(Way::kCbc, LC_ENCRYPT), {.key = key, .iv = *mac}, room.data(),
-                    room.data(), whole));
-  std::copy(room.data() + whole - kBlockBytes, room.data() + whole, mac->begin());
+  std::fill(workspace.data() + bytes, workspace.data() + whole, uint8_t{0});
+  LC_TRY(run_cipher(kind.as(Way::kCbc, LC_ENCRYPT), {.key = key, .iv = *mac}, workspace.data(),
+                    workspace.data(), whole));
+  std::copy(workspace.data() + whole - kBlockBytes, workspace.data() + whole, mac->begin());
   return Status();
 }
 
@@ -44,23 +44,23 @@ Status run_ccm_piece(const CipherJob &job, uint32_t message, const Iv &counter, 
   const uint8_t *key = job.key(caller.key);
   const uint64_t header = ccm_header_bytes(job.aead[message].aad_length);
   const uint64_t end = offset + length;
-  Room room;
+  Workspace workspace;
   while (offset < std::min(end, header)) {
-    const uint64_t now = std::min({end, header, offset + Room::kBytes}) - offset;
-    copy_ccm_header(job, message, offset, now, room.data());
-    LC_TRY(authenticate(kind, key, room, now, mac));
+    const uint64_t now = std::min({end, header, offset + Workspace::kBytes}) - offset;
+    copy_ccm_header(job, message, offset, now, workspace.data());
+    LC_TRY(authenticate(kind, key, workspace, now, mac));
     offset += now;
   }
   const CipherKind ctr = kind.as(Way::kCtr, LC_ENCRYPT);
   while (offset < end) {
-    const uint64_t at = offset - header, now = std::min(end - offset, Room::kBytes);
+    const uint64_t at = offset - header, now = std::min(end - offset, Workspace::kBytes);
     const uint8_t *in = caller.in + at;
     uint8_t *out = caller.out + at;
-    if (kind.direction == LC_ENCRYPT) std::copy(in, in + now, room.data());
+    if (kind.direction == LC_ENCRYPT) std::copy(in, in + now, workspace.data());
     LC_TRY(run_cipher(ctr, {.key = key, .iv = advance_counter(counter, at / kBlockBytes + 1)}, in,
                       out, now));
-    if (kind.direction == LC_DECRYPT) std::copy(out, out + now, room.data());
-    LC_TRY(authenticate(kind, key, room, now, mac));
+    if (kind.direction == LC_DECRYPT) std::copy(out, out + now, workspace.data());
+    LC_TRY(authenticate(kind, key, workspace, now, mac));
     offset += now;
   }
   if (end != header + caller.length) return Status();

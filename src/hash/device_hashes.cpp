@@ -55,7 +55,7 @@ struct Steps {
   const HashJob &job() const { return flight.request->job; }
   device::Stream &stream() { return *flight.stream; }
   uint64_t out_of(size_t n) const {
-    return out.buffer == flight.room.digests.get() && out.buffer != nullptr
+    return out.buffer == flight.workspace.digests.get() && out.buffer != nullptr
                ? n * job().spec.digest_bytes
                : out.offset_of(job().messages[n].digest);
   }
@@ -65,55 +65,55 @@ struct Steps {
 
 Status Steps::hash_messages(const std::vector<size_t> &messages) {
   if (messages.empty()) return Status();
-  HashRoom &room = flight.room;
+  HashWorkspace &workspace = flight.workspace;
   const uint64_t bytes = messages.size() * sizeof(HashPiece);
   LaunchMemory &memory = launch.memory();
-  LC_TRY(memory.grow(room.table_host, MemoryKind::kPinned, bytes));
-  LC_TRY(memory.grow(room.table, MemoryKind::kDevice, bytes));
-  auto *const pieces = reinterpret_cast<HashPiece *>(room.table_host->host());
-  HashInputs inputs = {room.table.get(), uint32_t(messages.size()), 0, in.buffer, out.buffer};
+  LC_TRY(memory.grow(workspace.table_host, MemoryKind::kPinned, bytes));
+  LC_TRY(memory.grow(workspace.table, MemoryKind::kDevice, bytes));
+  auto *const pieces = reinterpret_cast<HashPiece *>(workspace.table_host->host());
+  HashInputs inputs = {workspace.table.get(), uint32_t(messages.size()), 0, in.buffer, out.buffer};
   for (uint32_t n = 0; n < messages.size(); ++n) {
     const HashMessage &message = job().messages[messages[n]];
     const uint64_t at = message.length == 0 ? 0 : in.offset_of(message.in);
     pieces[n] = {at, message.length, 0, out_of(messages[n]), n, 1};
     inputs.longest = std::max(inputs.longest, message.length);
   }
-  LC_TRY(memory.grow(room.states, MemoryKind::kDevice,
+  LC_TRY(memory.grow(workspace.states, MemoryKind::kDevice,
                      HashLaunch::needs_states(job().spec, inputs.longest)
                          ? 4 * HASH_STATE_WORDS * messages.size()
                          : 1));
-  LC_TRY(stream().upload(*room.table, 0, pieces, bytes));
-  return launch.hash(stream(), room, job().spec, inputs);
+  LC_TRY(stream().upload(*workspace.table, 0, pieces, bytes));
+  return launch.hash(stream(), workspace, job().spec, inputs);
 }
 
 Status Steps::hash_tree(size_t n) {
-  HashRoom &room = flight.room;
+  HashWorkspace &workspace = flight.workspace;
   const HashSpec &spec = job().spec;
   const HashMessage &message = job().messages[n];
   const uint64_t leaves = spec.leaves(message.length);
   const bool is_parallel = spec.method->family == HashFamily::kParallel;
-  if (!is_parallel) LC_TRY(launch.make_levels(room, leaves));
+  if (!is_parallel) LC_TRY(launch.make_levels(workspace, leaves));
   for (uint64_t first = 0; first < leaves; first += HashLaunch::kMostValues) {
     const auto count = uint32_t(std::min(leaves - first, HashLaunch::kMostValues));
     const uint64_t at = first * spec.leaf_bytes;
-    LC_TRY(launch.hash_leaves(stream(), room, spec,
+    LC_TRY(launch.hash_leaves(stream(), workspace, spec,
                               {in.buffer, message.length == 0 ? 0 : in.offset_of(message.in) + at,
                                message.length - at, first, count, 0}));
     if (is_parallel)
       LC_TRY(stream().download(
-          room.results->host() + flight.values_at[n] + first * spec.method->value_bytes,
-          *room.values, 0, uint64_t{count} * spec.method->value_bytes));
+          workspace.results->host() + flight.values_at[n] + first * spec.method->value_bytes,
+          *workspace.values, 0, uint64_t{count} * spec.method->value_bytes));
     else if (leaves > cpu::kPartLeaves)
-      LC_TRY(launch.join_values(stream(), room, spec, count, first / cpu::kPartLeaves));
+      LC_TRY(launch.join_values(stream(), workspace, spec, count, first / cpu::kPartLeaves));
   }
   if (is_parallel) return Status();
-  return launch.make_root(stream(), room, spec, leaves, out.buffer, out_of(n));
+  return launch.make_root(stream(), workspace, spec, leaves, out.buffer, out_of(n));
 }
 
 Status put_into_stream(device::Device &device, HashLaunch &launch, DeviceHashes &flight) {
   const HashJob &job = flight.request->job;
   const HashSpec &spec = job.spec;
-  HashRoom &room = flight.room;
+  HashWorkspace &workspace = flight.workspace;
   LaunchMemory &memory = launch.memory();
   const bool to_host = job.digest_memory == LC_MEMORY_HOST;
   const bool is_parallel = spec.method->family == HashFamily::kParallel;
@@ -135,27 +135,27 @@ Status put_into_stream(device::Device &device, HashLaunch &launch, DeviceHashes 
     flight.values_at[n] = results;
     results += leaves * spec.method->value_bytes;
   }
-  LC_TRY(memory.grow(room.values, MemoryKind::kDevice,
+  LC_TRY(memory.grow(workspace.values, MemoryKind::kDevice,
                      most_values * std::max(spec.method->value_bytes, 1u)));
   Steps steps = {launch, flight, {}, {}};
   Result<Base> in_base = base_of(device, in, &flight.in_view);
   if (!in_base.ok()) return in_base.status();
   steps.in = *in_base;
   if (to_host) {
-    LC_TRY(memory.grow(room.results, MemoryKind::kPinned, std::max<uint64_t>(results, 1)));
-    LC_TRY(memory.grow(room.digests, MemoryKind::kDevice,
+    LC_TRY(memory.grow(workspace.results, MemoryKind::kPinned, std::max<uint64_t>(results, 1)));
+    LC_TRY(memory.grow(workspace.digests, MemoryKind::kDevice,
                        std::max<uint64_t>(job.messages.size() * spec.digest_bytes, 1)));
-    steps.out = {room.digests.get(), 0};
+    steps.out = {workspace.digests.get(), 0};
   } else {
     Result<Base> out_base = base_of(device, out, &flight.out_view);
     if (!out_base.ok()) return out_base.status();
     steps.out = *out_base;
   }
-  LC_TRY(launch.begin(*flight.stream, room, spec));
+  LC_TRY(launch.begin(*flight.stream, workspace, spec));
   LC_TRY(steps.hash_messages(plain));
   for (const size_t n : trees) LC_TRY(steps.hash_tree(n));
   if (to_host && !is_parallel)
-    LC_TRY(flight.stream->download(room.results->host(), *room.digests, 0,
+    LC_TRY(flight.stream->download(workspace.results->host(), *workspace.digests, 0,
                                    job.messages.size() * spec.digest_bytes));
   return Status();
 }
@@ -164,7 +164,7 @@ Status put_into_stream(device::Device &device, HashLaunch &launch, DeviceHashes 
 
 Status start_hashes(device::Device &device, HashLaunch &launch, DeviceHashes &flight) {
   Status status = put_into_stream(device, launch, flight);
-  const Status wiped = launch.end(*flight.stream, flight.room, flight.request->job.spec);
+  const Status wiped = launch.end(*flight.stream, flight.workspace, flight.request->job.spec);
   if (status.ok()) status = wiped;
   if (status.ok()) status = flight.stream->mark(*flight.done);
   // What is in the stream must be over before the memory is used again.
@@ -180,11 +180,11 @@ Status finish_hashes(DeviceHashes &flight) {
       const HashMessage &message = job.messages[n];
       const uint64_t leaves = job.spec.leaves(message.length);
       if (job.spec.method->family == HashFamily::kParallel) {
-        const uint8_t *const values = flight.room.results->host() + flight.values_at[n];
+        const uint8_t *const values = flight.workspace.results->host() + flight.values_at[n];
         LC_TRY(cpu::tree_root(job.spec, {values, values + leaves * job.spec.method->value_bytes},
                               leaves, {message.digest, bytes}));
       } else {
-        std::memcpy(message.digest, flight.room.results->host() + n * bytes, bytes);
+        std::memcpy(message.digest, flight.workspace.results->host() + n * bytes, bytes);
       }
     }
   return Status();
@@ -192,7 +192,7 @@ Status finish_hashes(DeviceHashes &flight) {
 
 void wipe_hashes(DeviceHashes &flight) {
   if (flight.request->job.spec.flags == 0) return;
-  for (const auto *buffer : {&flight.room.small, &flight.room.results})
+  for (const auto *buffer : {&flight.workspace.small, &flight.workspace.results})
     if (*buffer != nullptr) secure::wipe((*buffer)->host(), (*buffer)->bytes());
 }
 

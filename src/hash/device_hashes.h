@@ -15,12 +15,12 @@ namespace lanecrypt::runtime {
 // A job under way.
 struct DeviceHashes {
   HashRequestPointer request;
-  HashRoom room;
+  HashWorkspace workspace;
   std::unique_ptr<device::Stream> stream;  // ours, or the caller's
   std::unique_ptr<device::Event> done;
   std::unique_ptr<device::Buffer> in_view, out_view;
   std::chrono::steady_clock::time_point started;
-  std::vector<uint64_t> values_at;  // ParallelHash: by message, in room.results
+  std::vector<uint64_t> values_at;  // ParallelHash: by message, in workspace.results
 };
 
 // Puts the job into the stream, with what zeroes secrets on the device behind it. After an error

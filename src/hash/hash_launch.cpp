@@ -56,18 +56,19 @@ Status HashLaunch::launch_lanes(device::Stream &stream, const char *kernel, uint
   return launch(stream, kernel, divide_up(lanes, lanes_of_group()), 0, arguments);
 }
 
-Status HashLaunch::begin(device::Stream &stream, HashRoom &room, const HashSpec &spec) {
+Status HashLaunch::begin(device::Stream &stream, HashWorkspace &workspace, const HashSpec &spec) {
   if (spec.method->family != HashFamily::kBlake3) return Status();
-  LC_TRY(memory_.grow(room.small, MemoryKind::kPinned, kKeyBytes));
-  LC_TRY(memory_.grow(room.key, MemoryKind::kDevice, kKeyBytes));
-  std::memcpy(room.small->host(), spec.key.data(), kKeyBytes);
-  return stream.upload(*room.key, 0, room.small->host(), kKeyBytes);
+  LC_TRY(memory_.grow(workspace.small, MemoryKind::kPinned, kKeyBytes));
+  LC_TRY(memory_.grow(workspace.key, MemoryKind::kDevice, kKeyBytes));
+  std::memcpy(workspace.small->host(), spec.key.data(), kKeyBytes);
+  return stream.upload(*workspace.key, 0, workspace.small->host(), kKeyBytes);
 }
 
-Status HashLaunch::end(device::Stream &stream, HashRoom &room, const HashSpec &spec) {
+Status HashLaunch::end(device::Stream &stream, HashWorkspace &workspace, const HashSpec &spec) {
   if (spec.flags == 0) return Status();
   // What is made of a key is secret, too: a derived key is a digest.
-  for (const auto *buffer : {&room.key, &room.digests, &room.values, &room.levels})
+  for (const auto *buffer :
+       {&workspace.key, &workspace.digests, &workspace.values, &workspace.levels})
     if (*buffer != nullptr) LC_TRY(stream.zero(**buffer, 0, (*buffer)->bytes()));
   return Status();
 }
@@ -83,19 +84,19 @@ bool HashLaunch::is_deep(const HashInputs &inputs) const {
          inputs.count <= kMostDeepGroups * device_.properties().compute_units * messages;
 }
 
-Status HashLaunch::hash(device::Stream &stream, HashRoom &room, const HashSpec &spec,
+Status HashLaunch::hash(device::Stream &stream, HashWorkspace &workspace, const HashSpec &spec,
                         const HashInputs &inputs) {
   const auto digest_bytes = uint32_t(spec.digest_bytes);
   if (spec.method->family == HashFamily::kBlake3) {
-    const Argument arguments[] = {inputs.pieces,     inputs.in,      inputs.out, inputs.count,
-                                  spec.digest_bytes, room.key.get(), spec.flags};
+    const Argument arguments[] = {inputs.pieces,     inputs.in,           inputs.out, inputs.count,
+                                  spec.digest_bytes, workspace.key.get(), spec.flags};
     return launch_lanes(stream, "hash_blake3", inputs.count, arguments);
   }
   const uint64_t step = kMostBlocks * spec.method->block_bytes;
   uint64_t from = 0;
   do {
     const uint64_t to = from + step;
-    const Argument sha2[] = {inputs.pieces, inputs.in,    inputs.out, room.states.get(),
+    const Argument sha2[] = {inputs.pieces, inputs.in,    inputs.out, workspace.states.get(),
                              inputs.count,  digest_bytes, from,       to};
     switch (spec.method->family) {
       case HashFamily::kSha256:
@@ -105,7 +106,7 @@ Status HashLaunch::hash(device::Stream &stream, HashRoom &room, const HashSpec &
           const Argument deep[] = {inputs.pieces,
                                    inputs.in,
                                    inputs.out,
-                                   room.states.get(),
+                                   workspace.states.get(),
                                    inputs.count,
                                    digest_bytes,
                                    from,
@@ -124,7 +125,7 @@ Status HashLaunch::hash(device::Stream &stream, HashRoom &room, const HashSpec &
         const Argument keccak[] = {inputs.pieces,
                                    inputs.in,
                                    inputs.out,
-                                   room.states.get(),
+                                   workspace.states.get(),
                                    inputs.count,
                                    spec.digest_bytes,
                                    from,
@@ -139,17 +140,18 @@ Status HashLaunch::hash(device::Stream &stream, HashRoom &room, const HashSpec &
   return Status();
 }
 
-Status HashLaunch::hash_leaves(device::Stream &stream, HashRoom &room, const HashSpec &spec,
-                               const HashLeaves &leaves) {
+Status HashLaunch::hash_leaves(device::Stream &stream, HashWorkspace &workspace,
+                               const HashSpec &spec, const HashLeaves &leaves) {
   if (spec.method->family == HashFamily::kBlake3) {
-    const Argument arguments[] = {leaves.in,    leaves.at,      leaves.bytes,
-                                  leaves.first, leaves.count,   room.values.get(),
-                                  leaves.to,    room.key.get(), spec.flags};
+    const Argument arguments[] = {leaves.in,    leaves.at,           leaves.bytes,
+                                  leaves.first, leaves.count,        workspace.values.get(),
+                                  leaves.to,    workspace.key.get(), spec.flags};
     return launch_lanes(stream, "hash_blake3_leaves", leaves.count, arguments);
   }
   if (spec.method->family == HashFamily::kMerkle) {
-    const Argument arguments[] = {leaves.in,    leaves.at,         leaves.bytes, spec.leaf_bytes,
-                                  leaves.count, room.values.get(), leaves.to};
+    const Argument arguments[] = {leaves.in,       leaves.at,    leaves.bytes,
+                                  spec.leaf_bytes, leaves.count, workspace.values.get(),
+                                  leaves.to};
     return launch_lanes(stream, "hash_merkle_leaves", leaves.count, arguments);
   }
   const Argument arguments[] = {leaves.in,
@@ -157,52 +159,53 @@ Status HashLaunch::hash_leaves(device::Stream &stream, HashRoom &room, const Has
                                 leaves.bytes,
                                 spec.leaf_bytes,
                                 leaves.count,
-                                room.values.get(),
+                                workspace.values.get(),
                                 leaves.to,
                                 spec.method->block_bytes / 8,
                                 spec.method->value_bytes};
   return launch_lanes(stream, "hash_parallel_leaves", leaves.count, arguments);
 }
 
-Status HashLaunch::make_levels(HashRoom &room, uint64_t leaves) {
+Status HashLaunch::make_levels(HashWorkspace &workspace, uint64_t leaves) {
   uint64_t all = 0, count = leaves;
   do {
     count = joined(count);
     all += count;
   } while (count > HASH_SPAN);
-  return memory_.grow(room.levels, MemoryKind::kDevice, all * kValueBytes);
+  return memory_.grow(workspace.levels, MemoryKind::kDevice, all * kValueBytes);
 }
 
-Status HashLaunch::join(device::Stream &stream, HashRoom &room, const HashSpec &spec,
+Status HashLaunch::join(device::Stream &stream, HashWorkspace &workspace, const HashSpec &spec,
                         const device::Buffer &values, uint64_t from, uint32_t count, uint64_t to) {
   if (spec.method->family == HashFamily::kBlake3) {
-    const Argument arguments[] = {&values, from,           count,     room.levels.get(),
-                                  to,      room.key.get(), spec.flags};
+    const Argument arguments[] = {
+        &values, from, count, workspace.levels.get(), to, workspace.key.get(), spec.flags};
     return launch(stream, "hash_blake3_nodes", joined(count), 4 * HASH_TREE_WORDS, arguments);
   }
-  const Argument arguments[] = {&values, from, count, room.levels.get(), to};
+  const Argument arguments[] = {&values, from, count, workspace.levels.get(), to};
   return launch(stream, "hash_merkle_nodes", joined(count), 4 * HASH_TREE_WORDS, arguments);
 }
 
-Status HashLaunch::join_values(device::Stream &stream, HashRoom &room, const HashSpec &spec,
-                               uint32_t count, uint64_t to) {
-  return join(stream, room, spec, *room.values, 0, count, to);
+Status HashLaunch::join_values(device::Stream &stream, HashWorkspace &workspace,
+                               const HashSpec &spec, uint32_t count, uint64_t to) {
+  return join(stream, workspace, spec, *workspace.values, 0, count, to);
 }
 
-Status HashLaunch::make_root(device::Stream &stream, HashRoom &room, const HashSpec &spec,
+Status HashLaunch::make_root(device::Stream &stream, HashWorkspace &workspace, const HashSpec &spec,
                              uint64_t leaves, const device::Buffer *out, uint64_t to) {
   // One span's value is its root, but BLAKE3 makes its root in another way than a value.
   const bool is_one_span = leaves <= HASH_SPAN;
-  const device::Buffer *const values = is_one_span ? room.values.get() : room.levels.get();
+  const device::Buffer *const values =
+      is_one_span ? workspace.values.get() : workspace.levels.get();
   uint64_t from = 0, count = is_one_span ? leaves : joined(leaves);
   while (count > HASH_SPAN) {
-    LC_TRY(join(stream, room, spec, *values, from, uint32_t(count), from + count));
+    LC_TRY(join(stream, workspace, spec, *values, from, uint32_t(count), from + count));
     from += count;
     count = joined(count);
   }
   if (spec.method->family == HashFamily::kBlake3) {
     const Argument arguments[] = {
-        values, from, uint32_t(count), out, to, spec.digest_bytes, room.key.get(), spec.flags};
+        values, from, uint32_t(count), out, to, spec.digest_bytes, workspace.key.get(), spec.flags};
     return launch(stream, "hash_blake3_root", 1, 4 * HASH_TREE_WORDS, arguments);
   }
   const Argument arguments[] = {values, from, uint32_t(count), out, to};

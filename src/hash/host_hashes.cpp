@@ -93,8 +93,8 @@ Status HostHashes::begin(const HashJob &job) {
   constexpr MemoryKind kDevice = MemoryKind::kDevice;
   LaunchMemory &memory = launch_.memory();
   uint64_t results = job.messages.size() * spec.digest_bytes;
-  LC_TRY(memory.grow(room_.digests, kDevice, std::max<uint64_t>(results, 1)));
-  LC_TRY(memory.grow(room_.states, kDevice,
+  LC_TRY(memory.grow(workspace_.digests, kDevice, std::max<uint64_t>(results, 1)));
+  LC_TRY(memory.grow(workspace_.states, kDevice,
                      4 * HASH_STATE_WORDS * std::clamp<size_t>(plain_.size(), 1, kMostBegun)));
   uint64_t most_values = 0;
   for (Tree &tree : trees_) {
@@ -115,13 +115,13 @@ Status HostHashes::begin(const HashJob &job) {
           cpu::tree_parts(spec, job.messages[tree.message].length) * spec.method->value_bytes;
     results = tree.parts_at + tree.parts_bytes;
   }
-  LC_TRY(memory.grow(room_.values, kDevice,
+  LC_TRY(memory.grow(workspace_.values, kDevice,
                      std::max<uint64_t>(most_values * spec.method->value_bytes, 1)));
-  LC_TRY(memory.grow(room_.results, MemoryKind::kPinned, std::max<uint64_t>(results, 1)));
+  LC_TRY(memory.grow(workspace_.results, MemoryKind::kPinned, std::max<uint64_t>(results, 1)));
   Result<Slot *> first = next_slot();
   if (!first.ok()) return first.status();
   LC_TRY(follow(**first));
-  LC_TRY(launch_.begin(*(*first)->stream, room_, spec));
+  LC_TRY(launch_.begin(*(*first)->stream, workspace_, spec));
   return (*first)->stream->mark(*(*first)->done);
 }
 
@@ -146,7 +146,7 @@ Failure HostHashes::run(const HashJob &job) {
   if (failure.ok())
     for (size_t n = 0; n < job.messages.size(); ++n)
       if (job.spec.digest_bytes != 0)
-        std::memcpy(job.messages[n].digest, room_.results->host() + n * job.spec.digest_bytes,
+        std::memcpy(job.messages[n].digest, workspace_.results->host() + n * job.spec.digest_bytes,
                     job.spec.digest_bytes);
   if (!is_stuck_) launch_.memory().free_outgrown();
   wipe_host(job);
@@ -159,7 +159,7 @@ Status HostHashes::wipe_device(const HashJob &job) {
   if (job.spec.hashes_keys())
     for (const Slot &slot : slots_)
       if (slot.bytes != 0) LC_TRY(last_->stream->zero(*slot.in, 0, slot.bytes));
-  return launch_.end(*last_->stream, room_, job.spec);
+  return launch_.end(*last_->stream, workspace_, job.spec);
 }
 
 void HostHashes::wipe_host(const HashJob &job) {
@@ -168,7 +168,7 @@ void HostHashes::wipe_host(const HashJob &job) {
     slot.bytes = 0;
   }
   if (job.spec.flags == 0) return;
-  for (const auto *buffer : {&room_.small, &room_.results})
+  for (const auto *buffer : {&workspace_.small, &workspace_.results})
     if (*buffer != nullptr) secure::wipe((*buffer)->host(), (*buffer)->bytes());
 }
 
@@ -206,7 +206,7 @@ Status HostHashes::hash_chunk(const HashJob &job, std::vector<Begun> &begun) {
   auto *const pieces = reinterpret_cast<HashPiece *>(slot.host->host() + options_.chunk_bytes);
   std::vector<Copy> copies;
   std::vector<Begun> left, untouched;
-  HashInputs inputs = {slot.pieces.get(), 0, 0, slot.in.get(), room_.digests.get()};
+  HashInputs inputs = {slot.pieces.get(), 0, 0, slot.in.get(), workspace_.digests.get()};
   uint64_t at = 0;
   for (Begun &one : begun) {
     const HashMessage &message = job.messages[one.message];
@@ -232,7 +232,7 @@ Status HostHashes::hash_chunk(const HashJob &job, std::vector<Begun> &begun) {
   LC_TRY(slot.stream->upload(*slot.pieces, 0, pieces, inputs.count * sizeof(HashPiece)));
   if (at != 0) LC_TRY(slot.stream->upload(*slot.in, 0, slot.host->host(), at));
   LC_TRY(follow(slot));
-  LC_TRY(launch_.hash(*slot.stream, room_, job.spec, inputs));
+  LC_TRY(launch_.hash(*slot.stream, workspace_, job.spec, inputs));
   begun = std::move(untouched);
   begun.insert(begun.end(), left.begin(), left.end());
   return slot.stream->mark(*slot.done);
@@ -244,9 +244,9 @@ Status HostHashes::hash_tree(const HashJob &job, Tree &tree) {
   const uint64_t leaves = spec.leaves(message.length);
   const bool is_parallel = spec.method->family == HashFamily::kParallel;
   const uint64_t leaf_bytes = std::min(spec.leaf_bytes, std::max<uint64_t>(message.length, 1));
-  if (!is_parallel) LC_TRY(launch_.make_levels(room_, leaves));
+  if (!is_parallel) LC_TRY(launch_.make_levels(workspace_, leaves));
   const uint64_t step = std::max<uint64_t>(options_.chunk_bytes / leaf_bytes, 1);
-  uint64_t held_from = 0;  // the number of the first leaf whose value is in room_.values
+  uint64_t held_from = 0;  // the number of the first leaf whose value is in workspace_.values
   for (uint64_t first = 0; first < leaves;) {
     const uint64_t count =
         std::min({step, leaves - first, held_from + HashLaunch::kMostValues - first});
@@ -264,13 +264,13 @@ Status HostHashes::hash_tree(const HashJob &job, Tree &tree) {
     if (bytes != 0) LC_TRY(slot.stream->upload(*slot.in, 0, slot.host->host(), bytes));
     LC_TRY(follow(slot));
     LC_TRY(
-        launch_.hash_leaves(*slot.stream, room_, spec,
+        launch_.hash_leaves(*slot.stream, workspace_, spec,
                             {slot.in.get(), 0, bytes, first, uint32_t(count), first - held_from}));
     first += count;
     const uint64_t held = first - held_from;
     if (first == leaves || held == HashLaunch::kMostValues) {
       if (!is_parallel && leaves > cpu::kPartLeaves)
-        LC_TRY(launch_.join_values(*slot.stream, room_, spec, uint32_t(held),
+        LC_TRY(launch_.join_values(*slot.stream, workspace_, spec, uint32_t(held),
                                    held_from / cpu::kPartLeaves));
       LC_TRY(take_values(job, tree, held_from, held));
       held_from = first;
@@ -279,37 +279,38 @@ Status HostHashes::hash_tree(const HashJob &job, Tree &tree) {
   }
   if (is_parallel) return Status();
   device::Stream &stream = *last_->stream;
-  LC_TRY(launch_.make_root(stream, room_, spec, leaves, room_.digests.get(),
+  LC_TRY(launch_.make_root(stream, workspace_, spec, leaves, workspace_.digests.get(),
                            tree.message * spec.digest_bytes));
   if (tree.parts_bytes != 0)
-    LC_TRY(
-        stream.download(room_.results->host() + tree.parts_at, *room_.levels, 0, tree.parts_bytes));
+    LC_TRY(stream.download(workspace_.results->host() + tree.parts_at, *workspace_.levels, 0,
+                           tree.parts_bytes));
   return stream.mark(*last_->done);
 }
 
 // Brings back what is wanted of `count` values, from that of leaf `first` on.
 Status HostHashes::take_values(const HashJob &job, Tree &tree, uint64_t first, uint64_t count) {
   const uint64_t bytes = job.spec.method->value_bytes;
-  uint8_t *const to = room_.results->host() + tree.values_at;
+  uint8_t *const to = workspace_.results->host() + tree.values_at;
   if (job.spec.method->family == HashFamily::kParallel)
-    return last_->stream->download(to + first * bytes, *room_.values, 0, count * bytes);
+    return last_->stream->download(to + first * bytes, *workspace_.values, 0, count * bytes);
   if (!tree.sample) return Status();
   const uint64_t wanted = tree.sample->part * cpu::kPartLeaves;
   if (wanted < first || wanted >= first + count) return Status();
-  return last_->stream->download(to, *room_.values, (wanted - first) * bytes, tree.values_bytes);
+  return last_->stream->download(to, *workspace_.values, (wanted - first) * bytes,
+                                 tree.values_bytes);
 }
 
 Status HostHashes::bring_back(const HashJob &job) {
   device::Stream &stream = *last_->stream;
   if (job.spec.method->family != HashFamily::kParallel)
-    LC_TRY(stream.download(room_.results->host(), *room_.digests, 0,
+    LC_TRY(stream.download(workspace_.results->host(), *workspace_.digests, 0,
                            job.messages.size() * job.spec.digest_bytes));
   return Status();
 }
 
 Status HostHashes::check(const HashJob &job) {
   const uint64_t bytes = job.spec.digest_bytes;
-  uint8_t *const host = room_.results->host();
+  uint8_t *const host = workspace_.results->host();
   const auto digest_of = [&](size_t n) { return std::span<uint8_t>(host + n * bytes, bytes); };
   for (const size_t n : check_.choose(job, plain_))
     LC_TRY(check_.check_message(job, n, digest_of(n)));

@@ -62,7 +62,7 @@ class HostHashes {
     const uint8_t *from;
     uint64_t to, bytes;
   };
-  // What comes back of a tree, in room_.results.
+  // What comes back of a tree, in workspace_.results.
   struct Tree {
     size_t message;
     std::optional<SampledPart> sample;
@@ -90,7 +90,7 @@ class HostHashes {
   Workers &workers_;
   const HostHashesOptions options_;
   HashCheck check_;
-  HashRoom room_;
+  HashWorkspace workspace_;
   std::array<Slot, 2> slots_;
   size_t turn_ = 0;
   Slot *last_ = nullptr;  // whose kernels those of the next chunk follow

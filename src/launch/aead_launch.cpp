@@ -113,14 +113,14 @@ void AeadLaunch::plan_counters(const CipherWork &work, AeadWork &aead) const {
   for (CipherPiece piece : work.pieces) {
     uint8_t iv[16];
     memcpy(iv, piece.iv, sizeof iv);
-    const uint64_t room = blocks_until_gcm_wraps(iv) * kBlockBytes;
-    if (piece.length > room) {
+    const uint64_t until_wrap = blocks_until_gcm_wraps(iv) * kBlockBytes;
+    if (piece.length > until_wrap) {
       CipherPiece front = piece;
-      front.length = room;
+      front.length = until_wrap;
       aead.text.pieces.push_back(front);
-      piece.in += room;
-      piece.out += room;
-      piece.length -= room;
+      piece.in += until_wrap;
+      piece.out += until_wrap;
+      piece.length -= until_wrap;
       piece.iv[3] = 0;
     }
     aead.text.pieces.push_back(piece);
@@ -128,29 +128,30 @@ void AeadLaunch::plan_counters(const CipherWork &work, AeadWork &aead) const {
 }
 
 // The runs, what becomes of them, and additional data; and room for the hashes.
-void AeadLaunch::stage_hashes(Staging &staging, AeadRoom &room, const AeadWork &aead) const {
+void AeadLaunch::stage_hashes(Staging &staging, AeadWorkspace &workspace,
+                              const AeadWork &aead) const {
   if (!aead.is_late) {
-    staging.add(room.runs, aead.runs);
-    staging.add(room.sums, aead.sums);
-    staging.add(room.batches, aead.batches);
+    staging.add(workspace.runs, aead.runs);
+    staging.add(workspace.sums, aead.sums);
+    staging.add(workspace.batches, aead.batches);
   }
-  staging.add(room.checks, aead.checks);
-  staging.add(room.wanted, aead.one_time_keys);
-  staging.add(room.matrix_sets, aead.matrix_sets);
-  staging.reserve(room.hashes, (uint64_t{aead.run_count} + 1) * kHashBytes);
-  stage_aad(staging, room, aead);
+  staging.add(workspace.checks, aead.checks);
+  staging.add(workspace.wanted, aead.one_time_keys);
+  staging.add(workspace.matrix_sets, aead.matrix_sets);
+  staging.reserve(workspace.hashes, (uint64_t{aead.run_count} + 1) * kHashBytes);
+  stage_aad(staging, workspace, aead);
 }
 
-void AeadLaunch::reserve_sums(Staging &staging, AeadRoom &room, const CipherWork &work,
+void AeadLaunch::reserve_sums(Staging &staging, AeadWorkspace &workspace, const CipherWork &work,
                               const AeadWork &aead) {
   if (aead.tags_stay_on_device)
-    staging.reserve(room.kept_sums, aead.sum_count * sum_bytes(work.kind));
+    staging.reserve(workspace.kept_sums, aead.sum_count * sum_bytes(work.kind));
 }
 
-void AeadLaunch::stage_aad(Staging &staging, AeadRoom &room, const AeadWork &aead) {
+void AeadLaunch::stage_aad(Staging &staging, AeadWorkspace &workspace, const AeadWork &aead) {
   uint64_t aad_bytes = 0;
   for (const auto &one : aead.aad) aad_bytes += whole_blocks(one.second);
-  staging.add(room.aad, aad_bytes, true, [&aead](uint8_t *place) {
+  staging.add(workspace.aad, aad_bytes, true, [&aead](uint8_t *place) {
     for (const auto &[from, bytes] : aead.aad) {
       memcpy(place, from, bytes);
       place += whole_blocks(bytes);
@@ -159,7 +160,7 @@ void AeadLaunch::stage_aad(Staging &staging, AeadRoom &room, const AeadWork &aea
 }
 
 // H of every key and the mask of every tag are blocks under the cipher: zero and J0.
-Status AeadLaunch::upload_gcm(device::Stream &stream, AeadRoom &room, CipherWork &work,
+Status AeadLaunch::upload_gcm(device::Stream &stream, AeadWorkspace &workspace, CipherWork &work,
                               AeadWork &aead) {
   plan_counters(work, aead);
   aead.starts = inner_work(work, Way::kEcb);
@@ -189,23 +190,24 @@ Status AeadLaunch::upload_gcm(device::Stream &stream, AeadRoom &room, CipherWork
   }
   Staging staging(device_);
   // A counter that begins with H's help tells of it.
-  staging.add(room.blocks, blocks, true);
-  blocks_.stage(staging, room.starts, aead.starts);
-  aead.text.keys_of = &room.starts;
-  if (!aead.text.pieces.empty()) blocks_.stage(staging, room.text, aead.text);
-  stage_hashes(staging, room, aead);
-  reserve_sums(staging, room, work, aead);
-  staging.reserve(room.powers, keys * aead.levels * GHASH_LEVEL_WORDS * 4);
-  staging.reserve(room.matrices, aead.matrix_sets.size() * GHASH_MATRIX_WORDS * 4);
-  const Status status = staging.run(stream, room.staged);
+  staging.add(workspace.blocks, blocks, true);
+  blocks_.stage(staging, workspace.starts, aead.starts);
+  aead.text.keys_of = &workspace.starts;
+  if (!aead.text.pieces.empty()) blocks_.stage(staging, workspace.text, aead.text);
+  stage_hashes(staging, workspace, aead);
+  reserve_sums(staging, workspace, work, aead);
+  staging.reserve(workspace.powers, keys * aead.levels * GHASH_LEVEL_WORDS * 4);
+  staging.reserve(workspace.matrices, aead.matrix_sets.size() * GHASH_MATRIX_WORDS * 4);
+  const Status status = staging.run(stream, workspace.staged);
   secure::wipe(blocks.data(), blocks.size());
-  aead.starts.in = aead.starts.out = room.blocks.get();
+  aead.starts.in = aead.starts.out = workspace.blocks.get();
   return status;
 }
 
-void AeadLaunch::stage_raw_keys(Staging &staging, AeadRoom &room, const CipherWork &work) {
+void AeadLaunch::stage_raw_keys(Staging &staging, AeadWorkspace &workspace,
+                                const CipherWork &work) {
   constexpr uint64_t kKeyBytes = BLOCK_KEY_WORDS * 4;
-  staging.add(room.keys, work.keys.size() * kKeyBytes, true, [&work](uint8_t *place) {
+  staging.add(workspace.keys, work.keys.size() * kKeyBytes, true, [&work](uint8_t *place) {
     for (const uint8_t *key : work.keys) {
       memcpy(place, key, kKeyBytes);
       place += kKeyBytes;
@@ -217,8 +219,8 @@ uint32_t AeadLaunch::chacha20_team(const CipherWork &work) const {
   return work.is_across ? CHACHA20_ACROSS_TEAM : device_.properties().team_lanes;
 }
 
-Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadRoom &room, CipherWork &work,
-                                   AeadWork &aead) {
+Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadWorkspace &workspace,
+                                   CipherWork &work, AeadWork &aead) {
   const auto is_unaligned = [](const CipherPiece &piece) {
     return (piece.in | piece.out) % kBlockBytes != 0;
   };
@@ -230,37 +232,38 @@ Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadRoom &room, Ciphe
     aead.tiles += divide_up(divide_up(piece.length, CHACHA20_BLOCK_BYTES), team);
   }
   Staging staging(device_);
-  stage_raw_keys(staging, room, work);
-  staging.add(room.pieces, work.pieces);
+  stage_raw_keys(staging, workspace, work);
+  staging.add(workspace.pieces, work.pieces);
   if (work.kind.mode().is_aead) {
-    stage_hashes(staging, room, aead);
-    reserve_sums(staging, room, work, aead);
-    staging.reserve(room.one_time_keys, aead.one_time_keys.size() * kOneTimeKeyBytes);
-    staging.reserve(room.matrices, aead.matrix_sets.size() * POLY1305_MATRIX_WORDS * 4);
+    stage_hashes(staging, workspace, aead);
+    reserve_sums(staging, workspace, work, aead);
+    staging.reserve(workspace.one_time_keys, aead.one_time_keys.size() * kOneTimeKeyBytes);
+    staging.reserve(workspace.matrices, aead.matrix_sets.size() * POLY1305_MATRIX_WORDS * 4);
   }
-  return staging.run(stream, room.staged);
+  return staging.run(stream, workspace.staged);
 }
 
 // Where the sums go. A copy of a few bytes, and what zeroes them after it, would keep the
 // stream that brings back the output from the next one.
-Status AeadLaunch::make_results(AeadRoom &room, const CipherWork &work, const AeadWork &aead) {
+Status AeadLaunch::make_results(AeadWorkspace &workspace, const CipherWork &work,
+                                const AeadWork &aead) {
   const uint64_t bytes = aead.sum_count * sum_bytes(work.kind);
-  room.reached.reset();
-  room.host_bytes = 0;
+  workspace.reached.reset();
+  workspace.host_bytes = 0;
   if (bytes == 0 || aead.tags_stay_on_device) return Status();
-  LC_TRY(blocks_.grow(room.results_host, MemoryKind::kPinned, bytes));
-  room.host_bytes = bytes;
+  LC_TRY(blocks_.grow(workspace.results_host, MemoryKind::kPinned, bytes));
+  workspace.host_bytes = bytes;
   // aead_check reads them again.
   if (device_.properties().reaches_pinned && aead.check_count == 0 &&
       aead.sum_count <= kMostReached) {
-    room.reached = std::make_unique<device::PinnedPart>(*room.results_host, 0, bytes);
+    workspace.reached = std::make_unique<device::PinnedPart>(*workspace.results_host, 0, bytes);
     return Status();
   }
-  return blocks_.grow(room.results, MemoryKind::kDevice, bytes);
+  return blocks_.grow(workspace.results, MemoryKind::kDevice, bytes);
 }
 
-Status AeadLaunch::upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) {
-  auto &ours = static_cast<AeadRoom &>(room);
+Status AeadLaunch::upload(device::Stream &stream, LaunchWorkspace &workspace, ChunkWork &work) {
+  auto &ours = static_cast<AeadWorkspace &>(workspace);
   AeadWork &aead = work.aead;
   if (is_plain(work)) return upload_plain_segments(stream, ours, work, aead);
   aead.is_short = is_short(work);
@@ -276,7 +279,7 @@ Status AeadLaunch::upload(device::Stream &stream, LaunchRoom &room, ChunkWork &w
   if (work.kind.is_ccm()) return upload_ccm(stream, ours, work, aead);
   plan_hashes(work, aead);
   if (aead.is_late) {
-    LC_TRY(make_room_to_list(ours, aead));
+    LC_TRY(reserve_to_list(ours, aead));
   } else {
     list_runs(work, aead);
     plan_batches(work, aead);
@@ -286,69 +289,71 @@ Status AeadLaunch::upload(device::Stream &stream, LaunchRoom &room, ChunkWork &w
 }
 
 // The hashes of all runs, weighed and added up.
-Status AeadLaunch::launch_ghash(device::Stream &stream, AeadRoom &room, const CipherWork &work,
-                                const AeadWork &aead) {
+Status AeadLaunch::launch_ghash(device::Stream &stream, AeadWorkspace &workspace,
+                                const CipherWork &work, const AeadWork &aead) {
   const device::Buffer *data = work.kind.direction == LC_DECRYPT ? work.in : work.out;
-  const device::Buffer *aad = aead.has_aad() ? room.aad.get() : work.in;
+  const device::Buffer *aad = aead.has_aad() ? workspace.aad.get() : work.in;
   const uint32_t runs = aead.run_count;
   const auto listed = [&](const device::Buffer *buffer) {
     // There may be no runs at all.
     return aead.is_late && buffer != nullptr ? Argument(buffer->address()) : Argument(buffer);
   };
   if (!aead.batches.empty()) {
-    const Argument by_matrix[] = {listed(room.runs.get()),
-                                  listed(room.batches.get()),
+    const Argument by_matrix[] = {listed(workspace.runs.get()),
+                                  listed(workspace.batches.get()),
                                   count(aead.batches.size()),
-                                  room.matrices.get(),
-                                  room.powers.get(),
+                                  workspace.matrices.get(),
+                                  workspace.powers.get(),
                                   aead.levels,
                                   data,
                                   aad,
-                                  room.hashes.get()};
+                                  workspace.hashes.get()};
     LC_TRY(start(stream, aead.is_mixed ? "ghash_matrix_runs_across" : "ghash_matrix_runs",
                  aead.batches.size(), GHASH_MATRIX_LANES, GHASH_MATRIX_LOCAL_WORDS, by_matrix));
   }
-  const Argument by_lane[] = {listed(room.runs.get()), room.powers.get(), aead.levels, data, aad,
-                              room.hashes.get()};
+  const Argument by_lane[] = {
+      listed(workspace.runs.get()), workspace.powers.get(), aead.levels, data, aad,
+      workspace.hashes.get()};
   if (aead.lane_runs != 0)
     LC_TRY(start(stream, aead.is_across ? "ghash_runs_across" : "ghash_runs", runs, HASH_RUN_LANES,
                  HASH_RUN_LOCAL_WORDS, by_lane));
   // The masks stand behind the H of all keys.
-  const Argument sums[] = {listed(room.sums.get()), room.powers.get(),       aead.levels,
-                           room.blocks.get(),       count(work.keys.size()), room.hashes.get(),
-                           room.sums_to(aead)};
+  const Argument sums[] = {
+      listed(workspace.sums.get()), workspace.powers.get(),  aead.levels,
+      workspace.blocks.get(),       count(work.keys.size()), workspace.hashes.get(),
+      workspace.sums_to(aead)};
   return start(stream, "ghash_sums", aead.sum_count, sum_lanes(aead), HASH_SUM_LOCAL_WORDS, sums,
                pairs(work));
 }
 
-Status AeadLaunch::launch_gcm(device::Stream &stream, AeadRoom &room, const CipherWork &work,
-                              AeadWork &aead) {
+Status AeadLaunch::launch_gcm(device::Stream &stream, AeadWorkspace &workspace,
+                              const CipherWork &work, AeadWork &aead) {
   const uint32_t keys = count(work.keys.size());
-  LC_TRY(blocks_.expand_keys(stream, room.starts, aead.starts));
-  LC_TRY(blocks_.run(stream, room.starts, aead.starts));
+  LC_TRY(blocks_.expand_keys(stream, workspace.starts, aead.starts));
+  LC_TRY(blocks_.run(stream, workspace.starts, aead.starts));
   const uint32_t key_lanes = blocks_.lanes_of(HASH_KEY_LANES);
   // Each of these lets the next begin and waits for the last, so that the text begins with them.
-  const Argument powers[] = {room.blocks.get(), room.powers.get(), keys, aead.levels};
+  const Argument powers[] = {workspace.blocks.get(), workspace.powers.get(), keys, aead.levels};
   LC_TRY(start(stream, "ghash_powers", divide_up(uint64_t{keys} * aead.levels * 32, key_lanes),
                HASH_KEY_LANES, 0, powers, pairs(work)));
   if (const uint32_t sets = count(aead.matrix_sets.size()); sets != 0) {
-    const Argument matrices[] = {room.matrix_sets.get(), sets, room.powers.get(), aead.levels,
-                                 room.matrices.get()};
+    const Argument matrices[] = {workspace.matrix_sets.get(), sets, workspace.powers.get(),
+                                 aead.levels, workspace.matrices.get()};
     LC_TRY(start(stream, "ghash_matrices",
                  divide_up(uint64_t{sets} * GHASH_MATRIX_ENTRIES, key_lanes), HASH_KEY_LANES, 0,
                  matrices, pairs(work)));
   }
   // The ciphertext is hashed: before it is overwritten, or once it is there.
   const bool opens = work.kind.direction == LC_DECRYPT;
-  if (opens) LC_TRY(launch_ghash(stream, room, work, aead));
-  if (!aead.text.parts.empty()) LC_TRY(blocks_.run(stream, room.text, aead.text));
+  if (opens) LC_TRY(launch_ghash(stream, workspace, work, aead));
+  if (!aead.text.parts.empty()) LC_TRY(blocks_.run(stream, workspace.text, aead.text));
   if (opens) return Status();
-  if (aead.is_late) LC_TRY(list_late(room, work, aead));
-  return launch_ghash(stream, room, work, aead);
+  if (aead.is_late) LC_TRY(list_late(workspace, work, aead));
+  return launch_ghash(stream, workspace, work, aead);
 }
 
-Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const CipherWork &work,
-                                   const AeadWork &aead) {
+Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadWorkspace &workspace,
+                                   const CipherWork &work, const AeadWork &aead) {
   if (!work.kind.mode().is_aead) {
     const char *const kernel = work.is_across ? "chacha20_across" : "chacha20";
     const uint32_t local_words = work.is_across ? CHACHA20_ACROSS_LOCAL_WORDS : 0;
@@ -356,52 +361,67 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadRoom &room, const
     const uint64_t teams = lanes / chacha20_team(work);
     const uint64_t resident = device_.resident_groups(kernel, lanes, local_words * 4);
     const uint32_t pieces = aead.segments ? aead.segments->rule.count : count(work.pieces.size());
-    const Argument text[] = {room.pieces.get(), pieces,  aead.tiles,
-                             room.keys.get(),   work.in, work.out};
+    const Argument text[] = {workspace.pieces.get(), pieces,  aead.tiles,
+                             workspace.keys.get(),   work.in, work.out};
     return start(stream, kernel, std::min(divide_up(aead.tiles, teams), resident), CHACHA20_LANES,
                  local_words, text);
   }
   // Each part has one, and each segment.
   const uint32_t one_time_keys = aead.segments ? aead.segments->rule.count : aead.sum_count;
   const uint32_t runs = aead.run_count;
-  const Argument keys[] = {room.wanted.get(), one_time_keys, room.keys.get(),
-                           room.one_time_keys.get()};
+  const Argument keys[] = {workspace.wanted.get(), one_time_keys, workspace.keys.get(),
+                           workspace.one_time_keys.get()};
   const uint32_t key_lanes = blocks_.lanes_of(HASH_KEY_LANES);
   LC_TRY(
       start(stream, "poly1305_keys", divide_up(one_time_keys, key_lanes), HASH_KEY_LANES, 0, keys));
   const uint32_t opens = work.kind.direction == LC_DECRYPT ? 1 : 0;
   if (const uint32_t sets = count(aead.matrix_sets.size()); sets != 0) {
-    const Argument matrices[] = {room.matrix_sets.get(), sets, room.one_time_keys.get(),
-                                 room.matrices.get()};
+    const Argument matrices[] = {workspace.matrix_sets.get(), sets, workspace.one_time_keys.get(),
+                                 workspace.matrices.get()};
     LC_TRY(start(stream, "poly1305_matrices",
                  divide_up(uint64_t{sets} * POLY1305_MATRIX_ENTRIES, key_lanes), HASH_KEY_LANES, 0,
                  matrices));
-    const Argument by_matrix[] = {
-        room.runs.get(),   room.batches.get(), count(aead.batches.size()), room.matrices.get(),
-        room.pieces.get(), room.keys.get(),    room.one_time_keys.get(),   opens,
-        work.in,           work.out,           room.hashes.get()};
+    const Argument by_matrix[] = {workspace.runs.get(),
+                                  workspace.batches.get(),
+                                  count(aead.batches.size()),
+                                  workspace.matrices.get(),
+                                  workspace.pieces.get(),
+                                  workspace.keys.get(),
+                                  workspace.one_time_keys.get(),
+                                  opens,
+                                  work.in,
+                                  work.out,
+                                  workspace.hashes.get()};
     LC_TRY(start(
         stream,
         aead.is_across ? "chacha20_poly1305_matrix_runs_across" : "chacha20_poly1305_matrix_runs",
         aead.batches.size(), POLY1305_MATRIX_LANES, POLY1305_MATRIX_LOCAL_WORDS, by_matrix));
   }
   if (runs != 0) {
-    const device::Buffer *aad = aead.has_aad() ? room.aad.get() : work.in;
-    const device::Buffer *pieces =
-        work.pieces.empty() && !aead.segments ? room.runs.get() : room.pieces.get();  // never read
-    const Argument text[] = {
-        room.runs.get(), pieces, room.keys.get(),  room.one_time_keys.get(), opens, work.in,
-        work.out,        aad,    room.hashes.get()};
+    const device::Buffer *aad = aead.has_aad() ? workspace.aad.get() : work.in;
+    const device::Buffer *pieces = work.pieces.empty() && !aead.segments
+                                       ? workspace.runs.get()
+                                       : workspace.pieces.get();  // never read
+    const Argument text[] = {workspace.runs.get(),
+                             pieces,
+                             workspace.keys.get(),
+                             workspace.one_time_keys.get(),
+                             opens,
+                             work.in,
+                             work.out,
+                             aad,
+                             workspace.hashes.get()};
     if (aead.lane_runs != 0)
       LC_TRY(start(stream,
                    work.is_across ? "chacha20_poly1305_runs_across" : "chacha20_poly1305_runs",
                    runs, HASH_RUN_LANES, POLY1305_RUN_LOCAL_WORDS, text));
-    const Argument weigh[] = {room.runs.get(), runs, room.one_time_keys.get(), room.hashes.get()};
+    const Argument weigh[] = {workspace.runs.get(), runs, workspace.one_time_keys.get(),
+                              workspace.hashes.get()};
     LC_TRY(start(stream, "poly1305_weigh", divide_up(runs, blocks_.lanes_of(HASH_RUN_LANES)),
                  HASH_RUN_LANES, 0, weigh));
   }
-  const Argument sums[] = {room.sums.get(), room.one_time_keys.get(), room.hashes.get(),
-                           room.sums_to(aead)};
+  const Argument sums[] = {workspace.sums.get(), workspace.one_time_keys.get(),
+                           workspace.hashes.get(), workspace.sums_to(aead)};
   return start(stream, "poly1305_sums", aead.sum_count, sum_lanes(aead), HASH_SUM_LOCAL_WORDS,
                sums);
 }
@@ -411,19 +431,19 @@ const device::Buffer *AeadLaunch::base(const device::Buffer *buffer,
   return buffer != nullptr || device_.properties().flat_addresses ? buffer : something;
 }
 
-Status AeadLaunch::launch_check(device::Stream &stream, AeadRoom &room, const CipherWork &work,
-                                const AeadWork &aead) {
+Status AeadLaunch::launch_check(device::Stream &stream, AeadWorkspace &workspace,
+                                const CipherWork &work, const AeadWork &aead) {
   const uint32_t checks = aead.check_count;
   if (checks == 0) return Status();
-  const device::Buffer *const results = room.sums_to(aead);
+  const device::Buffer *const results = workspace.sums_to(aead);
   const uint32_t is_poly = work.kind.mode().is_block_cipher() ? 0 : 1;
   if (work.kind.direction == LC_ENCRYPT) {
-    const Argument write[] = {room.checks.get(), checks, is_poly, results,
+    const Argument write[] = {workspace.checks.get(), checks, is_poly, results,
                               base(aead.tags, results)};
     return start(stream, "aead_tags", divide_up(checks, blocks_.lanes_of(TAG_CHECK_LANES)),
                  TAG_CHECK_LANES, 0, write, pairs(work));
   }
-  const Argument check[] = {room.checks.get(),
+  const Argument check[] = {workspace.checks.get(),
                             checks,
                             is_poly,
                             results,
@@ -435,9 +455,9 @@ Status AeadLaunch::launch_check(device::Stream &stream, AeadRoom &room, const Ci
                0, check);
 }
 
-Status AeadLaunch::launch(device::Stream &stream, LaunchRoom &room, ChunkWork &work,
+Status AeadLaunch::launch(device::Stream &stream, LaunchWorkspace &workspace, ChunkWork &work,
                           device::Event *begin, device::Event *end) {
-  auto &ours = static_cast<AeadRoom &>(room);
+  auto &ours = static_cast<AeadWorkspace &>(workspace);
   AeadWork &aead = work.aead;
   if (is_plain(work)) return launch_plain_segments(stream, ours, work, aead);
   if (work.kind.is_ccm()) LC_TRY(blocks_.expand_keys(stream, ours.text, work));
@@ -456,17 +476,19 @@ Status AeadLaunch::launch(device::Stream &stream, LaunchRoom &room, ChunkWork &w
   return work.is_captured ? Status() : zero_secrets(stream, ours, work, aead);
 }
 
-Status AeadLaunch::zero_secrets(device::Stream &stream, AeadRoom &room, const CipherWork &work,
-                                const AeadWork &aead) {
-  LC_TRY(room.staged.zero_secrets(stream));
-  if (work.kind.is_ccm()) return blocks_.zero_made(stream, room.text, work);
+Status AeadLaunch::zero_secrets(device::Stream &stream, AeadWorkspace &workspace,
+                                const CipherWork &work, const AeadWork &aead) {
+  LC_TRY(workspace.staged.zero_secrets(stream));
+  if (work.kind.is_ccm()) return blocks_.zero_made(stream, workspace.text, work);
   // The text has the same keys. What a group makes for a short message it wipes itself.
-  return is_gcm(work.kind) && !aead.is_short ? blocks_.zero_made(stream, room.starts, aead.starts)
-                                             : Status();
+  return is_gcm(work.kind) && !aead.is_short
+             ? blocks_.zero_made(stream, workspace.starts, aead.starts)
+             : Status();
 }
 
-Status AeadLaunch::download(device::Stream &stream, LaunchRoom &room, const ChunkWork &work) {
-  const auto &ours = static_cast<const AeadRoom &>(room);
+Status AeadLaunch::download(device::Stream &stream, LaunchWorkspace &workspace,
+                            const ChunkWork &work) {
+  const auto &ours = static_cast<const AeadWorkspace &>(workspace);
   if (work.aead.sum_count == 0 || work.aead.tags_stay_on_device || ours.reached != nullptr)
     return Status();
   const uint64_t bytes = work.aead.sum_count * sum_bytes(work.kind);
@@ -475,21 +497,22 @@ Status AeadLaunch::download(device::Stream &stream, LaunchRoom &room, const Chun
   return stream.zero(*ours.results, 0, bytes);
 }
 
-cpu::AeadSum AeadLaunch::sum(const LaunchRoom &room, const ChunkWork &work, size_t part) const {
-  const uint8_t *sums = static_cast<const AeadRoom &>(room).results_host->host();
+cpu::AeadSum AeadLaunch::sum(const LaunchWorkspace &workspace, const ChunkWork &work,
+                             size_t part) const {
+  const uint8_t *sums = static_cast<const AeadWorkspace &>(workspace).results_host->host();
   cpu::AeadSum sum = {};
   memcpy(sum.data(), sums + part * sum_bytes(work.kind), sum_bytes(work.kind));
   return sum;
 }
 
-void AeadLaunch::has_ended(LaunchRoom &room) {
-  auto &ours = static_cast<AeadRoom &>(room);
+void AeadLaunch::has_ended(LaunchWorkspace &workspace) {
+  auto &ours = static_cast<AeadWorkspace &>(workspace);
   blocks_.has_ended(ours.text);
   blocks_.has_ended(ours.starts);
 }
 
-void AeadLaunch::wipe(LaunchRoom &room) const {
-  auto &ours = static_cast<AeadRoom &>(room);
+void AeadLaunch::wipe(LaunchWorkspace &workspace) const {
+  auto &ours = static_cast<AeadWorkspace &>(workspace);
   ours.staged.wipe_secrets();
   if (ours.host_bytes != 0) secure::wipe(ours.results_host->host(), ours.host_bytes);
   ours.host_bytes = 0;

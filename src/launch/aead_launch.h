@@ -10,8 +10,8 @@
 
 namespace lanecrypt::runtime {
 
-struct AeadRoom : LaunchRoom {
-  BlockRoom text, starts;  // whose staged things are here too
+struct AeadWorkspace : LaunchWorkspace {
+  BlockWorkspace text, starts;  // whose staged things are here too
   StagedMemory staged;
   // What is listed while the text is under way, where kernels read it on the host.
   StagedMemory listed;
@@ -48,17 +48,21 @@ class AeadLaunch : public ChunkLaunch {
 
   bool takes(const CipherKind &kind) const override;
   uint32_t max_pieces(const CipherKind &kind) const override;
-  std::unique_ptr<LaunchRoom> make_room() const override { return std::make_unique<AeadRoom>(); }
-  Status upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) override;
-  Status launch(device::Stream &stream, LaunchRoom &room, ChunkWork &work, device::Event *begin,
-                device::Event *end) override;
+  std::unique_ptr<LaunchWorkspace> make_workspace() const override {
+    return std::make_unique<AeadWorkspace>();
+  }
+  Status upload(device::Stream &stream, LaunchWorkspace &workspace, ChunkWork &work) override;
+  Status launch(device::Stream &stream, LaunchWorkspace &workspace, ChunkWork &work,
+                device::Event *begin, device::Event *end) override;
   bool is_worth_timing(const ChunkWork &work) const override { return !work.aead.is_short; }
   // The parts' sums, where the kernels have not written them to the host.
-  Status download(device::Stream &stream, LaunchRoom &room, const ChunkWork &work) override;
-  cpu::AeadSum sum(const LaunchRoom &room, const ChunkWork &work, size_t part) const override;
-  void has_ended(LaunchRoom &room) override;
+  Status download(device::Stream &stream, LaunchWorkspace &workspace,
+                  const ChunkWork &work) override;
+  cpu::AeadSum sum(const LaunchWorkspace &workspace, const ChunkWork &work,
+                   size_t part) const override;
+  void has_ended(LaunchWorkspace &workspace) override;
   // The sums too.
-  void wipe(LaunchRoom &room) const override;
+  void wipe(LaunchWorkspace &workspace) const override;
   uint64_t launches() const override { return launches_; }
 
  private:
@@ -67,19 +71,22 @@ class AeadLaunch : public ChunkLaunch {
   CipherWork gcm_text(const CipherWork &work) const;
   bool pairs(const CipherWork &work) const;
   void plan_counters(const CipherWork &work, AeadWork &aead) const;
-  void stage_hashes(Staging &staging, AeadRoom &room, const AeadWork &aead) const;
-  static void reserve_sums(Staging &staging, AeadRoom &room, const CipherWork &work,
+  void stage_hashes(Staging &staging, AeadWorkspace &workspace, const AeadWork &aead) const;
+  static void reserve_sums(Staging &staging, AeadWorkspace &workspace, const CipherWork &work,
                            const AeadWork &aead);
-  static void stage_aad(Staging &staging, AeadRoom &room, const AeadWork &aead);
-  Status make_results(AeadRoom &room, const CipherWork &work, const AeadWork &aead);
-  Status upload_gcm(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
-  Status upload_chacha20(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
-  Status launch_gcm(device::Stream &stream, AeadRoom &room, const CipherWork &work, AeadWork &aead);
-  Status launch_ghash(device::Stream &stream, AeadRoom &room, const CipherWork &work,
+  static void stage_aad(Staging &staging, AeadWorkspace &workspace, const AeadWork &aead);
+  Status make_results(AeadWorkspace &workspace, const CipherWork &work, const AeadWork &aead);
+  Status upload_gcm(device::Stream &stream, AeadWorkspace &workspace, CipherWork &work,
+                    AeadWork &aead);
+  Status upload_chacha20(device::Stream &stream, AeadWorkspace &workspace, CipherWork &work,
+                         AeadWork &aead);
+  Status launch_gcm(device::Stream &stream, AeadWorkspace &workspace, const CipherWork &work,
+                    AeadWork &aead);
+  Status launch_ghash(device::Stream &stream, AeadWorkspace &workspace, const CipherWork &work,
                       const AeadWork &aead);
   // Lanes that take a tile of ChaCha20.
   uint32_t chacha20_team(const CipherWork &work) const;
-  static void stage_raw_keys(Staging &staging, AeadRoom &room, const CipherWork &work);
+  static void stage_raw_keys(Staging &staging, AeadWorkspace &workspace, const CipherWork &work);
   // In hash_runs.cpp.
   // From so many bytes on a key's matrices are worth making.
   static constexpr uint64_t kWorthMatrices = 1 << 20;
@@ -101,42 +108,46 @@ class AeadLaunch : public ChunkLaunch {
   // A list of them, and of what becomes of them.
   void list_runs(const CipherWork &work, AeadWork &aead) const;
   void plan_batches(const CipherWork &work, AeadWork &aead) const;
-  Status make_room_to_list(AeadRoom &room, const AeadWork &aead) const;
-  Status list_late(AeadRoom &room, const CipherWork &work, AeadWork &aead) const;
+  Status reserve_to_list(AeadWorkspace &workspace, const AeadWork &aead) const;
+  Status list_late(AeadWorkspace &workspace, const CipherWork &work, AeadWork &aead) const;
   // In short_launch.cpp.
   bool is_short(const ChunkWork &work) const;
-  Status upload_short(device::Stream &stream, AeadRoom &room, const CipherWork &work,
+  Status upload_short(device::Stream &stream, AeadWorkspace &workspace, const CipherWork &work,
                       const AeadWork &aead);
-  Status launch_short(device::Stream &stream, AeadRoom &room, const CipherWork &work,
+  Status launch_short(device::Stream &stream, AeadWorkspace &workspace, const CipherWork &work,
                       const AeadWork &aead);
   // In ccm_launch.cpp.
-  Status upload_ccm(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
+  Status upload_ccm(device::Stream &stream, AeadWorkspace &workspace, CipherWork &work,
+                    AeadWork &aead);
   // In segments_launch.cpp.
   // Whether any text may begin at no multiple of 16.
   static bool are_unaligned(const SegmentRule &rule);
   // How many segments have each shape.
   static std::array<uint64_t, 3> segment_counts(const SegmentRule &rule);
-  static void stage_rule(Staging &staging, AeadRoom &room, const SegmentsWork &work);
-  Status launch_next_nonces(device::Stream &stream, AeadRoom &room, const SegmentsWork &work);
+  static void stage_rule(Staging &staging, AeadWorkspace &workspace, const SegmentsWork &work);
+  Status launch_next_nonces(device::Stream &stream, AeadWorkspace &workspace,
+                            const SegmentsWork &work);
   void plan_segments(const CipherWork &work, AeadWork &aead) const;
-  void stage_segment_texts(Staging &staging, AeadRoom &room, const CipherWork &work,
+  void stage_segment_texts(Staging &staging, AeadWorkspace &workspace, const CipherWork &work,
                            AeadWork &aead);
-  static void stage_segments_aad(Staging &staging, AeadRoom &room, const SegmentsWork &work);
-  Status upload_segments(device::Stream &stream, AeadRoom &room, CipherWork &work, AeadWork &aead);
-  Status launch_segments(device::Stream &stream, AeadRoom &room, const CipherWork &work,
+  static void stage_segments_aad(Staging &staging, AeadWorkspace &workspace,
+                                 const SegmentsWork &work);
+  Status upload_segments(device::Stream &stream, AeadWorkspace &workspace, CipherWork &work,
+                         AeadWork &aead);
+  Status launch_segments(device::Stream &stream, AeadWorkspace &workspace, const CipherWork &work,
                          const AeadWork &aead);
   // In plain_segments_launch.cpp: of modes without tags.
-  Status upload_plain_segments(device::Stream &stream, AeadRoom &room, CipherWork &work,
+  Status upload_plain_segments(device::Stream &stream, AeadWorkspace &workspace, CipherWork &work,
                                AeadWork &aead);
-  Status launch_plain_segments(device::Stream &stream, AeadRoom &room, const CipherWork &work,
-                               const AeadWork &aead);
-  Status launch_chacha20(device::Stream &stream, AeadRoom &room, const CipherWork &work,
+  Status launch_plain_segments(device::Stream &stream, AeadWorkspace &workspace,
+                               const CipherWork &work, const AeadWork &aead);
+  Status launch_chacha20(device::Stream &stream, AeadWorkspace &workspace, const CipherWork &work,
                          const AeadWork &aead);
-  Status launch_check(device::Stream &stream, AeadRoom &room, const CipherWork &work,
+  Status launch_check(device::Stream &stream, AeadWorkspace &workspace, const CipherWork &work,
                       const AeadWork &aead);
   // What is never used must be something where there are no addresses.
   const device::Buffer *base(const device::Buffer *buffer, const device::Buffer *something) const;
-  Status zero_secrets(device::Stream &stream, AeadRoom &room, const CipherWork &work,
+  Status zero_secrets(device::Stream &stream, AeadWorkspace &workspace, const CipherWork &work,
                       const AeadWork &aead);
   Status start(device::Stream &stream, const char *kernel, uint64_t items, uint32_t lanes,
                uint32_t local_words, std::span<const device::Argument> arguments,

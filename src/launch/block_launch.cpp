@@ -277,9 +277,10 @@ bool BlockLaunch::has_odd_units(const CipherWork &work) const {
          are_units_odd(work.pieces, device_.properties().team_lanes);
 }
 
-const device::Buffer *BlockLaunch::schedules(const BlockRoom &room, const CipherWork &work) const {
+const device::Buffer *BlockLaunch::schedules(const BlockWorkspace &workspace,
+                                             const CipherWork &work) const {
   if (work.in_slot) return device_.key_slot();
-  return (work.keys_of != nullptr ? *work.keys_of : room).schedules.get();
+  return (work.keys_of != nullptr ? *work.keys_of : workspace).schedules.get();
 }
 
 bool BlockLaunch::takes(const CipherKind &kind) const {
@@ -357,21 +358,21 @@ void BlockLaunch::plan(CipherWork &work) {
   }
 }
 
-void BlockLaunch::stage(Staging &staging, BlockRoom &room, CipherWork &work) {
+void BlockLaunch::stage(Staging &staging, BlockWorkspace &workspace, CipherWork &work) {
   plan(work);
-  staging.add(room.pieces, work.pieces, work.secret_starts);
+  staging.add(workspace.pieces, work.pieces, work.secret_starts);
   if (work.parts.size() > 1) {
     const size_t first = work.parts[1].first_piece;
     const uint64_t bytes = (work.pieces.size() - first) * sizeof(CipherPiece);
-    staging.add(room.pieces_beside, bytes, work.secret_starts,
+    staging.add(workspace.pieces_beside, bytes, work.secret_starts,
                 [=, &work](uint8_t *place) { memcpy(place, &work.pieces[first], bytes); });
   }
-  stage_keys(staging, room, work);
+  stage_keys(staging, workspace, work);
 }
 
-void BlockLaunch::stage_keys(Staging &staging, BlockRoom &room, const CipherWork &work) {
+void BlockLaunch::stage_keys(Staging &staging, BlockWorkspace &workspace, const CipherWork &work) {
   if (work.keys_of != nullptr) return;
-  staging.add(room.keys, key_count(work) * kKeyBytes, true, [&work](uint8_t *place) {
+  staging.add(workspace.keys, key_count(work) * kKeyBytes, true, [&work](uint8_t *place) {
     const size_t keys = work.keys.size();
     const uint32_t one_key = work.kind.one_key_bytes();
     memset(place, 0, key_count(work) * kKeyBytes);
@@ -380,98 +381,103 @@ void BlockLaunch::stage_keys(Staging &staging, BlockRoom &room, const CipherWork
   });
 }
 
-void BlockLaunch::reserve_alike(Staging &staging, BlockRoom &room, CipherWork &work,
+void BlockLaunch::reserve_alike(Staging &staging, BlockWorkspace &workspace, CipherWork &work,
                                 std::span<AlikePieces, 3> alike) {
   work.is_across = work.is_across && has_across(work);
   work.in_slot = can_use_slot(work);
   work.parts = parts_of_alike(work.kind, form_, teams_for(work, true), alike);
   uint64_t pieces = 0;
   for (const BlockPart &part : work.parts) pieces += part.pieces;
-  staging.reserve(room.pieces, pieces * sizeof(CipherPiece));
-  stage_keys(staging, room, work);
+  staging.reserve(workspace.pieces, pieces * sizeof(CipherPiece));
+  stage_keys(staging, workspace, work);
 }
 
-Status BlockLaunch::upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) {
-  auto &ours = static_cast<BlockRoom &>(room);
+Status BlockLaunch::upload(device::Stream &stream, LaunchWorkspace &workspace, ChunkWork &work) {
+  auto &ours = static_cast<BlockWorkspace &>(workspace);
   Staging staging(device_);
   stage(staging, ours, work);
   return staging.run(stream, ours.staged);
 }
 
-Status BlockLaunch::expand_keys(device::Stream &stream, BlockRoom &room, const CipherWork &work) {
+Status BlockLaunch::expand_keys(device::Stream &stream, BlockWorkspace &workspace,
+                                const CipherWork &work) {
   const uint32_t keys = key_count(work), key_words = work.kind.one_key_bytes() / 4;
   const uint32_t lanes = lanes_of(BLOCK_KEY_LANES);
-  if (!work.in_slot) LC_TRY(grow(room.schedules, MemoryKind::kDevice, schedule_bytes(work)));
+  if (!work.in_slot) LC_TRY(grow(workspace.schedules, MemoryKind::kDevice, schedule_bytes(work)));
   if (work.in_slot) {
     if (slot_user_ != nullptr) LC_TRY(stream.await(*slot_free_));
-    slot_filler_ = &room;
+    slot_filler_ = &workspace;
   }
   if (work.by_stream) {
-    const Argument arguments[] = {room.keys.get(), room.schedules.get(), keys, key_words};
+    const Argument arguments[] = {workspace.keys.get(), workspace.schedules.get(), keys, key_words};
     return start(stream, expand_name(work.kind, "stream_keys").c_str(), count_up(keys, lanes),
                  lanes, 0, arguments);
   }
   // Second keys only encrypt.
   const uint32_t inverse = work.kind.is_inverse() ? static_cast<uint32_t>(work.keys.size()) : 0;
-  const Argument arguments[] = {room.keys.get(), schedules(room, work), keys, key_words, inverse};
+  const Argument arguments[] = {workspace.keys.get(), schedules(workspace, work), keys, key_words,
+                                inverse};
   LC_TRY(start(stream, expand_name(work.kind, "keys").c_str(), count_up(keys, lanes), lanes, 0,
                arguments));
   if (!has_planes(form_, work.kind)) return Status();
 
-  return slice_keys(stream, room, work, plane_count(work), work.kind.is_chain(), room.planes);
+  return slice_keys(stream, workspace, work, plane_count(work), work.kind.is_chain(),
+                    workspace.planes);
 }
 
-Status BlockLaunch::slice_keys(device::Stream &stream, BlockRoom &room, const CipherWork &work,
-                               uint32_t planes, bool by_stream,
+Status BlockLaunch::slice_keys(device::Stream &stream, BlockWorkspace &workspace,
+                               const CipherWork &work, uint32_t planes, bool by_stream,
                                std::unique_ptr<device::Buffer> &to) {
   const uint32_t lanes = lanes_of(BLOCK_BITSLICE_LANES);
   LC_TRY(grow(to, MemoryKind::kDevice, planes * schedule_of(work.kind).plane_bytes));
-  const Argument slice[] = {room.schedules.get(),
+  const Argument slice[] = {workspace.schedules.get(),
                             to.get(),
                             planes,
                             work.kind.rounds(),
                             by_stream ? 1u : 0u,
-                            room.pieces.get(),
+                            workspace.pieces.get(),
                             static_cast<uint32_t>(work.pieces.size())};
   return start(stream, (name_in(BlockForm::kBitslice, work.kind) + "keys").c_str(),
                count_up(planes, lanes), lanes, 0, slice);
 }
 
 // XTS: the tweaks from which the main kernel's lanes start.
-Status BlockLaunch::launch_points(device::Stream &stream, BlockRoom &room, const CipherWork &work) {
-  LC_TRY(grow(room.points, MemoryKind::kDevice, (work.points + XTS_SPARE_POINTS) * kPointBytes));
+Status BlockLaunch::launch_points(device::Stream &stream, BlockWorkspace &workspace,
+                                  const CipherWork &work) {
+  LC_TRY(
+      grow(workspace.points, MemoryKind::kDevice, (work.points + XTS_SPARE_POINTS) * kPointBytes));
   const bool sliced = form_ == BlockForm::kBitslice;
-  const Argument arguments[] = {room.pieces.get(),
+  const Argument arguments[] = {workspace.pieces.get(),
                                 static_cast<uint32_t>(work.pieces.size()),
                                 work.points,
-                                sliced ? room.planes.get() : schedules(room, work),
+                                sliced ? workspace.planes.get() : schedules(workspace, work),
                                 static_cast<uint32_t>(work.keys.size()),
                                 work.kind.rounds(),
-                                room.points.get()};
+                                workspace.points.get()};
   const uint32_t groups = count_up(work.points, uint64_t{form_lanes_} * (sliced ? 32 : 1));
   const std::string name = name_in(form_, work.kind) + work.kind.mode().name + "_points";
   return start(stream, name.c_str(), std::min(groups, resident_groups_), form_lanes_, local_bytes_,
                arguments);
 }
 
-Status BlockLaunch::launch_part(device::Stream &stream, BlockRoom &room, const CipherWork &work,
-                                size_t number) {
+Status BlockLaunch::launch_part(device::Stream &stream, BlockWorkspace &workspace,
+                                const CipherWork &work, size_t number) {
   const BlockPart &part = work.parts[number];
   const bool beside = number > 0;
   // What steals ciphertext may leave CBC itself nothing.
   if (part.tiles == 0) return Status();
   const device::Buffer *keys =
-      has_planes(part.form, work.kind) ? room.planes.get() : schedules(room, work);
-  Argument pieces = room.pieces.get();
+      has_planes(part.form, work.kind) ? workspace.planes.get() : schedules(workspace, work);
+  Argument pieces = workspace.pieces.get();
   // What the device lists lies in one place, and where launches are paired addresses are flat.
   if (beside && work.pieces.empty())
-    pieces = room.pieces->address() + part.first_piece * sizeof(CipherPiece);
+    pieces = workspace.pieces->address() + part.first_piece * sizeof(CipherPiece);
   else if (beside)
-    pieces = room.pieces_beside.get();
+    pieces = workspace.pieces_beside.get();
   std::vector<Argument> arguments = {pieces,  part.pieces, part.tiles, keys, work.kind.rounds(),
                                      work.in, work.out};
   if (work.kind.mode().way == Way::kCtr) arguments.push_back(part.rows);
-  if (work.kind.mode().has_data_units()) arguments.push_back(room.points.get());
+  if (work.kind.mode().has_data_units()) arguments.push_back(workspace.points.get());
   const std::string name =
       kernel_name(part.form, work.kind, work.in_slot) + (work.is_odd      ? "_odd"
                                                          : work.is_across ? "_across"
@@ -520,14 +526,16 @@ BlockGrid BlockLaunch::stream_grid(uint32_t streams) const {
   return {std::min(count_up(wanted, lanes), resident_groups_ * (form_lanes_ / lanes)), lanes};
 }
 
-Status BlockLaunch::launch_chains(device::Stream &stream, BlockRoom &room, const CipherWork &work) {
+Status BlockLaunch::launch_chains(device::Stream &stream, BlockWorkspace &workspace,
+                                  const CipherWork &work) {
   const uint32_t pieces = static_cast<uint32_t>(work.pieces.size());
-  if (work.chain == nullptr) LC_TRY(grow(room.chain, MemoryKind::kDevice, pieces * kChainBytes));
+  if (work.chain == nullptr)
+    LC_TRY(grow(workspace.chain, MemoryKind::kDevice, pieces * kChainBytes));
   std::vector<Argument> arguments = {
-      room.pieces.get(),
+      workspace.pieces.get(),
       pieces,
-      work.chain != nullptr ? work.chain : room.chain.get(),
-      form_ == BlockForm::kBitslice ? room.planes.get() : schedules(room, work),
+      work.chain != nullptr ? work.chain : workspace.chain.get(),
+      form_ == BlockForm::kBitslice ? workspace.planes.get() : schedules(workspace, work),
       work.kind.rounds(),
       work.in,
       work.out};
@@ -544,19 +552,20 @@ Status BlockLaunch::launch_chains(device::Stream &stream, BlockRoom &room, const
 }
 
 // Ciphertext stealing: what CBC has left to do.
-Status BlockLaunch::launch_tails(device::Stream &stream, BlockRoom &room, const CipherWork &work) {
+Status BlockLaunch::launch_tails(device::Stream &stream, BlockWorkspace &workspace,
+                                 const CipherWork &work) {
   const uint32_t pieces = static_cast<uint32_t>(work.pieces.size());
   const bool encrypts = work.kind.direction == LC_ENCRYPT;
-  std::vector<Argument> arguments = {room.pieces.get(), pieces};
-  if (encrypts) arguments.push_back(work.chain != nullptr ? work.chain : room.chain.get());
+  std::vector<Argument> arguments = {workspace.pieces.get(), pieces};
+  if (encrypts) arguments.push_back(work.chain != nullptr ? work.chain : workspace.chain.get());
   if (form_ != BlockForm::kBitslice) {
-    arguments.push_back(schedules(room, work));
+    arguments.push_back(schedules(workspace, work));
   } else if (encrypts) {
-    arguments.push_back(room.planes.get());
+    arguments.push_back(workspace.planes.get());
   } else {
-    LC_TRY(slice_keys(stream, room, work, count_up(pieces, BLOCK_BITSLICE_BLOCKS), true,
-                      room.tail_planes));
-    arguments.push_back(room.tail_planes.get());
+    LC_TRY(slice_keys(stream, workspace, work, count_up(pieces, BLOCK_BITSLICE_BLOCKS), true,
+                      workspace.tail_planes));
+    arguments.push_back(workspace.tail_planes.get());
   }
   for (const Argument &argument :
        {Argument(work.kind.rounds()), Argument(work.in), Argument(work.out)})
@@ -568,33 +577,38 @@ Status BlockLaunch::launch_tails(device::Stream &stream, BlockRoom &room, const 
 
 // XTS of odd data units: the second block of each unit's end. A lane has a unit, as it has a stream
 // elsewhere.
-Status BlockLaunch::launch_ends(device::Stream &stream, BlockRoom &room, const CipherWork &work) {
-  const Argument arguments[] = {room.pieces.get(),  static_cast<uint32_t>(work.pieces.size()),
-                                work.points,        schedules(room, work),
-                                work.kind.rounds(), work.out,
-                                room.points.get()};
+Status BlockLaunch::launch_ends(device::Stream &stream, BlockWorkspace &workspace,
+                                const CipherWork &work) {
+  const Argument arguments[] = {workspace.pieces.get(),
+                                static_cast<uint32_t>(work.pieces.size()),
+                                work.points,
+                                schedules(workspace, work),
+                                work.kind.rounds(),
+                                work.out,
+                                workspace.points.get()};
   const std::string name = kernel_name(form_, work.kind, work.in_slot) + "_odd_ends";
   const BlockGrid grid = stream_grid(work.points);
   return start(stream, name.c_str(), grid.groups, grid.lanes, local_bytes_, arguments);
 }
 
-Status BlockLaunch::launch_mode(device::Stream &stream, BlockRoom &room, const CipherWork &work) {
-  if (work.kind.is_chain()) return launch_chains(stream, room, work);
+Status BlockLaunch::launch_mode(device::Stream &stream, BlockWorkspace &workspace,
+                                const CipherWork &work) {
+  if (work.kind.is_chain()) return launch_chains(stream, workspace, work);
   for (size_t number = 0; number < work.parts.size(); ++number)
-    LC_TRY(launch_part(stream, room, work, number));
+    LC_TRY(launch_part(stream, workspace, work, number));
   return Status();
 }
 
-Status BlockLaunch::run(device::Stream &stream, BlockRoom &room, const CipherWork &work) {
-  if (work.kind.mode().has_data_units()) LC_TRY(launch_points(stream, room, work));
-  LC_TRY(launch_mode(stream, room, work));
-  if (work.is_odd) return launch_ends(stream, room, work);
-  return work.kind.mode().steals() ? launch_tails(stream, room, work) : Status();
+Status BlockLaunch::run(device::Stream &stream, BlockWorkspace &workspace, const CipherWork &work) {
+  if (work.kind.mode().has_data_units()) LC_TRY(launch_points(stream, workspace, work));
+  LC_TRY(launch_mode(stream, workspace, work));
+  if (work.is_odd) return launch_ends(stream, workspace, work);
+  return work.kind.mode().steals() ? launch_tails(stream, workspace, work) : Status();
 }
 
-Status BlockLaunch::launch(device::Stream &stream, LaunchRoom &room, ChunkWork &work,
+Status BlockLaunch::launch(device::Stream &stream, LaunchWorkspace &workspace, ChunkWork &work,
                            device::Event *begin, device::Event *end) {
-  auto &ours = static_cast<BlockRoom &>(room);
+  auto &ours = static_cast<BlockWorkspace &>(workspace);
   LC_TRY(expand_keys(stream, ours, work));
   if (begin != nullptr) LC_TRY(stream.mark(*begin));
   LC_TRY(run(stream, ours, work));
@@ -603,17 +617,18 @@ Status BlockLaunch::launch(device::Stream &stream, LaunchRoom &room, ChunkWork &
   return zero_made(stream, ours, work);
 }
 
-void BlockLaunch::has_ended(LaunchRoom &room) {
-  if (&room == slot_user_) slot_user_ = nullptr;
-  if (&room == slot_filler_) slot_filler_ = nullptr;
+void BlockLaunch::has_ended(LaunchWorkspace &workspace) {
+  if (&workspace == slot_user_) slot_user_ = nullptr;
+  if (&workspace == slot_filler_) slot_filler_ = nullptr;
 }
 
-void BlockLaunch::wipe(LaunchRoom &room) const {
-  static_cast<BlockRoom &>(room).staged.wipe_secrets();
+void BlockLaunch::wipe(LaunchWorkspace &workspace) const {
+  static_cast<BlockWorkspace &>(workspace).staged.wipe_secrets();
 }
 
-Status BlockLaunch::zero_made(device::Stream &stream, BlockRoom &room, const CipherWork &work) {
-  LC_TRY(stream.zero(*schedules(room, work), 0, schedule_bytes(work)));
+Status BlockLaunch::zero_made(device::Stream &stream, BlockWorkspace &workspace,
+                              const CipherWork &work) {
+  LC_TRY(stream.zero(*schedules(workspace, work), 0, schedule_bytes(work)));
   if (work.in_slot) {
     if (slot_free_ == nullptr) {
       Result<std::unique_ptr<device::Event>> made = device_.make_quiet_event();
@@ -621,21 +636,21 @@ Status BlockLaunch::zero_made(device::Stream &stream, BlockRoom &room, const Cip
       slot_free_ = std::move(*made);
     }
     LC_TRY(stream.mark(*slot_free_));
-    slot_user_ = &room;
+    slot_user_ = &workspace;
     slot_filler_ = nullptr;
   }
   if (work.kind.mode().has_data_units())
-    LC_TRY(stream.zero(*room.points, 0, work.points * kPointBytes));
+    LC_TRY(stream.zero(*workspace.points, 0, work.points * kPointBytes));
   // The last keystream of OFB would tell the last plaintext, and the MAC of CCM
   // the right tag to who has a part of the keystream.
   if (work.kind.is_chain() && work.chain == nullptr)
-    LC_TRY(stream.zero(*room.chain, 0, work.pieces.size() * kChainBytes));
+    LC_TRY(stream.zero(*workspace.chain, 0, work.pieces.size() * kChainBytes));
   if (form_ == BlockForm::kBitslice && work.kind.mode().steals() && !work.kind.is_chain())
     LC_TRY(stream.zero(
-        *room.tail_planes, 0,
+        *workspace.tail_planes, 0,
         divide_up(work.pieces.size(), BLOCK_BITSLICE_BLOCKS) * schedule_of(work.kind).plane_bytes));
   if (!has_planes(form_, work.kind)) return Status();
-  return stream.zero(*room.planes, 0, plane_count(work) * schedule_of(work.kind).plane_bytes);
+  return stream.zero(*workspace.planes, 0, plane_count(work) * schedule_of(work.kind).plane_bytes);
 }
 
 }  // namespace lanecrypt::runtime

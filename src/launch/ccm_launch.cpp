@@ -10,7 +10,7 @@
 
 namespace lanecrypt::runtime {
 
-Status AeadLaunch::upload_ccm(device::Stream &stream, AeadRoom &room, CipherWork &work,
+Status AeadLaunch::upload_ccm(device::Stream &stream, AeadWorkspace &workspace, CipherWork &work,
                               AeadWork &aead) {
   // Lanes side by side then end together.
   const auto blocks = [&](uint32_t n) {
@@ -36,14 +36,14 @@ Status AeadLaunch::upload_ccm(device::Stream &stream, AeadRoom &room, CipherWork
   work.pieces = std::move(pieces);
   work.is_sorted = work.secret_starts = true;
   Staging staging(device_);
-  blocks_.stage(staging, room.text, work);
-  staging.add(room.streams, aead.streams);
-  staging.add(room.checks, aead.checks);
-  staging.add(room.aad, aead.headers, true);
-  reserve_sums(staging, room, work, aead);
-  LC_TRY(staging.run(stream, room.staged));
-  const device::Buffer *headers = aead.headers.empty() ? work.in : room.aad.get();
-  work.more = {room.streams.get(), headers, room.sums_to(aead),
+  blocks_.stage(staging, workspace.text, work);
+  staging.add(workspace.streams, aead.streams);
+  staging.add(workspace.checks, aead.checks);
+  staging.add(workspace.aad, aead.headers, true);
+  reserve_sums(staging, workspace, work, aead);
+  LC_TRY(staging.run(stream, workspace.staged));
+  const device::Buffer *headers = aead.headers.empty() ? work.in : workspace.aad.get();
+  work.more = {workspace.streams.get(), headers, workspace.sums_to(aead),
                work.kind.direction == LC_DECRYPT ? 1u : 0u};
   return Status();
 }

@@ -15,9 +15,9 @@
 namespace lanecrypt::runtime {
 
 // The memory of one launch beside its data; grown as needed, reused.
-class LaunchRoom {
+class LaunchWorkspace {
  public:
-  virtual ~LaunchRoom() = default;
+  virtual ~LaunchWorkspace() = default;
 };
 
 // For who has the use of the device alone, but for sum().
@@ -27,28 +27,30 @@ class ChunkLaunch {
   virtual bool takes(const CipherKind &kind) const = 0;
   // The most pieces of a kind that it takes at once, each under a key of its own.
   virtual uint32_t max_pieces(const CipherKind &kind) const = 0;
-  virtual std::unique_ptr<LaunchRoom> make_room() const = 0;
+  virtual std::unique_ptr<LaunchWorkspace> make_workspace() const = 0;
 
   // Plans it, and copies to the device what it needs beside its data. The work stays as it
   // is until that has run.
-  virtual Status upload(device::Stream &stream, LaunchRoom &room, ChunkWork &work) = 0;
+  virtual Status upload(device::Stream &stream, LaunchWorkspace &workspace, ChunkWork &work) = 0;
   // Runs the kernels, and zeroes on the device the keys and what was made of them. May plan what
   // the last kernels need while the first run. Marks `begin` and `end` around the kernels; both are
   // nullptr where nobody asks how long they took.
-  virtual Status launch(device::Stream &stream, LaunchRoom &room, ChunkWork &work,
+  virtual Status launch(device::Stream &stream, LaunchWorkspace &workspace, ChunkWork &work,
                         device::Event *begin, device::Event *end) = 0;
   // Whether its kernels, which upload() has chosen, take so long that marks are little against
   // them.
   virtual bool is_worth_timing(const ChunkWork &) const { return true; }
   // Brings to the host what the kernels left beside the output. It can be read when the
   // stream is there.
-  virtual Status download(device::Stream &, LaunchRoom &, const ChunkWork &) { return Status(); }
+  virtual Status download(device::Stream &, LaunchWorkspace &, const ChunkWork &) {
+    return Status();
+  }
   // Of work.aead.parts[part]; any thread.
-  virtual cpu::AeadSum sum(const LaunchRoom &, const ChunkWork &, size_t) const { return {}; }
+  virtual cpu::AeadSum sum(const LaunchWorkspace &, const ChunkWork &, size_t) const { return {}; }
   // Called where all that the launch put into its stream has ended, the zeroing too.
-  virtual void has_ended(LaunchRoom &) {}
+  virtual void has_ended(LaunchWorkspace &) {}
   // When it is over: wipes what is secret on the host.
-  virtual void wipe(LaunchRoom &room) const = 0;
+  virtual void wipe(LaunchWorkspace &workspace) const = 0;
 
   // Kernels started so far.
   virtual uint64_t launches() const = 0;

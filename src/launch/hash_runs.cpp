@@ -195,21 +195,23 @@ void AeadLaunch::plan_batches(const CipherWork &work, AeadWork &aead) const {
 }
 
 // While the device has no secrets yet, which a want of memory would leave there.
-Status AeadLaunch::make_room_to_list(AeadRoom &room, const AeadWork &aead) const {
+Status AeadLaunch::reserve_to_list(AeadWorkspace &workspace, const AeadWork &aead) const {
   constexpr uint64_t kBetween = 3 * 256;  // they are aligned
   const uint64_t bytes = aead.run_count * (sizeof(HashRun) + sizeof(GhashBatch)) +
                          aead.parts.size() * sizeof(HashSum) + kBetween;
-  return grow(device_, room.listed.host, device::MemoryKind::kPinned, bytes, room.listed.outgrown);
+  return grow(device_, workspace.listed.host, device::MemoryKind::kPinned, bytes,
+              workspace.listed.outgrown);
 }
 
-Status AeadLaunch::list_late(AeadRoom &room, const CipherWork &work, AeadWork &aead) const {
+Status AeadLaunch::list_late(AeadWorkspace &workspace, const CipherWork &work,
+                             AeadWork &aead) const {
   list_runs(work, aead);
   plan_batches(work, aead);
   Staging staging(device_);
-  staging.add(room.runs, aead.runs);
-  staging.add(room.sums, aead.sums);
-  staging.add(room.batches, aead.batches);
-  return staging.run_in_reach(room.listed);
+  staging.add(workspace.runs, aead.runs);
+  staging.add(workspace.sums, aead.sums);
+  staging.add(workspace.batches, aead.batches);
+  return staging.run_in_reach(workspace.listed);
 }
 
 }  // namespace lanecrypt::runtime

@@ -16,7 +16,7 @@
 
 namespace lanecrypt::runtime {
 
-struct BlockRoom;
+struct BlockWorkspace;
 
 struct CipherWork {
   CipherKind kind;
@@ -44,7 +44,7 @@ struct CipherWork {
   bool in_slot = false;    // the key schedule is in the device's key slot
   bool by_stream = false;  // schedules lie as lanes with a stream each read them
   // Where a launch before it in the stream has expanded the same keys; nullptr: this does.
-  const BlockRoom *keys_of = nullptr;
+  const BlockWorkspace *keys_of = nullptr;
 };
 
 // What is hashed of one piece, and what closes its message.

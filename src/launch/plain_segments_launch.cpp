@@ -12,8 +12,8 @@ namespace lanecrypt::runtime {
 
 using device::Argument;
 
-Status AeadLaunch::upload_plain_segments(device::Stream &stream, AeadRoom &room, CipherWork &work,
-                                         AeadWork &aead) {
+Status AeadLaunch::upload_plain_segments(device::Stream &stream, AeadWorkspace &workspace,
+                                         CipherWork &work, AeadWork &aead) {
   SegmentRule &rule = aead.segments->rule;
   const std::array<uint64_t, 3> counts = segment_counts(rule);
   Staging staging(device_);
@@ -26,13 +26,13 @@ Status AeadLaunch::upload_plain_segments(device::Stream &stream, AeadRoom &room,
       alike[n].piece.iv[3] = 0xffff0000u;
     }
     work.is_across = are_unaligned(rule);
-    blocks_.reserve_alike(staging, room.text, work, alike);
+    blocks_.reserve_alike(staging, workspace.text, work, alike);
     for (size_t n = 0; n < alike.size(); ++n) rule.shapes[n].tiles = alike[n].tiles;
   } else {
     work.is_across = are_unaligned(rule) && device_.properties().word_of_lane;
     const uint64_t team = chacha20_team(work);
-    stage_raw_keys(staging, room, work);
-    staging.reserve(room.pieces, rule.count * sizeof(CipherPiece));
+    stage_raw_keys(staging, workspace, work);
+    staging.reserve(workspace.pieces, rule.count * sizeof(CipherPiece));
     for (size_t n = 0; n < counts.size(); ++n) {
       SegmentShape &shape = rule.shapes[n];
       shape.tiles = divide_up(divide_up(shape.length, CHACHA20_BLOCK_BYTES), team);
@@ -40,27 +40,28 @@ Status AeadLaunch::upload_plain_segments(device::Stream &stream, AeadRoom &room,
     }
   }
   rule.beside_from = rule.count;
-  stage_rule(staging, room, *aead.segments);
-  return staging.run(stream, room.staged);
+  stage_rule(staging, workspace, *aead.segments);
+  return staging.run(stream, workspace.staged);
 }
 
-Status AeadLaunch::launch_plain_segments(device::Stream &stream, AeadRoom &room,
+Status AeadLaunch::launch_plain_segments(device::Stream &stream, AeadWorkspace &workspace,
                                          const CipherWork &work, const AeadWork &aead) {
   const SegmentRule &rule = aead.segments->rule;
   const bool is_block_cipher = work.kind.mode().is_block_cipher();
-  const device::Buffer *const pieces = (is_block_cipher ? room.text.pieces : room.pieces).get();
-  if (is_block_cipher) LC_TRY(blocks_.expand_keys(stream, room.text, work));
-  LC_TRY(launch_next_nonces(stream, room, *aead.segments));
+  const device::Buffer *const pieces =
+      (is_block_cipher ? workspace.text.pieces : workspace.pieces).get();
+  if (is_block_cipher) LC_TRY(blocks_.expand_keys(stream, workspace.text, work));
+  LC_TRY(launch_next_nonces(stream, workspace, *aead.segments));
   const uint64_t groups = divide_up(rule.count, blocks_.lanes_of(SEGMENT_LANES));
-  const Argument make[] = {room.rule.get(), room.nonces_of(rule), pieces};
+  const Argument make[] = {workspace.rule.get(), workspace.nonces_of(rule), pieces};
   LC_TRY(start(stream, "plain_segments", groups, SEGMENT_LANES, 0, make));
   if (rule.opens == 0) {
-    const Argument refuse[] = {room.rule.get(), room.replays.get(), pieces, work.out};
+    const Argument refuse[] = {workspace.rule.get(), workspace.replays.get(), pieces, work.out};
     LC_TRY(start(stream, "plain_refuse", 8 * uint64_t{device_.properties().compute_units},
                  SEGMENT_LANES, 0, refuse));
   }
-  return is_block_cipher ? blocks_.run(stream, room.text, work)
-                         : launch_chacha20(stream, room, work, aead);
+  return is_block_cipher ? blocks_.run(stream, workspace.text, work)
+                         : launch_chacha20(stream, workspace, work, aead);
 }
 
 }  // namespace lanecrypt::runtime

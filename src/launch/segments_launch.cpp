@@ -105,15 +105,15 @@ void AeadLaunch::plan_segments(const CipherWork &work, AeadWork &aead) const {
 }
 
 // The cipher's work: in GCM also H and the masks, which are blocks that the device makes too.
-void AeadLaunch::stage_segment_texts(Staging &staging, AeadRoom &room, const CipherWork &work,
-                                     AeadWork &aead) {
+void AeadLaunch::stage_segment_texts(Staging &staging, AeadWorkspace &workspace,
+                                     const CipherWork &work, AeadWork &aead) {
   SegmentRule &rule = aead.segments->rule;
   if (!work.kind.is_gcm()) {
-    stage_raw_keys(staging, room, work);
-    staging.reserve(room.pieces, rule.count * sizeof(CipherPiece));
-    staging.reserve(room.wanted, rule.count * sizeof(OneTimeKey));
-    staging.reserve(room.one_time_keys, uint64_t{rule.count} * POLY1305_KEY_WORDS * 4);
-    staging.reserve(room.matrices, aead.matrix_sets.size() * POLY1305_MATRIX_WORDS * 4);
+    stage_raw_keys(staging, workspace, work);
+    staging.reserve(workspace.pieces, rule.count * sizeof(CipherPiece));
+    staging.reserve(workspace.wanted, rule.count * sizeof(OneTimeKey));
+    staging.reserve(workspace.one_time_keys, uint64_t{rule.count} * POLY1305_KEY_WORDS * 4);
+    staging.reserve(workspace.matrices, aead.matrix_sets.size() * POLY1305_MATRIX_WORDS * 4);
     return;
   }
   aead.starts = inner_work(work, Way::kEcb);
@@ -123,9 +123,9 @@ void AeadLaunch::stage_segment_texts(Staging &staging, AeadRoom &room, const Cip
   start.in = start.out = kBlockBytes;
   start.length = rule.count * kBlockBytes;
   aead.starts.pieces.push_back(start);
-  blocks_.stage(staging, room.starts, aead.starts);
+  blocks_.stage(staging, workspace.starts, aead.starts);
   aead.text = gcm_text(work);
-  aead.text.keys_of = &room.starts;
+  aead.text.keys_of = &workspace.starts;
   std::array<AlikePieces, 3> alike;
   for (size_t n = 0; n < alike.size(); ++n) {
     alike[n].count = segment_counts(rule)[n];
@@ -133,97 +133,103 @@ void AeadLaunch::stage_segment_texts(Staging &staging, AeadRoom &room, const Cip
     alike[n].piece.iv[3] = 0x02000000u;  // as aead_segments has it
   }
   aead.text.is_across = aead.is_across;
-  blocks_.reserve_alike(staging, room.text, aead.text, alike);
+  blocks_.reserve_alike(staging, workspace.text, aead.text, alike);
   for (size_t n = 0; n < alike.size(); ++n) rule.shapes[n].tiles = alike[n].tiles;
   if (aead.text.parts.size() > 1) rule.beside_from = aead.text.parts[1].first_piece;
   rule.beside_tiles = alike[SEGMENT_BETWEEN].beside_tiles;
-  staging.reserve(room.blocks, (uint64_t{rule.count} + 1) * kBlockBytes);
-  staging.reserve(room.powers, aead.levels * uint64_t{GHASH_LEVEL_WORDS} * 4);
-  staging.reserve(room.matrices, aead.matrix_sets.size() * GHASH_MATRIX_WORDS * 4);
+  staging.reserve(workspace.blocks, (uint64_t{rule.count} + 1) * kBlockBytes);
+  staging.reserve(workspace.powers, aead.levels * uint64_t{GHASH_LEVEL_WORDS} * 4);
+  staging.reserve(workspace.matrices, aead.matrix_sets.size() * GHASH_MATRIX_WORDS * 4);
 }
 
 // The rule, and what goes with it.
-void AeadLaunch::stage_rule(Staging &staging, AeadRoom &room, const SegmentsWork &work) {
-  staging.add(room.rule, sizeof work.rule, false,
+void AeadLaunch::stage_rule(Staging &staging, AeadWorkspace &workspace, const SegmentsWork &work) {
+  staging.add(workspace.rule, sizeof work.rule, false,
               [&work](uint8_t *place) { memcpy(place, &work.rule, sizeof work.rule); });
   if (work.rule.nonces_are_given != 0) {
     const uint64_t bytes = uint64_t{work.rule.count} * work.rule.nonce_bytes;
-    staging.add(room.nonces, bytes, false,
+    staging.add(workspace.nonces, bytes, false,
                 [&work, bytes](uint8_t *place) { memcpy(place, work.nonces, bytes); });
   }
   if (work.replays)
-    staging.add(room.replays, sizeof(SegmentReplays), false, [&work](uint8_t *place) {
+    staging.add(workspace.replays, sizeof(SegmentReplays), false, [&work](uint8_t *place) {
       memcpy(place, &work.replays->replays, sizeof(SegmentReplays));
     });
 }
 
 // The given ones, and room for those of all segments.
-void AeadLaunch::stage_segments_aad(Staging &staging, AeadRoom &room, const SegmentsWork &work) {
+void AeadLaunch::stage_segments_aad(Staging &staging, AeadWorkspace &workspace,
+                                    const SegmentsWork &work) {
   const SegmentRule &rule = work.rule;
   const uint64_t copies = rule.aad_number_bytes != 0 ? rule.count : 1;
-  staging.reserve(room.aad, copies * whole_blocks(rule.aad_length));
+  staging.reserve(workspace.aad, copies * whole_blocks(rule.aad_length));
   if (work.aad == nullptr) return;
-  staging.add(room.given_aad, rule.aad_length, true,
+  staging.add(workspace.given_aad, rule.aad_length, true,
               [&work](uint8_t *place) { memcpy(place, work.aad, work.rule.aad_length); });
 }
 
-Status AeadLaunch::upload_segments(device::Stream &stream, AeadRoom &room, CipherWork &work,
-                                   AeadWork &aead) {
+Status AeadLaunch::upload_segments(device::Stream &stream, AeadWorkspace &workspace,
+                                   CipherWork &work, AeadWork &aead) {
   plan_segments(work, aead);
   // The block cipher of GCM is another work.
   work.is_across = !work.kind.is_gcm() && aead.is_across && device_.properties().word_of_lane;
   SegmentRule &rule = aead.segments->rule;
   Staging staging(device_);
-  stage_segment_texts(staging, room, work, aead);
-  stage_rule(staging, room, *aead.segments);
-  if (aead.has_aad()) stage_segments_aad(staging, room, *aead.segments);
-  staging.reserve(room.runs, aead.run_count * sizeof(HashRun));
-  staging.reserve(room.sums, aead.sum_count * sizeof(HashSum));
-  staging.reserve(room.checks, rule.count * sizeof(TagCheck));
-  reserve_sums(staging, room, work, aead);
-  staging.add(room.batches, aead.batches);
-  staging.add(room.matrix_sets, aead.matrix_sets);
-  staging.reserve(room.hashes, (uint64_t{aead.run_count} + 1) * HASH_WORDS * 4);
-  LC_TRY(staging.run(stream, room.staged));
-  aead.starts.in = aead.starts.out = room.blocks.get();
+  stage_segment_texts(staging, workspace, work, aead);
+  stage_rule(staging, workspace, *aead.segments);
+  if (aead.has_aad()) stage_segments_aad(staging, workspace, *aead.segments);
+  staging.reserve(workspace.runs, aead.run_count * sizeof(HashRun));
+  staging.reserve(workspace.sums, aead.sum_count * sizeof(HashSum));
+  staging.reserve(workspace.checks, rule.count * sizeof(TagCheck));
+  reserve_sums(staging, workspace, work, aead);
+  staging.add(workspace.batches, aead.batches);
+  staging.add(workspace.matrix_sets, aead.matrix_sets);
+  staging.reserve(workspace.hashes, (uint64_t{aead.run_count} + 1) * HASH_WORDS * 4);
+  LC_TRY(staging.run(stream, workspace.staged));
+  aead.starts.in = aead.starts.out = workspace.blocks.get();
   return Status();
 }
 
-Status AeadLaunch::launch_next_nonces(device::Stream &stream, AeadRoom &room,
+Status AeadLaunch::launch_next_nonces(device::Stream &stream, AeadWorkspace &workspace,
                                       const SegmentsWork &work) {
   if (!work.replays) return Status();
-  const Argument next[] = {room.rule.get(), room.replays.get(), work.replays->nonce,
+  const Argument next[] = {workspace.rule.get(), workspace.replays.get(), work.replays->nonce,
                            work.replays->verdict};
   return start(stream, "aead_next_nonces", 1, SEGMENT_LANES, 0, next);
 }
 
-Status AeadLaunch::launch_segments(device::Stream &stream, AeadRoom &room, const CipherWork &work,
-                                   const AeadWork &aead) {
+Status AeadLaunch::launch_segments(device::Stream &stream, AeadWorkspace &workspace,
+                                   const CipherWork &work, const AeadWork &aead) {
   const SegmentRule &rule = aead.segments->rule;
   const bool gcm = work.kind.is_gcm();
-  const device::Buffer *const pieces = gcm ? room.text.pieces.get() : room.pieces.get();
+  const device::Buffer *const pieces = gcm ? workspace.text.pieces.get() : workspace.pieces.get();
   const std::optional<ReplaysWork> &replays = aead.segments->replays;
-  LC_TRY(launch_next_nonces(stream, room, *aead.segments));
+  LC_TRY(launch_next_nonces(stream, workspace, *aead.segments));
   const uint64_t groups =
       divide_up(std::max(rule.count, rule.run_count), blocks_.lanes_of(SEGMENT_LANES));
-  const Argument make[] = {room.rule.get(),
-                           room.nonces_of(rule),
+  const Argument make[] = {workspace.rule.get(),
+                           workspace.nonces_of(rule),
                            pieces,
-                           room.runs.get(),
-                           room.sums.get(),
-                           room.checks.get(),
-                           gcm ? room.blocks.get() : room.wanted.get()};
+                           workspace.runs.get(),
+                           workspace.sums.get(),
+                           workspace.checks.get(),
+                           gcm ? workspace.blocks.get() : workspace.wanted.get()};
   LC_TRY(start(stream, "aead_segments", groups, SEGMENT_LANES, 0, make));
   if (aead.has_aad()) {
     const SegmentsWork &segments = *aead.segments;
-    const Argument aad[] = {room.rule.get(),
-                            segments.aad != nullptr ? room.given_aad.get() : segments.aad_base,
-                            room.aad.get(), room.runs.get(), room.sums.get()};
+    const Argument aad[] = {workspace.rule.get(),
+                            segments.aad != nullptr ? workspace.given_aad.get() : segments.aad_base,
+                            workspace.aad.get(), workspace.runs.get(), workspace.sums.get()};
     LC_TRY(start(stream, "aead_segments_aad", groups, SEGMENT_LANES, 0, aad));
   }
   if (!replays || rule.opens != 0) return Status();
-  const Argument refuse[] = {room.rule.get(),   room.replays.get(), pieces,   room.runs.get(),
-                             room.checks.get(), work.out,           aead.tags};
+  const Argument refuse[] = {workspace.rule.get(),
+                             workspace.replays.get(),
+                             pieces,
+                             workspace.runs.get(),
+                             workspace.checks.get(),
+                             work.out,
+                             aead.tags};
   return start(stream, "aead_refuse", groups, SEGMENT_LANES, 0, refuse);
 }
 

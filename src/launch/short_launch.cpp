@@ -51,8 +51,8 @@ bool AeadLaunch::is_short(const ChunkWork &work) const {
                      [&](const TagCheck &check) { return is_short_message(aead, check); });
 }
 
-Status AeadLaunch::upload_short(device::Stream &stream, AeadRoom &room, const CipherWork &work,
-                                const AeadWork &aead) {
+Status AeadLaunch::upload_short(device::Stream &stream, AeadWorkspace &workspace,
+                                const CipherWork &work, const AeadWork &aead) {
   // Their keys are wiped however this ends.
   std::vector<ShortMessage, secure::WipingAllocator<ShortMessage>> messages;
   messages.reserve(aead.checks.size());
@@ -75,21 +75,21 @@ Status AeadLaunch::upload_short(device::Stream &stream, AeadRoom &room, const Ci
     message.is = check.is;
   }
   Staging staging(device_);
-  staging.add(room.messages, messages, true);
-  stage_aad(staging, room, aead);
-  return device_.properties().reaches_pinned ? staging.run_in_reach(room.staged)
-                                             : staging.run(stream, room.staged);
+  staging.add(workspace.messages, messages, true);
+  stage_aad(staging, workspace, aead);
+  return device_.properties().reaches_pinned ? staging.run_in_reach(workspace.staged)
+                                             : staging.run(stream, workspace.staged);
 }
 
-Status AeadLaunch::launch_short(device::Stream &stream, AeadRoom &room, const CipherWork &work,
-                                const AeadWork &aead) {
-  const device::Buffer *const messages = room.messages.get();
+Status AeadLaunch::launch_short(device::Stream &stream, AeadWorkspace &workspace,
+                                const CipherWork &work, const AeadWork &aead) {
+  const device::Buffer *const messages = workspace.messages.get();
   const auto staged = [&](const device::Buffer *buffer) {
     return device_.properties().reaches_pinned ? Argument(buffer->address()) : Argument(buffer);
   };
   const bool gcm = work.kind.is_gcm();
   std::vector<Argument> arguments = {staged(messages),
-                                     staged(aead.aad.empty() ? messages : room.aad.get())};
+                                     staged(aead.aad.empty() ? messages : workspace.aad.get())};
   if (gcm) arguments.push_back(work.kind.key_bytes / 4);
   for (const Argument &argument :
        {Argument(work.kind.direction == LC_DECRYPT ? 1u : 0u), Argument(base(work.in, messages)),

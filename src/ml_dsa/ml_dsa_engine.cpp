@@ -26,7 +26,7 @@ constexpr double kOperationsOfLimit = 4096;
 // So many results of the first batch of each kind are looked at on the CPU.
 constexpr size_t kFirstLooks = 16;
 
-using Slots = StreamSlots<MlDsaRoom>;
+using Slots = StreamSlots<MlDsaWorkspace>;
 using Slot = Slots::Slot;
 
 class Engine;
@@ -41,7 +41,7 @@ class MlDsaBatch : public Batch {
   bool is_done() override {
     // Here it costs nothing, since the device computes meanwhile.
     if (work_.staged_bytes != 0 && slot_->sent->reached())
-      MlDsaLaunch::wipe_sent(slot_->room, work_);
+      MlDsaLaunch::wipe_sent(slot_->workspace, work_);
     return slot_->done->reached();
   }
   bool await(std::chrono::milliseconds limit) { return await_within(*slot_->done, limit); }
@@ -73,9 +73,10 @@ class Engine : public MlDsaEngine {
     Result<std::unique_ptr<Slot>> taken = slots_.take();
     if (!taken.ok()) return Failure::of_device(taken.status());
     MlDsaWork work(operation, sizes, std::move(items));
-    Slots::Starting slot(slots_, std::move(*taken),
-                         [&work](MlDsaRoom &room) { MlDsaLaunch::wipe_host(room, work); });
-    Status status = launch_.start(slot->last(), *slot->sent, slot->room, work);
+    Slots::Starting slot(slots_, std::move(*taken), [&work](MlDsaWorkspace &workspace) {
+      MlDsaLaunch::wipe_host(workspace, work);
+    });
+    Status status = launch_.start(slot->last(), *slot->sent, slot->workspace, work);
     if (status.ok()) status = slot->last().mark(*slot->done);
     if (!status.ok())
       return Failure::of_device(slot.give_up() ? status : stuck_status(time_limit_));
@@ -207,15 +208,15 @@ Failure MlDsaBatch::finish(ItemResults &results) {
   const Status status = slot_->done->wait();
   is_over_ = true;
   if (!status.ok()) return Failure::of_device(status);
-  MlDsaLaunch::read_checks(slot_->room, work_, results);
+  MlDsaLaunch::read_checks(slot_->workspace, work_, results);
   spot_check(results, engine_.throw_below(results.size()), looks_,
-             [this](size_t n) { return MlDsaLaunch::is_right(slot_->room, work_, n); });
-  MlDsaLaunch::take_results(slot_->room, work_, results);
+             [this](size_t n) { return MlDsaLaunch::is_right(slot_->workspace, work_, n); });
+  MlDsaLaunch::take_results(slot_->workspace, work_, results);
   return Failure();
 }
 
 MlDsaBatch::~MlDsaBatch() {
-  MlDsaLaunch::wipe_host(slot_->room, work_);
+  MlDsaLaunch::wipe_host(slot_->workspace, work_);
   engine_.slots().give_back(std::move(slot_), is_over_);
 }
 

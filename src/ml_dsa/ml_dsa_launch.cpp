@@ -113,29 +113,29 @@ struct MlDsaLaunch::Keys {
   }
 };
 
-Status MlDsaLaunch::make_room(MlDsaRoom &room, MlDsaWork &work) {
+Status MlDsaLaunch::make_workspace(MlDsaWorkspace &workspace, MlDsaWork &work) {
   constexpr MemoryKind kDevice = MemoryKind::kDevice;
   const uint64_t count = work.items.size(), verdicts = count * sizeof(uint32_t);
   const Sent sent(work);
   work.verdicts_at = output_bytes(work);
-  LC_TRY(memory_.grow(room.results, MemoryKind::kPinned, work.verdicts_at + verdicts));
+  LC_TRY(memory_.grow(workspace.results, MemoryKind::kPinned, work.verdicts_at + verdicts));
   work.result_bytes = work.verdicts_at + verdicts;
-  LC_TRY(memory_.grow(room.staging, MemoryKind::kPinned, sent.bytes()));
+  LC_TRY(memory_.grow(workspace.staging, MemoryKind::kPinned, sent.bytes()));
   work.staged_bytes = sent.bytes();
-  LC_TRY(memory_.grow(room.verdicts, kDevice, verdicts));
-  LC_TRY(memory_.grow(room.keys, kDevice, uint64_t{work.key_count} * work.shape.key_stride));
-  LC_TRY(
-      memory_.grow(room.expanded, kDevice, uint64_t{work.key_count} * work.shape.expanded_bytes));
-  if (makes_keys(work)) return memory_.grow(room.seeds, kDevice, sent.seeds);
-  LC_TRY(memory_.grow(room.pieces, kDevice, sent.pieces));
-  return memory_.grow(room.signatures, kDevice, count * work.shape.signature_stride);
+  LC_TRY(memory_.grow(workspace.verdicts, kDevice, verdicts));
+  LC_TRY(memory_.grow(workspace.keys, kDevice, uint64_t{work.key_count} * work.shape.key_stride));
+  LC_TRY(memory_.grow(workspace.expanded, kDevice,
+                      uint64_t{work.key_count} * work.shape.expanded_bytes));
+  if (makes_keys(work)) return memory_.grow(workspace.seeds, kDevice, sent.seeds);
+  LC_TRY(memory_.grow(workspace.pieces, kDevice, sent.pieces));
+  return memory_.grow(workspace.signatures, kDevice, count * work.shape.signature_stride);
 }
 
 // Writes what goes to the device, and sends it.
-Status MlDsaLaunch::send(device::Stream &stream, MlDsaRoom &room, const Keys &keys,
+Status MlDsaLaunch::send(device::Stream &stream, MlDsaWorkspace &workspace, const Keys &keys,
                          MlDsaWork &work) {
   const Sent sent(work);
-  uint8_t *const host = room.staging->host();
+  uint8_t *const host = workspace.staging->host();
   // A public key has no private one behind it.
   std::memset(host + sent.keys_at(), 0, sent.keys);
   for (size_t n = 0; n < keys.all.size(); ++n) {
@@ -158,116 +158,125 @@ Status MlDsaLaunch::send(device::Stream &stream, MlDsaRoom &room, const Keys &ke
       std::memcpy(host + sent.signatures_at() + n * work.shape.signature_stride, item.signature,
                   work.sizes.signature_bytes);
   }
-  if (makes_keys(work)) return stream.upload(*room.seeds, 0, host + sent.seeds_at(), sent.seeds);
-  LC_TRY(stream.upload(*room.pieces, 0, host, sent.pieces));
-  LC_TRY(stream.upload(*room.keys, 0, host + sent.keys_at(), sent.keys));
+  if (makes_keys(work))
+    return stream.upload(*workspace.seeds, 0, host + sent.seeds_at(), sent.seeds);
+  LC_TRY(stream.upload(*workspace.pieces, 0, host, sent.pieces));
+  LC_TRY(stream.upload(*workspace.keys, 0, host + sent.keys_at(), sent.keys));
   if (sent.signatures == 0) return Status();
-  return stream.upload(*room.signatures, 0, host + sent.signatures_at(), sent.signatures);
+  return stream.upload(*workspace.signatures, 0, host + sent.signatures_at(), sent.signatures);
 }
 
-Status MlDsaLaunch::expand(device::Stream &stream, MlDsaRoom &room, const MlDsaWork &work,
+Status MlDsaLaunch::expand(device::Stream &stream, MlDsaWorkspace &workspace, const MlDsaWork &work,
                            uint32_t parts) {
-  const Argument arguments[] = {room.keys.get(), room.expanded.get(), parts, work.key_count};
+  const Argument arguments[] = {workspace.keys.get(), workspace.expanded.get(), parts,
+                                work.key_count};
   return launch(stream, work, "expand_all", work.key_count, arguments);
 }
 
-Status MlDsaLaunch::verify(device::Stream &stream, MlDsaRoom &room, const MlDsaWork &work) {
+Status MlDsaLaunch::verify(device::Stream &stream, MlDsaWorkspace &workspace,
+                           const MlDsaWork &work) {
   const auto count = uint32_t(work.items.size());
-  const Argument arguments[] = {room.pieces.get(),   room.expanded.get(), room.signatures.get(),
-                                room.verdicts.get(), work.launch_id,      count};
+  const Argument arguments[] = {
+      workspace.pieces.get(),   workspace.expanded.get(), workspace.signatures.get(),
+      workspace.verdicts.get(), work.launch_id,           count};
   return launch(stream, work, "verify_all", count, arguments);
 }
 
 // Each signature is verified, with what the same launch has of the key.
-Status MlDsaLaunch::sign(device::Stream &stream, MlDsaRoom &room, const MlDsaWork &work) {
+Status MlDsaLaunch::sign(device::Stream &stream, MlDsaWorkspace &workspace, const MlDsaWork &work) {
   const auto count = uint32_t(work.items.size());
-  LC_TRY(expand(stream, room, work,
+  LC_TRY(expand(stream, workspace, work,
                 ML_DSA_EXPAND_A | ML_DSA_EXPAND_T1 | ML_DSA_EXPAND_S | ML_DSA_EXPAND_T0));
   // Not the launch id of the verification, in case that silently does not run.
-  const Argument arguments[] = {room.pieces.get(),
-                                room.keys.get(),
-                                room.expanded.get(),
-                                room.signatures.get(),
-                                room.verdicts.get(),
+  const Argument arguments[] = {workspace.pieces.get(),
+                                workspace.keys.get(),
+                                workspace.expanded.get(),
+                                workspace.signatures.get(),
+                                workspace.verdicts.get(),
                                 work.launch_id - 2,
                                 count};
   LC_TRY(launch(stream, work, "sign_all", count, arguments));
-  return verify(stream, room, work);
+  return verify(stream, workspace, work);
 }
 
-Status MlDsaLaunch::generate(device::Stream &stream, MlDsaRoom &room, const MlDsaWork &work) {
+Status MlDsaLaunch::generate(device::Stream &stream, MlDsaWorkspace &workspace,
+                             const MlDsaWork &work) {
   const auto count = uint32_t(work.items.size());
-  const Argument draw[] = {room.seeds.get(), room.keys.get(), count};
+  const Argument draw[] = {workspace.seeds.get(), workspace.keys.get(), count};
   LC_TRY(launch(stream, work, "draw_keys_all", count, draw));
-  LC_TRY(expand(stream, room, work, ML_DSA_EXPAND_A | ML_DSA_EXPAND_S));
-  const Argument finish[] = {room.keys.get(), room.expanded.get(), count};
+  LC_TRY(expand(stream, workspace, work, ML_DSA_EXPAND_A | ML_DSA_EXPAND_S));
+  const Argument finish[] = {workspace.keys.get(), workspace.expanded.get(), count};
   LC_TRY(launch(stream, work, "finish_keys_all", count, finish));
-  const Argument hash[] = {room.keys.get(), room.verdicts.get(), work.launch_id, count};
+  const Argument hash[] = {workspace.keys.get(), workspace.verdicts.get(), work.launch_id, count};
   return launch(stream, work, "hash_keys_all", count, hash);
 }
 
 // Zeroes the keys and what was made of them.
-Status MlDsaLaunch::wipe_keys(device::Stream &stream, MlDsaRoom &room, const MlDsaWork &work) {
+Status MlDsaLaunch::wipe_keys(device::Stream &stream, MlDsaWorkspace &workspace,
+                              const MlDsaWork &work) {
   const Sent sent(work);
-  LC_TRY(stream.zero(*room.keys, 0, uint64_t{work.key_count} * work.shape.key_stride));
-  LC_TRY(stream.zero(*room.expanded, 0, uint64_t{work.key_count} * work.shape.expanded_bytes));
-  return makes_keys(work) ? stream.zero(*room.seeds, 0, sent.seeds)
-                          : stream.zero(*room.pieces, 0, sent.pieces);
+  LC_TRY(stream.zero(*workspace.keys, 0, uint64_t{work.key_count} * work.shape.key_stride));
+  LC_TRY(stream.zero(*workspace.expanded, 0, uint64_t{work.key_count} * work.shape.expanded_bytes));
+  return makes_keys(work) ? stream.zero(*workspace.seeds, 0, sent.seeds)
+                          : stream.zero(*workspace.pieces, 0, sent.pieces);
 }
 
-Status MlDsaLaunch::start(device::Stream &stream, device::Event &sent, MlDsaRoom &room,
+Status MlDsaLaunch::start(device::Stream &stream, device::Event &sent, MlDsaWorkspace &workspace,
                           MlDsaWork &work) {
   work.launch_id = next_launch_id();
   const Keys keys(work);
   work.key_count = uint32_t(makes_keys(work) ? work.items.size() : keys.all.size());
-  LC_TRY(make_room(room, work));
+  LC_TRY(make_workspace(workspace, work));
   const uint64_t verdicts = work.items.size() * sizeof(uint32_t);
-  uint8_t *const results = room.results->host();
+  uint8_t *const results = workspace.results->host();
   // What a launch before left is no result of this one, if a kernel or a copy should not take
   // place and nobody say so.
-  LC_TRY(stream.zero(*room.verdicts, 0, verdicts));
-  if (work.operation == LC_ML_DSA_SIGN) LC_TRY(stream.zero(*room.signatures, 0, work.verdicts_at));
-  LC_TRY(send(stream, room, keys, work));
+  LC_TRY(stream.zero(*workspace.verdicts, 0, verdicts));
+  if (work.operation == LC_ML_DSA_SIGN)
+    LC_TRY(stream.zero(*workspace.signatures, 0, work.verdicts_at));
+  LC_TRY(send(stream, workspace, keys, work));
   LC_TRY(stream.mark(sent));
   switch (work.operation) {
     case LC_ML_DSA_SIGN:
-      LC_TRY(sign(stream, room, work));
-      LC_TRY(stream.download(results, *room.signatures, 0, work.verdicts_at));
+      LC_TRY(sign(stream, workspace, work));
+      LC_TRY(stream.download(results, *workspace.signatures, 0, work.verdicts_at));
       // An attempt that was refused may have left a part of it there.
-      LC_TRY(stream.zero(*room.signatures, 0, work.verdicts_at));
+      LC_TRY(stream.zero(*workspace.signatures, 0, work.verdicts_at));
       break;
     case LC_ML_DSA_VERIFY:
-      LC_TRY(expand(stream, room, work, ML_DSA_EXPAND_A | ML_DSA_EXPAND_T1));
-      LC_TRY(verify(stream, room, work));
+      LC_TRY(expand(stream, workspace, work, ML_DSA_EXPAND_A | ML_DSA_EXPAND_T1));
+      LC_TRY(verify(stream, workspace, work));
       break;
     case LC_ML_DSA_GENERATE:
-      LC_TRY(generate(stream, room, work));
-      LC_TRY(stream.download(results, *room.keys, 0, work.verdicts_at));
+      LC_TRY(generate(stream, workspace, work));
+      LC_TRY(stream.download(results, *workspace.keys, 0, work.verdicts_at));
       break;
   }
-  LC_TRY(stream.download(results + work.verdicts_at, *room.verdicts, 0, verdicts));
-  return wipe_keys(stream, room, work);
+  LC_TRY(stream.download(results + work.verdicts_at, *workspace.verdicts, 0, verdicts));
+  return wipe_keys(stream, workspace, work);
 }
 
-uint32_t MlDsaLaunch::verdict(const MlDsaRoom &room, const MlDsaWork &work, size_t n) {
+uint32_t MlDsaLaunch::verdict(const MlDsaWorkspace &workspace, const MlDsaWork &work, size_t n) {
   uint32_t verdict;
-  std::memcpy(&verdict, room.results->host() + work.verdicts_at + n * sizeof verdict,
+  std::memcpy(&verdict, workspace.results->host() + work.verdicts_at + n * sizeof verdict,
               sizeof verdict);
   return verdict;
 }
 
-void MlDsaLaunch::read_checks(const MlDsaRoom &room, const MlDsaWork &work, ItemResults &results) {
+void MlDsaLaunch::read_checks(const MlDsaWorkspace &workspace, const MlDsaWork &work,
+                              ItemResults &results) {
   const bool may_refuse = work.operation == LC_ML_DSA_VERIFY;
   for (size_t n = 0; n < work.items.size(); ++n) {
-    const uint32_t its = verdict(room, work, n);
+    const uint32_t its = verdict(workspace, work, n);
     if (its != work.launch_id && !(may_refuse && its == ~work.launch_id)) results.mark_wrong(n);
   }
 }
 
-Result<bool> MlDsaLaunch::is_right(const MlDsaRoom &room, const MlDsaWork &work, size_t n) {
+Result<bool> MlDsaLaunch::is_right(const MlDsaWorkspace &workspace, const MlDsaWork &work,
+                                   size_t n) {
   const MlDsaSizes &sizes = work.sizes;
   const MlDsaItem &item = work.items[n];
-  const uint8_t *const result = room.results->host();
+  const uint8_t *const result = workspace.results->host();
   if (work.operation == LC_ML_DSA_GENERATE) {
     const size_t bytes = sizes.public_bytes + sizes.private_bytes;
     secure::KeyMemory again(bytes);
@@ -282,19 +291,20 @@ Result<bool> MlDsaLaunch::is_right(const MlDsaRoom &room, const MlDsaWork &work,
       cpu::ml_dsa_verify(*item.key, item.mu, {signature, sizes.signature_bytes});
   if (!verified.ok()) return verified.status();
   const bool is_valid = *verified == 1;
-  return is_valid == (signs || verdict(room, work, n) == work.launch_id);
+  return is_valid == (signs || verdict(workspace, work, n) == work.launch_id);
 }
 
-void MlDsaLaunch::take_results(MlDsaRoom &room, MlDsaWork &work, const ItemResults &results_of) {
+void MlDsaLaunch::take_results(MlDsaWorkspace &workspace, MlDsaWork &work,
+                               const ItemResults &results_of) {
   const MlDsaSizes &sizes = work.sizes;
-  const uint8_t *const results = room.results->host();
+  const uint8_t *const results = workspace.results->host();
   for (size_t n = 0; n < work.items.size(); ++n) {
     const MlDsaItem &item = work.items[n];
     if (!results_of.is_right(n)) continue;
     if (work.operation == LC_ML_DSA_SIGN) {
       std::memcpy(item.signature, results + n * work.shape.signature_stride, sizes.signature_bytes);
     } else if (work.operation == LC_ML_DSA_VERIFY) {
-      *item.verdict = verdict(room, work, n) == work.launch_id ? 1 : 0;
+      *item.verdict = verdict(workspace, work, n) == work.launch_id ? 1 : 0;
     } else {
       const uint8_t *const key = results + n * work.shape.key_stride;
       std::memcpy(item.public_key, key, sizes.public_bytes);
@@ -302,26 +312,29 @@ void MlDsaLaunch::take_results(MlDsaRoom &room, MlDsaWork &work, const ItemResul
     }
   }
   // Only new keys are secret.
-  if (makes_keys(work)) secure::wipe(room.results->host(), work.result_bytes);
+  if (makes_keys(work)) secure::wipe(workspace.results->host(), work.result_bytes);
   work.result_bytes = 0;
 }
 
-void MlDsaLaunch::wipe_sent(MlDsaRoom &room, MlDsaWork &work) {
-  if (room.staging != nullptr)
-    secure::wipe(room.staging->host(), std::min(work.staged_bytes, room.staging->bytes()));
+void MlDsaLaunch::wipe_sent(MlDsaWorkspace &workspace, MlDsaWork &work) {
+  if (workspace.staging != nullptr)
+    secure::wipe(workspace.staging->host(),
+                 std::min(work.staged_bytes, workspace.staging->bytes()));
   work.staged_bytes = 0;
 }
 
-void MlDsaLaunch::wipe_host(MlDsaRoom &room, MlDsaWork &work) {
-  wipe_sent(room, work);
-  if (room.results != nullptr)
-    secure::wipe(room.results->host(), std::min(work.result_bytes, room.results->bytes()));
+void MlDsaLaunch::wipe_host(MlDsaWorkspace &workspace, MlDsaWork &work) {
+  wipe_sent(workspace, work);
+  if (workspace.results != nullptr)
+    secure::wipe(workspace.results->host(),
+                 std::min(work.result_bytes, workspace.results->bytes()));
   work.result_bytes = 0;
 }
 
-void MlDsaLaunch::wipe_device(device::Stream &stream, MlDsaRoom &room) {
-  for (const device::Buffer *buffer : {room.pieces.get(), room.keys.get(), room.seeds.get(),
-                                       room.expanded.get(), room.signatures.get()})
+void MlDsaLaunch::wipe_device(device::Stream &stream, MlDsaWorkspace &workspace) {
+  for (const device::Buffer *buffer :
+       {workspace.pieces.get(), workspace.keys.get(), workspace.seeds.get(),
+        workspace.expanded.get(), workspace.signatures.get()})
     if (buffer != nullptr) (void)stream.zero(*buffer, 0, buffer->bytes());
 }
 

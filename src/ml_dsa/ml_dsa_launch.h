@@ -17,7 +17,7 @@
 namespace lanecrypt::runtime {
 
 // The memory of one launch. It grows as needed, and is used again.
-struct MlDsaRoom {
+struct MlDsaWorkspace {
   std::unique_ptr<device::Buffer> staging, results;  // pinned: what is uploaded, what comes back
   std::unique_ptr<device::Buffer> pieces, keys, seeds, expanded, signatures, verdicts;
 };
@@ -30,7 +30,7 @@ struct MlDsaShape {
   uint32_t key_stride = 0, signature_stride = 0, expanded_bytes = 0, local_bytes = 0;
 };
 
-// What is to run, and where in the room its data are.
+// What is to run, and where in the workspace its data are.
 struct MlDsaWork {
   // operation and items, which are of this set.
   MlDsaWork(lc_ml_dsa_operation of, const MlDsaSizes &set, std::vector<MlDsaItem> all);
@@ -51,38 +51,41 @@ class MlDsaLaunch {
   explicit MlDsaLaunch(device::Device &device) : device_(device), memory_(device) {}
 
   // Starts all of it in the stream, where `sent` is reached when the device has had what it was
-  // sent. When the stream has done it, the results are in room.results. On the device it zeroes
-  // the keys, all that was made of them and, once they are copied, the results.
-  Status start(device::Stream &stream, device::Event &sent, MlDsaRoom &room, MlDsaWork &work);
+  // sent. When the stream has done it, the results are in workspace.results. On the device it
+  // zeroes the keys, all that was made of them and, once they are copied, the results.
+  Status start(device::Stream &stream, device::Event &sent, MlDsaWorkspace &workspace,
+               MlDsaWork &work);
   // Marks as wrong each item of which this very launch has no result: a signature that it found
   // right, a key, or a verdict of one that was to be verified.
-  static void read_checks(const MlDsaRoom &room, const MlDsaWork &work, ItemResults &results);
+  static void read_checks(const MlDsaWorkspace &workspace, const MlDsaWork &work,
+                          ItemResults &results);
   // Whether result n is right, as the CPU finds: it verifies a signature, makes a key again, or
   // verifies what was to be verified. An error is the CPU's.
-  static Result<bool> is_right(const MlDsaRoom &room, const MlDsaWork &work, size_t n);
-  // Copies the results of the items that are right, and wipes all of them in the room.
-  static void take_results(MlDsaRoom &room, MlDsaWork &work, const ItemResults &results);
-  // Wipes what was sent from the room's host memory, and all that is left of the work there.
+  static Result<bool> is_right(const MlDsaWorkspace &workspace, const MlDsaWork &work, size_t n);
+  // Copies the results of the items that are right, and wipes all of them in the workspace.
+  static void take_results(MlDsaWorkspace &workspace, MlDsaWork &work, const ItemResults &results);
+  // Wipes what was sent from the workspace's host memory, and all that is left of the work there.
   // At most once each.
-  static void wipe_sent(MlDsaRoom &room, MlDsaWork &work);
-  static void wipe_host(MlDsaRoom &room, MlDsaWork &work);
-  // Zeroes all of the room's memory on the device, in case a launch ended before it did so.
+  static void wipe_sent(MlDsaWorkspace &workspace, MlDsaWork &work);
+  static void wipe_host(MlDsaWorkspace &workspace, MlDsaWork &work);
+  // Zeroes all of the workspace's memory on the device, in case a launch ended before it did so.
   // Does not wait for that.
-  static void wipe_device(device::Stream &stream, MlDsaRoom &room);
+  static void wipe_device(device::Stream &stream, MlDsaWorkspace &workspace);
 
   LaunchMemory &memory() { return memory_; }
   uint64_t launches() const { return launches_; }
 
  private:
   struct Keys;
-  static uint32_t verdict(const MlDsaRoom &room, const MlDsaWork &work, size_t n);
-  Status make_room(MlDsaRoom &room, MlDsaWork &work);
-  Status send(device::Stream &stream, MlDsaRoom &room, const Keys &keys, MlDsaWork &work);
-  Status expand(device::Stream &stream, MlDsaRoom &room, const MlDsaWork &work, uint32_t parts);
-  Status sign(device::Stream &stream, MlDsaRoom &room, const MlDsaWork &work);
-  Status verify(device::Stream &stream, MlDsaRoom &room, const MlDsaWork &work);
-  Status generate(device::Stream &stream, MlDsaRoom &room, const MlDsaWork &work);
-  Status wipe_keys(device::Stream &stream, MlDsaRoom &room, const MlDsaWork &work);
+  static uint32_t verdict(const MlDsaWorkspace &workspace, const MlDsaWork &work, size_t n);
+  Status make_workspace(MlDsaWorkspace &workspace, MlDsaWork &work);
+  Status send(device::Stream &stream, MlDsaWorkspace &workspace, const Keys &keys, MlDsaWork &work);
+  Status expand(device::Stream &stream, MlDsaWorkspace &workspace, const MlDsaWork &work,
+                uint32_t parts);
+  Status sign(device::Stream &stream, MlDsaWorkspace &workspace, const MlDsaWork &work);
+  Status verify(device::Stream &stream, MlDsaWorkspace &workspace, const MlDsaWork &work);
+  Status generate(device::Stream &stream, MlDsaWorkspace &workspace, const MlDsaWork &work);
+  Status wipe_keys(device::Stream &stream, MlDsaWorkspace &workspace, const MlDsaWork &work);
   Status launch(device::Stream &stream, const MlDsaWork &work, const char *name, uint32_t groups,
                 std::span<const device::Argument> arguments);
   uint32_t next_launch_id();

@@ -15,10 +15,10 @@ CapturedJob::CapturedJob(device::Device &device, const LaunchForm &form, ChunkWo
 }
 
 CapturedJob::~CapturedJob() {
-  aead_.wipe(room_);
+  aead_.wipe(workspace_);
   if (stream_ == nullptr) return;
-  for (const auto *buffer : {room_.staged.device.get(), room_.starts.schedules.get(),
-                             room_.text.schedules.get(), room_.results.get()})
+  for (const auto *buffer : {workspace_.staged.device.get(), workspace_.starts.schedules.get(),
+                             workspace_.text.schedules.get(), workspace_.results.get()})
     if (buffer != nullptr) (void)stream_->zero(*buffer, 0, buffer->bytes());
   (void)stream_->finish();
 }
@@ -28,10 +28,10 @@ Status CapturedJob::put_into(device::Stream &captured) {
   if (!stream.ok()) return stream.status();
   stream_ = std::move(*stream);
   // Not in the graph, which would name memory of the host.
-  LC_TRY(aead_.upload(*stream_, room_, work_));
+  LC_TRY(aead_.upload(*stream_, workspace_, work_));
   LC_TRY(stream_->finish());
-  aead_.wipe(room_);
-  return aead_.launch(captured, room_, work_, nullptr, nullptr);
+  aead_.wipe(workspace_);
+  return aead_.launch(captured, workspace_, work_, nullptr, nullptr);
 }
 
 }  // namespace lanecrypt::runtime

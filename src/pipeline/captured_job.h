@@ -26,7 +26,7 @@ class CapturedJob {
   device::Device &device_;
   BlockLaunch blocks_;
   AeadLaunch aead_;
-  AeadRoom room_;
+  AeadWorkspace workspace_;
   ChunkWork work_;
   std::unique_ptr<device::Stream> stream_;  // its own
 };

@@ -80,10 +80,11 @@ uint64_t Pipeline::launches() const {
 
 void Pipeline::choose_launch(Slot &slot) {
   const size_t number = launch_for(slot.work.kind);
-  slot.rooms.resize(launches_.size());
-  if (slot.rooms[number] == nullptr) slot.rooms[number] = launches_[number]->make_room();
+  slot.workspaces.resize(launches_.size());
+  if (slot.workspaces[number] == nullptr)
+    slot.workspaces[number] = launches_[number]->make_workspace();
   slot.launch = launches_[number].get();
-  slot.room = slot.rooms[number].get();
+  slot.workspace = slot.workspaces[number].get();
 }
 
 void Pipeline::move_to(Slot &slot, Stage stage) {
@@ -197,7 +198,7 @@ Status Pipeline::continue_chain(Slot &slot) {
 
 Status Pipeline::launch_work(device::Stream &stream, Slot &slot) {
   const Clock::time_point before = Clock::now();
-  const Status status = slot.launch->launch(stream, *slot.room, slot.work,
+  const Status status = slot.launch->launch(stream, *slot.workspace, slot.work,
                                             slot.is_timed ? slot.kernel_begin.get() : nullptr,
                                             slot.is_timed ? slot.kernel_end.get() : nullptr);
   // A driver that compiles the kernel first, which may take it a minute, is not stuck.
@@ -314,7 +315,7 @@ Status Pipeline::compute(Slot &slot) {
   if (options_.verify == LC_VERIFY_SAMPLED)
     slot.check.choose(slot.pieces, slot.places, slot.bytes, dice_);
   LC_TRY(upload_->mark(*slot.upload_begin));
-  LC_TRY(slot.launch->upload(*upload_, *slot.room, slot.work));
+  LC_TRY(slot.launch->upload(*upload_, *slot.workspace, slot.work));
   LC_TRY(slot.share.in.upload(*upload_, *slot.device_in, slot.share.ring_in.get()));
   LC_TRY(slot.device_input.copy(device_, *upload_, *slot.device_in));
   LC_TRY(upload_->mark(*slot.upload_end));
@@ -338,7 +339,7 @@ Status Pipeline::start_download(Slot &slot) {
   LC_TRY(download_->await(*slot.kernel_end));
   LC_TRY(download_->mark(*slot.download_begin));
   LC_TRY(slot.share.out.download(*download_, *slot.device_out, slot.share.ring_out.get()));
-  LC_TRY(slot.launch->download(*download_, *slot.room, slot.work));
+  LC_TRY(slot.launch->download(*download_, *slot.workspace, slot.work));
   return download_->mark(*slot.download_end);
 }
 
@@ -401,12 +402,12 @@ Status Pipeline::begin_on_device(Slot &slot, DeviceChunk &chunk) {
     LC_TRY(stream->copy(*slot.device_in, chunk.scratch_offset, *chunk.scratch_from.buffer,
                         chunk.scratch_from.offset, chunk.scratch_bytes));
   }
-  LC_TRY(slot.launch->upload(*stream, *slot.room, slot.work));
+  LC_TRY(slot.launch->upload(*stream, *slot.workspace, slot.work));
   // Each of two marks that tell the time takes the device some 5 us, and the host 2. In a stream of
   // his own a caller can mark events himself.
   slot.is_timed = !slot.is_in_callers_order && slot.launch->is_worth_timing(slot.work);
   LC_TRY(launch_work(*stream, slot));
-  LC_TRY(slot.launch->download(*stream, *slot.room, slot.work));
+  LC_TRY(slot.launch->download(*stream, *slot.workspace, slot.work));
   LC_TRY(stream->mark(*slot.download_end));
   ThreadOrder *const order = chunk.request->order.get();
   if (order == nullptr) return Status();
@@ -517,23 +518,24 @@ Retired Pipeline::take_back(Slot &slot) noexcept {
       if (stream != nullptr) (void)finish(*stream);
     if (!is_stuck_) {
       host_.unpin(slot.share);
-      if (slot.room != nullptr) slot.launch->has_ended(*slot.room);
+      if (slot.workspace != nullptr) slot.launch->has_ended(*slot.workspace);
     }
   } else {
     // Elsewhere the kernels zero while the output comes back.
-    if (slot.on_device) slot.launch->has_ended(*slot.room);
+    if (slot.on_device) slot.launch->has_ended(*slot.workspace);
     add_times(slot);
   }
   std::vector<cpu::AeadSum> sums;
   try {
     if (slot.status.ok() && !slot.work.aead.tags_stay_on_device)
       for (size_t n = 0; n < slot.work.aead.parts.size(); ++n)
-        sums.push_back(slot.launch->sum(*slot.room, slot.work, n));
+        sums.push_back(slot.launch->sum(*slot.workspace, slot.work, n));
   } catch (const std::exception &) {
     slot.status = out_of_memory();
     mark_broken(slot);
   }
-  if (slot.room != nullptr) slot.launch->wipe(*slot.room);  // else there was no memory for one
+  if (slot.workspace != nullptr)
+    slot.launch->wipe(*slot.workspace);  // else there was no memory for one
   slot.adopted.reset();
   slot.scratch_view.reset();
   slot.device_input.clear();

@@ -40,7 +40,7 @@ Status Pipeline::check_output_of(Slot &slot) {
       const uint8_t *out =
           has_output ? slot.share.out.find_in_ring(slot.places[n], ring_of(slot)) : nullptr;
       cpu::AeadSum sum = {};
-      if (is_aead) sum = slot.launch->sum(*slot.room, slot.work, n);
+      if (is_aead) sum = slot.launch->sum(*slot.workspace, slot.work, n);
       status = check_whole(part, out, &sum);
     }
   } else if (options_.verify == LC_VERIFY_SAMPLED) {

@@ -30,12 +30,12 @@ enum class Stage {
 
 struct Slot {
   // Those of the launches that it has had, by their numbers.
-  std::vector<std::unique_ptr<LaunchRoom>> rooms;
+  std::vector<std::unique_ptr<LaunchWorkspace>> workspaces;
   std::unique_ptr<device::Buffer> device_in, device_out;
   std::unique_ptr<device::Event> upload_begin, upload_end, kernel_begin, kernel_end, download_begin;
   // A caller's thread may wait for it too (Pipeline::end_in_stream()).
   std::shared_ptr<device::Event> download_end;
-  // Reached when the keys are zeroed. Then `room` may be filled again.
+  // Reached when the keys are zeroed. Then `workspace` may be filled again.
   std::unique_ptr<device::Event> wiped;
   bool was_used = false;
   // It is for chunks that may have to wait for work of the caller's.
@@ -54,8 +54,8 @@ struct Slot {
   OutputCheck check;
   Request *sliced = nullptr;
   ChunkWork work;
-  ChunkLaunch *launch = nullptr;  // that takes it
-  LaunchRoom *room = nullptr;     // its own
+  ChunkLaunch *launch = nullptr;         // that takes it
+  LaunchWorkspace *workspace = nullptr;  // its own
   std::unique_ptr<device::Stream> adopted;
   // For kernels that run beside those of other slots.
   std::unique_ptr<device::Stream> own_stream;

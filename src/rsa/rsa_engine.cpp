@@ -21,7 +21,7 @@ constexpr double kOperationsOfLimit = 4096;
 // So many results of the first batch of each kind, and in each way of the kernels, are checked.
 constexpr size_t kFirstLooks = 16;
 
-using Slots = StreamSlots<RsaRoom>;
+using Slots = StreamSlots<RsaWorkspace>;
 using Slot = Slots::Slot;
 
 class Engine;
@@ -40,7 +40,8 @@ class RsaBatch : public Batch {
 
   bool is_done() override {
     // Here it costs nothing, since the device computes meanwhile.
-    if (work_.staged_bytes != 0 && slot_->sent->reached()) RsaLaunch::wipe_sent(slot_->room, work_);
+    if (work_.staged_bytes != 0 && slot_->sent->reached())
+      RsaLaunch::wipe_sent(slot_->workspace, work_);
     return slot_->done->reached();
   }
   bool await(std::chrono::milliseconds limit) { return await_within(*slot_->done, limit); }
@@ -74,13 +75,14 @@ class Engine : public RsaEngine {
     RsaWork work;
     work.operation = operation;
     work.items = items;
-    Slots::Starting slot(slots_, std::move(*taken),
-                         [&work](RsaRoom &room) { RsaLaunch::wipe_host(room, work); });
+    Slots::Starting slot(slots_, std::move(*taken), [&work](RsaWorkspace &workspace) {
+      RsaLaunch::wipe_host(workspace, work);
+    });
     Status status = launch_.start({.ends = slot->last(),
                                    .powers = *slot->long_stream,
                                    .turn = *slot->turn,
                                    .sent = *slot->sent},
-                                  slot->room, work, results);
+                                  slot->workspace, work, results);
     // Each of them has failed by itself, and nothing was launched.
     if (status.ok() && !results.has_any_right()) return Started();
     if (status.ok()) status = slot->last().mark(*slot->done);
@@ -193,16 +195,16 @@ Failure RsaBatch::finish(ItemResults &results) {
   const Status status = slot_->done->wait();
   is_over_ = true;
   if (!status.ok()) return Failure::of_device(status);
-  RsaLaunch::read_checks(slot_->room, work_, results);
+  RsaLaunch::read_checks(slot_->workspace, work_, results);
   // This comes before anything is written, since an output may be where its input is.
   spot_check(results, engine_.throw_below(results.size()), looks_,
-             [this](size_t n) { return RsaLaunch::computes_back(slot_->room, work_, n); });
-  RsaLaunch::take_results(slot_->room, work_, results);
+             [this](size_t n) { return RsaLaunch::computes_back(slot_->workspace, work_, n); });
+  RsaLaunch::take_results(slot_->workspace, work_, results);
   return Failure();
 }
 
 RsaBatch::~RsaBatch() {
-  RsaLaunch::wipe_host(slot_->room, work_);
+  RsaLaunch::wipe_host(slot_->workspace, work_);
   engine_.slots().give_back(std::move(slot_), is_over_);
 }
 

@@ -290,27 +290,27 @@ void RsaLaunch::plan_memory(RsaWork &work, Plan &plan) {
                      plan.power.limbs * plan.form.limb_bytes();
 }
 
-Status RsaLaunch::make_room(const RsaWork &work, const Plan &plan, RsaRoom &room) {
+Status RsaLaunch::make_workspace(const RsaWork &work, const Plan &plan, RsaWorkspace &workspace) {
   constexpr MemoryKind kDevice = MemoryKind::kDevice;
-  LC_TRY(memory_.grow(room.results, MemoryKind::kPinned, work.result_bytes));
-  LC_TRY(memory_.grow(room.shape, kDevice, sizeof plan.shape));
-  LC_TRY(memory_.grow(room.power_shape, kDevice, sizeof plan.power_shape));
-  LC_TRY(memory_.grow(room.pieces, kDevice, plan.count * sizeof(RsaPiece)));
-  LC_TRY(memory_.grow(room.keys, kDevice, plan.key_bytes));
-  LC_TRY(memory_.grow(room.in, kDevice, plan.input_bytes));
-  LC_TRY(memory_.grow(room.out, kDevice, work.result_bytes));
+  LC_TRY(memory_.grow(workspace.results, MemoryKind::kPinned, work.result_bytes));
+  LC_TRY(memory_.grow(workspace.shape, kDevice, sizeof plan.shape));
+  LC_TRY(memory_.grow(workspace.power_shape, kDevice, sizeof plan.power_shape));
+  LC_TRY(memory_.grow(workspace.pieces, kDevice, plan.count * sizeof(RsaPiece)));
+  LC_TRY(memory_.grow(workspace.keys, kDevice, plan.key_bytes));
+  LC_TRY(memory_.grow(workspace.in, kDevice, plan.input_bytes));
+  LC_TRY(memory_.grow(workspace.out, kDevice, work.result_bytes));
   if (!plan.is_private) return Status();
-  LC_TRY(memory_.grow(room.blinded, kDevice, plan.number_bytes));
-  LC_TRY(memory_.grow(room.halves, kDevice, plan.number_bytes));
-  return memory_.grow(room.table, kDevice, plan.table_bytes);
+  LC_TRY(memory_.grow(workspace.blinded, kDevice, plan.number_bytes));
+  LC_TRY(memory_.grow(workspace.halves, kDevice, plan.number_bytes));
+  return memory_.grow(workspace.table, kDevice, plan.table_bytes);
 }
 
 // Writes what goes to the device. An item that fails goes along as 0 with another item's key, and
 // its result is not looked at.
-Status RsaLaunch::stage(const RsaWork &work, const Plan &plan, RsaRoom &room,
+Status RsaLaunch::stage(const RsaWork &work, const Plan &plan, RsaWorkspace &workspace,
                         ItemResults &results) {
-  LC_TRY(memory_.grow(room.staging, MemoryKind::kPinned, work.staged_bytes));
-  uint8_t *host = room.staging->host();
+  LC_TRY(memory_.grow(workspace.staging, MemoryKind::kPinned, work.staged_bytes));
+  uint8_t *host = workspace.staging->host();
   memcpy(host, &plan.shape, sizeof plan.shape);
   memcpy(host + round_up(sizeof plan.shape, kAlignment), &plan.power_shape,
          sizeof plan.power_shape);
@@ -346,52 +346,54 @@ Status RsaLaunch::stage(const RsaWork &work, const Plan &plan, RsaRoom &room,
 }
 
 Status RsaLaunch::upload(device::Stream &stream, const RsaWork &work, const Plan &plan,
-                         RsaRoom &room) {
-  const uint8_t *host = room.staging->host();
+                         RsaWorkspace &workspace) {
+  const uint8_t *host = workspace.staging->host();
   // What a launch before left is no result of this one, if a kernel or a copy should not
   // take place and nobody say so. That launch's results are wiped here, and its launch id is
   // another.
-  LC_TRY(stream.zero(*room.out, 0, work.result_bytes));
-  LC_TRY(stream.upload(*room.shape, 0, host, sizeof plan.shape));
-  LC_TRY(stream.upload(*room.power_shape, 0, host + round_up(sizeof plan.shape, kAlignment),
+  LC_TRY(stream.zero(*workspace.out, 0, work.result_bytes));
+  LC_TRY(stream.upload(*workspace.shape, 0, host, sizeof plan.shape));
+  LC_TRY(stream.upload(*workspace.power_shape, 0, host + round_up(sizeof plan.shape, kAlignment),
                        sizeof plan.power_shape));
-  LC_TRY(stream.upload(*room.pieces, 0, host + work.pieces_at, plan.count * sizeof(RsaPiece)));
-  LC_TRY(stream.upload(*room.keys, 0, host + work.keys_at, plan.key_bytes));
-  return stream.upload(*room.in, 0, host + work.inputs_at, plan.input_bytes);
+  LC_TRY(stream.upload(*workspace.pieces, 0, host + work.pieces_at, plan.count * sizeof(RsaPiece)));
+  LC_TRY(stream.upload(*workspace.keys, 0, host + work.keys_at, plan.key_bytes));
+  return stream.upload(*workspace.in, 0, host + work.inputs_at, plan.input_bytes);
 }
 
 // Blinds the inputs, raises them mod both primes, and puts the halves together.
 Status RsaLaunch::run_private(const RsaStreams &streams, const RsaWork &work, const Plan &plan,
-                              RsaRoom &room) {
+                              RsaWorkspace &workspace) {
   device::Stream &stream = streams.ends;
-  const Argument blind[] = {room.shape.get(), room.keys.get(), room.pieces.get(), room.in.get(),
-                            room.blinded.get()};
+  const Argument blind[] = {workspace.shape.get(), workspace.keys.get(), workspace.pieces.get(),
+                            workspace.in.get(), workspace.blinded.get()};
   LC_TRY(launch(stream, plan.whole, "blind_all", groups_of(plan.whole, "blind_all", plan.count),
                 blind));
-  const Argument raise[] = {room.power_shape.get(), room.keys.get(),  room.pieces.get(),
-                            room.blinded.get(),     room.table.get(), room.halves.get()};
+  const Argument raise[] = {workspace.power_shape.get(), workspace.keys.get(),
+                            workspace.pieces.get(),      workspace.blinded.get(),
+                            workspace.table.get(),       workspace.halves.get()};
   LC_TRY(follow(streams.powers, stream, streams.turn));
   LC_TRY(launch(streams.powers, plan.power, "power_all", plan.power_groups, raise));
   LC_TRY(follow(stream, streams.powers, streams.turn));
-  const Argument finish[] = {room.shape.get(),  room.keys.get(), room.pieces.get(), room.in.get(),
-                             room.halves.get(), room.out.get(),  work.launch_id};
+  const Argument finish[] = {workspace.shape.get(), workspace.keys.get(),   workspace.pieces.get(),
+                             workspace.in.get(),    workspace.halves.get(), workspace.out.get(),
+                             work.launch_id};
   LC_TRY(launch(stream, plan.whole, "finish_all", groups_of(plan.whole, "finish_all", plan.count),
                 finish));
-  LC_TRY(stream.zero(*room.keys, 0, plan.key_bytes));
-  LC_TRY(stream.zero(*room.blinded, 0, plan.number_bytes));
-  LC_TRY(stream.zero(*room.halves, 0, plan.number_bytes));
-  return stream.zero(*room.table, 0, plan.table_bytes);
+  LC_TRY(stream.zero(*workspace.keys, 0, plan.key_bytes));
+  LC_TRY(stream.zero(*workspace.blinded, 0, plan.number_bytes));
+  LC_TRY(stream.zero(*workspace.halves, 0, plan.number_bytes));
+  return stream.zero(*workspace.table, 0, plan.table_bytes);
 }
 
 Status RsaLaunch::run_public(device::Stream &stream, const RsaWork &work, const Plan &plan,
-                             RsaRoom &room) {
-  const Argument raise[] = {room.shape.get(), room.keys.get(), room.pieces.get(),
-                            room.in.get(),    room.out.get(),  work.launch_id};
+                             RsaWorkspace &workspace) {
+  const Argument raise[] = {workspace.shape.get(), workspace.keys.get(), workspace.pieces.get(),
+                            workspace.in.get(),    workspace.out.get(),  work.launch_id};
   return launch(stream, plan.whole, "public_all", groups_of(plan.whole, "public_all", plan.count),
                 raise);
 }
 
-Status RsaLaunch::start(const RsaStreams &streams, RsaRoom &room, RsaWork &work,
+Status RsaLaunch::start(const RsaStreams &streams, RsaWorkspace &workspace, RsaWork &work,
                         ItemResults &results) {
   device::Stream &stream = streams.ends;
   Plan plan;
@@ -401,32 +403,35 @@ Status RsaLaunch::start(const RsaStreams &streams, RsaRoom &room, RsaWork &work,
   plan_shapes(rsa_class(rsa_kind(*work.items.front().key, work.operation)), most_of_one_key, plan);
   plan_memory(work, plan);
   work.way = (plan.is_private ? "private " + plan.power.kernels : "public ") + plan.whole.kernels;
-  LC_TRY(stage(work, plan, room, results));
+  LC_TRY(stage(work, plan, workspace, results));
   if (!results.has_any_right()) return Status();
-  LC_TRY(make_room(work, plan, room));
+  LC_TRY(make_workspace(work, plan, workspace));
   work.launch_id = next_launch_id();
-  LC_TRY(upload(stream, work, plan, room));
+  LC_TRY(upload(stream, work, plan, workspace));
   LC_TRY(stream.mark(streams.sent));
-  LC_TRY(plan.is_private ? run_private(streams, work, plan, room)
-                         : run_public(stream, work, plan, room));
-  LC_TRY(stream.zero(*room.in, 0, plan.input_bytes));
-  LC_TRY(stream.download(room.results->host(), *room.out, 0, work.result_bytes));
-  return stream.zero(*room.out, 0, work.result_bytes);
+  LC_TRY(plan.is_private ? run_private(streams, work, plan, workspace)
+                         : run_public(stream, work, plan, workspace));
+  LC_TRY(stream.zero(*workspace.in, 0, plan.input_bytes));
+  LC_TRY(stream.download(workspace.results->host(), *workspace.out, 0, work.result_bytes));
+  return stream.zero(*workspace.out, 0, work.result_bytes);
 }
 
-void RsaLaunch::read_checks(const RsaRoom &room, const RsaWork &work, ItemResults &results) {
+void RsaLaunch::read_checks(const RsaWorkspace &workspace, const RsaWork &work,
+                            ItemResults &results) {
   for (size_t n = 0; n < work.items.size(); ++n) {
     uint32_t verdict;
-    memcpy(&verdict, room.results->host() + work.verdicts_at + n * sizeof verdict, sizeof verdict);
+    memcpy(&verdict, workspace.results->host() + work.verdicts_at + n * sizeof verdict,
+           sizeof verdict);
     if (results.is_right(n) && verdict != work.launch_id) results.mark_wrong(n);
   }
 }
 
-Result<bool> RsaLaunch::computes_back(const RsaRoom &room, const RsaWork &work, size_t n) {
+Result<bool> RsaLaunch::computes_back(const RsaWorkspace &workspace, const RsaWork &work,
+                                      size_t n) {
   const RsaKey &key = *work.items[n].key;
   const uint32_t bytes = key.modulus_bytes;
   const uint8_t *in = work.items[n].in,
-                *out = room.results->host() + (n + 1) * uint64_t{work.stride_bytes} - bytes;
+                *out = workspace.results->host() + (n + 1) * uint64_t{work.stride_bytes} - bytes;
   // run_rsa() would not take it.
   if (memcmp(out, key.numbers.n.data(), bytes) >= 0) return false;
   if (work.operation != LC_RSA_PRIVATE) std::swap(in, out);
@@ -435,10 +440,10 @@ Result<bool> RsaLaunch::computes_back(const RsaRoom &room, const RsaWork &work, 
   return memcmp(back.data(), in, bytes) == 0;
 }
 
-void RsaLaunch::take_results(RsaRoom &room, RsaWork &work, const ItemResults &results) {
+void RsaLaunch::take_results(RsaWorkspace &workspace, RsaWork &work, const ItemResults &results) {
   for (size_t n = 0; n < work.items.size(); ++n) {
     const RsaItem &item = work.items[n];
-    uint8_t *const from = room.results->host() + n * uint64_t{work.stride_bytes};
+    uint8_t *const from = workspace.results->host() + n * uint64_t{work.stride_bytes};
     const uint32_t bytes = item.key->modulus_bytes;
     if (results.is_right(n)) memcpy(item.out, from + work.stride_bytes - bytes, bytes);
     secure::wipe(from, work.stride_bytes);  // now that the cache has it
@@ -446,23 +451,25 @@ void RsaLaunch::take_results(RsaRoom &room, RsaWork &work, const ItemResults &re
   work.result_bytes = 0;
 }
 
-void RsaLaunch::wipe_sent(RsaRoom &room, RsaWork &work) {
-  if (room.staging != nullptr)
-    secure::wipe(room.staging->host(), std::min(work.staged_bytes, room.staging->bytes()));
+void RsaLaunch::wipe_sent(RsaWorkspace &workspace, RsaWork &work) {
+  if (workspace.staging != nullptr)
+    secure::wipe(workspace.staging->host(),
+                 std::min(work.staged_bytes, workspace.staging->bytes()));
   work.staged_bytes = 0;
 }
 
-void RsaLaunch::wipe_host(RsaRoom &room, RsaWork &work) {
-  wipe_sent(room, work);
-  if (room.results != nullptr)
-    secure::wipe(room.results->host(), std::min(work.result_bytes, room.results->bytes()));
+void RsaLaunch::wipe_host(RsaWorkspace &workspace, RsaWork &work) {
+  wipe_sent(workspace, work);
+  if (workspace.results != nullptr)
+    secure::wipe(workspace.results->host(),
+                 std::min(work.result_bytes, workspace.results->bytes()));
   work.result_bytes = 0;
 }
 
-void RsaLaunch::wipe_device(device::Stream &stream, RsaRoom &room) {
+void RsaLaunch::wipe_device(device::Stream &stream, RsaWorkspace &workspace) {
   for (const device::Buffer *buffer :
-       {room.keys.get(), room.pieces.get(), room.in.get(), room.blinded.get(), room.halves.get(),
-        room.table.get(), room.out.get()})
+       {workspace.keys.get(), workspace.pieces.get(), workspace.in.get(), workspace.blinded.get(),
+        workspace.halves.get(), workspace.table.get(), workspace.out.get()})
     if (buffer != nullptr) (void)stream.zero(*buffer, 0, buffer->bytes());
 }
 

@@ -38,13 +38,13 @@ struct RsaTeams {
 enum class RsaPart { kWhole, kPower, kPrime };
 
 // The memory of one launch. It grows as needed, and is used again.
-struct RsaRoom {
+struct RsaWorkspace {
   std::unique_ptr<device::Buffer> staging, results;  // pinned: what is uploaded, what comes back
   std::unique_ptr<device::Buffer> shape, power_shape, pieces, keys, in;
   std::unique_ptr<device::Buffer> blinded, halves, table, out;
 };
 
-// What is to run, and where in the room its data are.
+// What is to run, and where in the workspace its data are.
 struct RsaWork {
   lc_rsa_operation operation = LC_RSA_PRIVATE;
   std::span<const RsaItem> items;
@@ -70,26 +70,27 @@ class RsaLaunch {
  public:
   RsaLaunch(device::Device &device, RsaArithmetic arithmetic);
 
-  // Starts all of it. When streams.ends has done it, the results are in room.results, and
+  // Starts all of it. When streams.ends has done it, the results are in workspace.results, and
   // nothing of it runs in the other stream. On the device it zeroes the keys, all that was
   // made with them, the inputs and, once they are copied, the results. An item whose key or random
   // generator fails is noted in `results`; if that leaves none, nothing is started. An error is the
   // device's, or LC_ERROR_MEMORY.
-  Status start(const RsaStreams &streams, RsaRoom &room, RsaWork &work, ItemResults &results);
+  Status start(const RsaStreams &streams, RsaWorkspace &workspace, RsaWork &work,
+               ItemResults &results);
   // Marks as wrong what this very launch did not find right (of a public operation: did not make).
-  static void read_checks(const RsaRoom &room, const RsaWork &work, ItemResults &results);
+  static void read_checks(const RsaWorkspace &workspace, const RsaWork &work, ItemResults &results);
   // Whether the CPU computes from the output of item n its input or, for a public operation, the
   // same output. An error is the CPU's.
-  static Result<bool> computes_back(const RsaRoom &room, const RsaWork &work, size_t n);
-  // Copies the outputs of the items that are right, and wipes all in the room's results.
-  static void take_results(RsaRoom &room, RsaWork &work, const ItemResults &results);
-  // Wipes what was sent from the room's host memory, and all that is left of the work there.
+  static Result<bool> computes_back(const RsaWorkspace &workspace, const RsaWork &work, size_t n);
+  // Copies the outputs of the items that are right, and wipes all in the workspace's results.
+  static void take_results(RsaWorkspace &workspace, RsaWork &work, const ItemResults &results);
+  // Wipes what was sent from the workspace's host memory, and all that is left of the work there.
   // At most once each.
-  static void wipe_sent(RsaRoom &room, RsaWork &work);
-  static void wipe_host(RsaRoom &room, RsaWork &work);
-  // Zeroes all of the room's memory on the device, in case a launch ended before it did so.
+  static void wipe_sent(RsaWorkspace &workspace, RsaWork &work);
+  static void wipe_host(RsaWorkspace &workspace, RsaWork &work);
+  // Zeroes all of the workspace's memory on the device, in case a launch ended before it did so.
   // Does not wait for that.
-  static void wipe_device(device::Stream &stream, RsaRoom &room);
+  static void wipe_device(device::Stream &stream, RsaWorkspace &workspace);
 
   // How many operations of a class run at once in the way of most throughput, and how many
   // give each multiprocessor one group. SIZE_MAX if that is not known.
@@ -122,13 +123,16 @@ class RsaLaunch {
   static uint32_t number_keys(const RsaWork &work, Plan &plan);
   void plan_shapes(const RsaClass &size, uint32_t most_of_one_key, Plan &plan) const;
   void plan_memory(RsaWork &work, Plan &plan);
-  Status stage(const RsaWork &work, const Plan &plan, RsaRoom &room, ItemResults &results);
-  Status make_room(const RsaWork &work, const Plan &plan, RsaRoom &room);
+  Status stage(const RsaWork &work, const Plan &plan, RsaWorkspace &workspace,
+               ItemResults &results);
+  Status make_workspace(const RsaWork &work, const Plan &plan, RsaWorkspace &workspace);
   uint32_t next_launch_id();
-  Status upload(device::Stream &stream, const RsaWork &work, const Plan &plan, RsaRoom &room);
+  Status upload(device::Stream &stream, const RsaWork &work, const Plan &plan,
+                RsaWorkspace &workspace);
   Status run_private(const RsaStreams &streams, const RsaWork &work, const Plan &plan,
-                     RsaRoom &room);
-  Status run_public(device::Stream &stream, const RsaWork &work, const Plan &plan, RsaRoom &room);
+                     RsaWorkspace &workspace);
+  Status run_public(device::Stream &stream, const RsaWork &work, const Plan &plan,
+                    RsaWorkspace &workspace);
 
   uint32_t most_lanes_of_team() const;
   uint32_t local_bytes(const RsaTeams &teams) const;

@@ -48,10 +48,10 @@ struct Crossing::Slot {
         channel(its_channel),
         output(operation.served->output(operation.number)),
         unchecked(is_checked ? output.size() : 0),
-        exchange(*session, channel, key, operation.served->input(operation.number, room),
+        exchange(*session, channel, key, operation.served->input(operation.number, buffer),
                  is_checked ? std::span(unchecked) : output) {}
   ~Slot() {
-    secure::wipe(room.data(), room.size());
+    secure::wipe(buffer.data(), buffer.size());
     secure::wipe(unchecked.data(), unchecked.size());
   }
 
@@ -62,7 +62,7 @@ struct Crossing::Slot {
   // Holds the output until it is checked. Its final place may be that of the input, which the check
   // needs.
   std::vector<uint8_t> unchecked;
-  ServedRequest::Room room;
+  ServedRequest::InputBuffer buffer;
   const Clock::time_point sent = Clock::now();
   Exchange exchange;
 };

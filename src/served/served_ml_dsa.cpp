@@ -33,12 +33,12 @@ class ServedMlDsa final : public ServedRequest {
   ServedKey &key(uint32_t number, const Service &service) const override {
     return served_key<ServedMlDsaKey>(*ml_dsa_.item(number).key, service);
   }
-  std::span<const uint8_t> input(uint32_t number, Room &room) const override {
-    static_assert(sizeof(Room) == kMlDsaMuBytes + kMlDsaRandomBytes);
+  std::span<const uint8_t> input(uint32_t number, InputBuffer &buffer) const override {
+    static_assert(sizeof(InputBuffer) == kMlDsaMuBytes + kMlDsaRandomBytes);
     const runtime::MlDsaItem &item = ml_dsa_.item(number);
-    std::copy(item.mu.begin(), item.mu.end(), room.begin());
-    std::copy_n(item.random, kMlDsaRandomBytes, room.begin() + kMlDsaMuBytes);
-    return room;
+    std::copy(item.mu.begin(), item.mu.end(), buffer.begin());
+    std::copy_n(item.random, kMlDsaRandomBytes, buffer.begin() + kMlDsaMuBytes);
+    return buffer;
   }
   std::span<uint8_t> output(uint32_t number) const override {
     const runtime::MlDsaItem &item = ml_dsa_.item(number);

@@ -21,9 +21,9 @@ namespace lanecrypt::served {
 
 class ServedRequest {
  public:
-  // Room for an input that does not lie in the caller's memory. The longest one is mu and rnd of
-  // ML-DSA.
-  using Room = std::array<uint8_t, 96>;
+  // InputBuffer for an input that does not lie in the caller's memory. The longest one is mu and
+  // rnd of ML-DSA.
+  using InputBuffer = std::array<uint8_t, 96>;
 
   // Reserves room for all that is noted later, on a thread that must not throw.
   explicit ServedRequest(runtime::BatchRequestPointer whole) : request(std::move(whole)) {
@@ -35,9 +35,9 @@ class ServedRequest {
 
   // ---- For each family; `number` is that of an operation of the request ----
   virtual ServedKey &key(uint32_t number, const Service &service) const = 0;
-  // Returns the input that the service gets, as in client::Exchange: in `room` or in the caller's
+  // Returns the input that the service gets, as in client::Exchange: in `buffer` or in the caller's
   // memory.
-  virtual std::span<const uint8_t> input(uint32_t number, Room &room) const = 0;
+  virtual std::span<const uint8_t> input(uint32_t number, InputBuffer &buffer) const = 0;
   // Returns where the output goes. It may overlap the input.
   virtual std::span<uint8_t> output(uint32_t number) const = 0;
   // Returns whether `made` is a right output, checked on the calling thread. Throws std::bad_alloc.

@@ -33,7 +33,7 @@ class ServedRsa final : public ServedRequest {
   ServedKey &key(uint32_t number, const Service &service) const override {
     return served_key<ServedRsaKey>(*rsa_.item(number).key, service);
   }
-  std::span<const uint8_t> input(uint32_t number, Room &) const override {
+  std::span<const uint8_t> input(uint32_t number, InputBuffer &) const override {
     const runtime::RsaItem item = rsa_.item(number);
     return {item.in, item.key->modulus_bytes};
   }

@@ -44,12 +44,12 @@ class ServedSlh final : public ServedRequest {
   ServedKey &key(uint32_t number, const Service &service) const override {
     return served_key<ServedSlhKey>(slh_.key_of(number), service);
   }
-  std::span<const uint8_t> input(uint32_t number, Room &room) const override {
+  std::span<const uint8_t> input(uint32_t number, InputBuffer &buffer) const override {
     const SlhSet &set = slh_.key_of(number).set;
     const cpu::SlhHashed &hashed = slh_.hashed(number);
-    const auto digest = std::copy_n(hashed.r, set.n, room.begin());
+    const auto digest = std::copy_n(hashed.r, set.n, buffer.begin());
     std::copy_n(hashed.digest, set.digest_bytes(), digest);
-    return std::span(room).first(set.n + set.digest_bytes());
+    return std::span(buffer).first(set.n + set.digest_bytes());
   }
   std::span<uint8_t> output(uint32_t number) const override { return slh_.signature(number); }
   bool is_right(uint32_t number, std::span<const uint8_t> made) const override {

@@ -35,7 +35,7 @@ class SlhBatch : public Batch {
         items_(std::move(items)),
         set_(set_of(items_)) {}
   ~SlhBatch() override {
-    SlhLaunch::wipe_host(slot_->room);
+    SlhLaunch::wipe_host(slot_->workspace);
     slots_.give_back(std::move(slot_), is_over_);
   }
 
@@ -48,7 +48,7 @@ class SlhBatch : public Batch {
     return static_cast<SlhSignatures &>(*items_[at].request);
   }
   SlhKeys &keys(uint32_t at) const { return static_cast<SlhKeys &>(*items_[at].request); }
-  const SlhRoom &room() const { return slot_->room; }
+  const SlhWorkspace &workspace() const { return slot_->workspace; }
 
   Status read_checks(ItemResults &results);
   void take_signatures(ItemResults &results);
@@ -86,7 +86,7 @@ Result<bool> SlhBatch::is_right(uint32_t at) {
 Result<bool> SlhBatch::is_signature_right(uint32_t at) {
   const SlhSignatures &request = signatures(at);
   const cpu::SlhHashed &hashed = request.hashed(items_[at].number);
-  const uint8_t *const from = SlhLaunch::signature(room(), set_, at);
+  const uint8_t *const from = SlhLaunch::signature(workspace(), set_, at);
   secure::WipedBytes made(from, from + set_.signature_bytes());
   std::memcpy(made.data(), hashed.r, set_.n);
   bool valid = false;
@@ -100,14 +100,14 @@ Result<bool> SlhBatch::is_verdict_right(uint32_t at) {
   bool valid = false;
   LC_TRY(cpu::slh_verify(request.key_of(number), request.hashed(number), request.signature(number),
                          valid));
-  return valid == *SlhLaunch::verdict(room(), at);
+  return valid == *SlhLaunch::verdict(workspace(), at);
 }
 
 Result<bool> SlhBatch::is_key_right(uint32_t at) {
   if (set_.is_draft()) return is_draft_key_right(at);
   const size_t n = set_.n;
   uint8_t root[32];
-  SlhLaunch::take_root(room(), set_, at, root);
+  SlhLaunch::take_root(workspace(), set_, at, root);
   secure::KeyMemory key(set_.private_bytes());
   if (!key.ok(set_.private_bytes())) return Status(LC_ERROR_MEMORY, "no memory for a key");
   LC_TRY(cpu::slh_make_key(set_, keys(at).seeds(items_[at].number), {key.data(), key.size()}));
@@ -119,8 +119,8 @@ Result<bool> SlhBatch::is_key_right(uint32_t at) {
 Result<bool> SlhBatch::is_draft_key_right(uint32_t at) {
   const size_t n = set_.n;
   uint8_t root[32], made[32];
-  SlhLaunch::take_root(room(), set_, at, root);
-  const uint32_t *const nodes = SlhLaunch::kept_nodes(room(), set_, at);
+  SlhLaunch::take_root(workspace(), set_, at, root);
+  const uint32_t *const nodes = SlhLaunch::kept_nodes(workspace(), set_, at);
   const size_t part = looks_->below(set_.kept_nodes());
   LC_TRY(cpu::slh_part(set_, keys(at).seeds(items_[at].number), uint32_t(part), made));
   uint8_t node[32];
@@ -134,10 +134,10 @@ Result<bool> SlhBatch::is_draft_key_right(uint32_t at) {
 // signature that was to be verified, is the device's.
 Status SlhBatch::read_checks(ItemResults &results) {
   for (uint32_t at = 0; at < items_.size(); ++at) {
-    if (kind_.operation == LC_SLH_DSA_SIGN && !SlhLaunch::is_right(room(), set_, at))
+    if (kind_.operation == LC_SLH_DSA_SIGN && !SlhLaunch::is_right(workspace(), set_, at))
       results.mark_wrong(at);
     if (kind_.operation != LC_SLH_DSA_VERIFY) continue;
-    if (Result<bool> verdict = SlhLaunch::verdict(room(), at); !verdict.ok())
+    if (Result<bool> verdict = SlhLaunch::verdict(workspace(), at); !verdict.ok())
       return verdict.status();
   }
   return Status();
@@ -159,21 +159,21 @@ void SlhBatch::take_signatures(ItemResults &results) {
     const SlhSignatures &request = signatures(at);
     const uint32_t number = items_[at].number;
     if (!results.is_right(at)) return;
-    SlhLaunch::take_roots(room(), set_, at, roots);
+    SlhLaunch::take_roots(workspace(), set_, at, roots);
     if (!request.have_roots_agree(number, roots)) return results.mark_wrong(at);
     const std::span<uint8_t> to = request.signature(number);
     std::memcpy(to.data(), request.hashed(number).r, set_.n);
-    std::memcpy(&to[set_.n], SlhLaunch::signature(room(), set_, at) + set_.n,
+    std::memcpy(&to[set_.n], SlhLaunch::signature(workspace(), set_, at) + set_.n,
                 set_.signature_bytes() - set_.n);
   });
   // What was given out is no secret.
-  if (results.are_all_right()) slot_->room.result_bytes = 0;
+  if (results.are_all_right()) slot_->workspace.result_bytes = 0;
 }
 
 void SlhBatch::take_verdicts(const ItemResults &results) {
   for (uint32_t at = 0; at < items_.size(); ++at)
     if (results.is_right(at))
-      signatures(at).set_verdict(items_[at].number, *SlhLaunch::verdict(room(), at));
+      signatures(at).set_verdict(items_[at].number, *SlhLaunch::verdict(workspace(), at));
 }
 
 void SlhBatch::take_keys(const ItemResults &results) {
@@ -182,9 +182,9 @@ void SlhBatch::take_keys(const ItemResults &results) {
     const std::span<uint8_t> to = keys(at).key(items_[at].number);
     const std::span<const uint8_t> seeds = keys(at).seeds(items_[at].number);
     std::memcpy(to.data(), seeds.data(), seeds.size());
-    SlhLaunch::take_root(room(), set_, at, &to[seeds.size()]);
+    SlhLaunch::take_root(workspace(), set_, at, &to[seeds.size()]);
     const std::span<uint8_t> tree = keys(at).tree(items_[at].number);
-    const uint32_t *const nodes = SlhLaunch::kept_nodes(room(), set_, at);
+    const uint32_t *const nodes = SlhLaunch::kept_nodes(workspace(), set_, at);
     for (size_t byte = 0; byte < tree.size(); byte += set_.n)
       cpu::slh_bytes(set_, nodes + byte / 4, &tree[byte]);
   }
@@ -238,13 +238,13 @@ BatchEngine::Started start_slh_batch(SlhLaunch &launch, SlhSlots &slots, SlhLook
     // Of the draft's sets a batch is one signature.
     const std::span<const uint32_t> tree =
         static_cast<SlhSignatures &>(*items[0].request).key_of(items[0].number).tree;
-    status = launch.start_sign(stream, slot->room, set, count, put_item, tree);
+    status = launch.start_sign(stream, slot->workspace, set, count, put_item, tree);
   } else if (kind.operation == LC_SLH_DSA_VERIFY) {
-    status = launch.start_verify(stream, slot->room, set, count, put_item, [&](uint32_t at) {
+    status = launch.start_verify(stream, slot->workspace, set, count, put_item, [&](uint32_t at) {
       return static_cast<SlhSignatures &>(*items[at].request).signature(items[at].number).data();
     });
   } else {
-    status = launch.start_keys(stream, slot->room, set, count, put_item);
+    status = launch.start_keys(stream, slot->workspace, set, count, put_item);
   }
   if (status.ok()) status = stream.mark(*slot->done);
   if (!status.ok())

@@ -17,7 +17,7 @@
 
 namespace lanecrypt::runtime {
 
-using SlhSlots = StreamSlots<SlhRoom>;
+using SlhSlots = StreamSlots<SlhWorkspace>;
 
 // Chooses which results of a device the CPU computes again.
 class SlhLooks {

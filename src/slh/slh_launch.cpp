@@ -62,16 +62,17 @@ void SlhLaunch::share(uint32_t count, uint64_t bytes, const std::function<void(u
     copiers_.share(parts, run);
 }
 
-// Sends the shape and the items. What comes back lies in room.out behind the signatures.
-Status SlhLaunch::begin(device::Stream &stream, SlhRoom &room, const SlhSet &set, uint32_t count,
-                        const PutItem &put_item, bool is_key, std::span<const uint32_t> tree) {
-  room.count = count;
+// Sends the shape and the items. What comes back lies in workspace.out behind the signatures.
+Status SlhLaunch::begin(device::Stream &stream, SlhWorkspace &workspace, const SlhSet &set,
+                        uint32_t count, const PutItem &put_item, bool is_key,
+                        std::span<const uint32_t> tree) {
+  workspace.count = count;
   // Odd, so cleared memory never has it. It is no secret.
-  room.launch_id = uint32_t(dice_.throw_below(uint64_t{1} << 31)) | 1;
+  workspace.launch_id = uint32_t(dice_.throw_below(uint64_t{1} << 31)) | 1;
   const uint64_t words = is_key ? 0 : uint64_t{count} * (set.signature_bytes() / 4);
   const uint64_t roots = uint64_t{count} * layers_of(set, is_key) * (set.n / 4);
-  room.roots_at = words * sizeof(uint32_t);
-  room.verdicts_at = (words + roots) * sizeof(uint32_t);
+  workspace.roots_at = words * sizeof(uint32_t);
+  workspace.verdicts_at = (words + roots) * sizeof(uint32_t);
   const SlhShape shape = {.count = count,
                           .layers = layers_of(set, is_key),
                           .first_layer = is_key ? set.layers - 1 : 0,
@@ -80,103 +81,111 @@ Status SlhLaunch::begin(device::Stream &stream, SlhRoom &room, const SlhSet &set
                           .fors_height = set.fors_height,
                           .fors_low = slh_fors_low(set),
                           .signature_words = set.signature_bytes() / 4,
-                          .launch_id = room.launch_id,
+                          .launch_id = workspace.launch_id,
                           .roots_at = uint32_t(words),
                           .verdicts_at = uint32_t(words + roots),
                           .grown_height = tree.empty() ? set.tree_height : SlhSet::kKeptHeight};
   const uint64_t bytes = sizeof shape + uint64_t{count} * sizeof(SlhItem);
-  LC_TRY(memory_.grow(room.staging, MemoryKind::kPinned, bytes + tree.size_bytes()));
-  LC_TRY(memory_.grow(room.told, MemoryKind::kDevice, bytes));
-  room.told_bytes = bytes;
-  uint8_t *const host = room.staging->host();
+  LC_TRY(memory_.grow(workspace.staging, MemoryKind::kPinned, bytes + tree.size_bytes()));
+  LC_TRY(memory_.grow(workspace.told, MemoryKind::kDevice, bytes));
+  workspace.told_bytes = bytes;
+  uint8_t *const host = workspace.staging->host();
   std::memcpy(host, &shape, sizeof shape);
   auto *const items = reinterpret_cast<SlhItem *>(host + sizeof shape);
   share(count, sizeof *items, [&](uint32_t n) { put_item(n, items[n]); });
   if (!tree.empty()) {
     std::memcpy(host + bytes, tree.data(), tree.size_bytes());
-    LC_TRY(memory_.grow(room.nodes, MemoryKind::kDevice, tree.size_bytes()));
-    LC_TRY(stream.upload(*room.nodes, 0, host + bytes, tree.size_bytes()));
+    LC_TRY(memory_.grow(workspace.nodes, MemoryKind::kDevice, tree.size_bytes()));
+    LC_TRY(stream.upload(*workspace.nodes, 0, host + bytes, tree.size_bytes()));
   }
-  return stream.upload(*room.told, 0, host, bytes);
+  return stream.upload(*workspace.told, 0, host, bytes);
 }
 
 // The trees of all layers and of FORS, or for a key the top tree alone.
-Status SlhLaunch::grow_trees(device::Stream &stream, SlhRoom &room, const SlhSet &set,
+Status SlhLaunch::grow_trees(device::Stream &stream, SlhWorkspace &workspace, const SlhSet &set,
                              bool is_key) {
   constexpr MemoryKind kDevice = MemoryKind::kDevice;
-  const uint64_t n = set.n, count = room.count, trees = count * layers_of(set, is_key);
+  const uint64_t n = set.n, count = workspace.count, trees = count * layers_of(set, is_key);
   const uint64_t leaves = trees << set.tree_height, chains = leaves * set.chains();
   const uint64_t fors = is_key ? 0 : count * set.fors_trees;
   const uint32_t high = set.fors_height - slh_fors_low(set);
-  LC_TRY(memory_.grow(room.tops, kDevice, chains * n));
-  LC_TRY(memory_.grow(room.leaves, kDevice, leaves * n));
-  LC_TRY(memory_.grow(room.kept, kDevice,
+  LC_TRY(memory_.grow(workspace.tops, kDevice, chains * n));
+  LC_TRY(memory_.grow(workspace.leaves, kDevice, leaves * n));
+  LC_TRY(memory_.grow(workspace.kept, kDevice,
                       is_key ? 256 : trees * set.chains() * set.chain_values() * n));
-  LC_TRY(memory_.grow(room.fors_nodes, kDevice, std::max<uint64_t>((fors << high) * n, 256)));
-  LC_TRY(memory_.grow(room.fors_roots, kDevice, std::max<uint64_t>(fors * n, 256)));
-  LC_TRY(memory_.grow(room.fors_keys, kDevice, std::max<uint64_t>(count * n, 256)));
+  LC_TRY(memory_.grow(workspace.fors_nodes, kDevice, std::max<uint64_t>((fors << high) * n, 256)));
+  LC_TRY(memory_.grow(workspace.fors_roots, kDevice, std::max<uint64_t>(fors * n, 256)));
+  LC_TRY(memory_.grow(workspace.fors_keys, kDevice, std::max<uint64_t>(count * n, 256)));
 
   const auto low_groups = uint32_t(is_key ? 0 : slh_spans(fors << high, slh_fors_low(set)));
-  const Argument grow[] = {room.told.get(),       room.tops.get(), room.kept.get(),
-                           room.fors_nodes.get(), room.out.get(),  low_groups};
+  const Argument grow[] = {workspace.told.get(),       workspace.tops.get(), workspace.kept.get(),
+                           workspace.fors_nodes.get(), workspace.out.get(),  low_groups};
   LC_TRY(launch(stream, set, "grow", low_groups + groups_for(chains), true, grow));
   const auto high_groups = uint32_t(is_key ? 0 : slh_spans(fors, high));
-  const Argument compress[] = {
-      room.told.get(),       room.tops.get(), room.leaves.get(), room.fors_nodes.get(),
-      room.fors_roots.get(), room.out.get(),  high_groups};
+  const Argument compress[] = {workspace.told.get(),
+                               workspace.tops.get(),
+                               workspace.leaves.get(),
+                               workspace.fors_nodes.get(),
+                               workspace.fors_roots.get(),
+                               workspace.out.get(),
+                               high_groups};
   LC_TRY(launch(stream, set, "leaves", high_groups + groups_for(leaves), true, compress));
   const auto key_groups = uint32_t(is_key ? 0 : groups_for(count));
-  const Argument join[] = {room.told.get(),      room.leaves.get(), room.fors_roots.get(),
-                           room.fors_keys.get(), room.out.get(),    key_groups};
+  const Argument join[] = {workspace.told.get(),       workspace.leaves.get(),
+                           workspace.fors_roots.get(), workspace.fors_keys.get(),
+                           workspace.out.get(),        key_groups};
   return launch(stream, set, "trees", key_groups + slh_spans(trees, set.tree_height), true, join);
 }
 
-Status SlhLaunch::start_sign(device::Stream &stream, SlhRoom &room, const SlhSet &set,
+Status SlhLaunch::start_sign(device::Stream &stream, SlhWorkspace &workspace, const SlhSet &set,
                              uint32_t count, const PutItem &put_item,
                              std::span<const uint32_t> tree) {
-  LC_TRY(begin(stream, room, set, count, put_item, false, tree));
+  LC_TRY(begin(stream, workspace, set, count, put_item, false, tree));
   const uint64_t verdicts = uint64_t{count} * (set.layers + 1) * sizeof(uint32_t);
-  const uint64_t out = room.verdicts_at + verdicts;
-  LC_TRY(memory_.grow(room.out, MemoryKind::kDevice, out));
-  LC_TRY(memory_.grow(room.results, MemoryKind::kPinned, out));
-  LC_TRY(stream.zero(*room.out, room.verdicts_at, verdicts));
-  LC_TRY(set.is_draft() ? grow_tall_trees(stream, room, set, false, !tree.empty())
-                        : grow_trees(stream, room, set, false));
-  const Argument reveal[] = {room.told.get(), room.kept.get(), room.fors_keys.get(),
-                             room.out.get(),  room.tops.get(), room.fors_nodes.get()};
+  const uint64_t out = workspace.verdicts_at + verdicts;
+  LC_TRY(memory_.grow(workspace.out, MemoryKind::kDevice, out));
+  LC_TRY(memory_.grow(workspace.results, MemoryKind::kPinned, out));
+  LC_TRY(stream.zero(*workspace.out, workspace.verdicts_at, verdicts));
+  LC_TRY(set.is_draft() ? grow_tall_trees(stream, workspace, set, false, !tree.empty())
+                        : grow_trees(stream, workspace, set, false));
+  const Argument reveal[] = {workspace.told.get(),      workspace.kept.get(),
+                             workspace.fors_keys.get(), workspace.out.get(),
+                             workspace.tops.get(),      workspace.fors_nodes.get()};
   const uint64_t lanes = count * (set.fors_trees + uint64_t{set.layers} * set.chains());
   LC_TRY(launch(stream, set, "reveal", groups_for(lanes), false, reveal));
-  const Argument check[] = {room.told.get(), room.fors_keys.get(), room.out.get(), room.tops.get(),
-                            room.fors_nodes.get()};
+  const Argument check[] = {workspace.told.get(), workspace.fors_keys.get(), workspace.out.get(),
+                            workspace.tops.get(), workspace.fors_nodes.get()};
   LC_TRY(
       launch(stream, set, "check", groups_for(uint64_t{count} * (set.layers + 1)), false, check));
-  room.result_bytes = room.roots_at;
-  LC_TRY(stream.download(room.results->host(), *room.out, 0, out));
-  LC_TRY(stream.zero(*room.kept, 0, room.kept->bytes()));
-  LC_TRY(stream.zero(*room.out, 0, room.roots_at));
-  return stream.zero(*room.told, 0, room.told_bytes);
+  workspace.result_bytes = workspace.roots_at;
+  LC_TRY(stream.download(workspace.results->host(), *workspace.out, 0, out));
+  LC_TRY(stream.zero(*workspace.kept, 0, workspace.kept->bytes()));
+  LC_TRY(stream.zero(*workspace.out, 0, workspace.roots_at));
+  return stream.zero(*workspace.told, 0, workspace.told_bytes);
 }
 
-bool SlhLaunch::is_right(const SlhRoom &room, const SlhSet &set, uint32_t number) {
+bool SlhLaunch::is_right(const SlhWorkspace &workspace, const SlhSet &set, uint32_t number) {
   const uint64_t parts = set.layers + 1;
-  const uint8_t *from = room.results->host() + room.verdicts_at + number * parts * sizeof(uint32_t);
+  const uint8_t *from =
+      workspace.results->host() + workspace.verdicts_at + number * parts * sizeof(uint32_t);
   bool right = true;
   for (uint64_t part = 0; part < parts; ++part, from += sizeof(uint32_t)) {
     uint32_t verdict;
     std::memcpy(&verdict, from, sizeof verdict);
-    right = right && verdict == room.launch_id;
+    right = right && verdict == workspace.launch_id;
   }
   return right;
 }
 
-const uint8_t *SlhLaunch::signature(const SlhRoom &room, const SlhSet &set, uint32_t number) {
-  return room.results->host() + uint64_t{number} * set.signature_bytes();
+const uint8_t *SlhLaunch::signature(const SlhWorkspace &workspace, const SlhSet &set,
+                                    uint32_t number) {
+  return workspace.results->host() + uint64_t{number} * set.signature_bytes();
 }
 
-void SlhLaunch::take_roots(const SlhRoom &room, const SlhSet &set, uint32_t number,
+void SlhLaunch::take_roots(const SlhWorkspace &workspace, const SlhSet &set, uint32_t number,
                            std::span<uint8_t> roots) {
   const uint8_t *const from =
-      room.results->host() + room.roots_at + uint64_t{number} * set.layers * set.n;
+      workspace.results->host() + workspace.roots_at + uint64_t{number} * set.layers * set.n;
   uint32_t words[8];
   for (uint32_t layer = 0; layer < set.layers; ++layer) {
     std::memcpy(words, from + layer * set.n, set.n);
@@ -184,66 +193,70 @@ void SlhLaunch::take_roots(const SlhRoom &room, const SlhSet &set, uint32_t numb
   }
 }
 
-Status SlhLaunch::start_keys(device::Stream &stream, SlhRoom &room, const SlhSet &set,
+Status SlhLaunch::start_keys(device::Stream &stream, SlhWorkspace &workspace, const SlhSet &set,
                              uint32_t count, const PutItem &put_item) {
-  LC_TRY(begin(stream, room, set, count, put_item, true, {}));
-  LC_TRY(memory_.grow(room.out, MemoryKind::kDevice, room.verdicts_at));
+  LC_TRY(begin(stream, workspace, set, count, put_item, true, {}));
+  LC_TRY(memory_.grow(workspace.out, MemoryKind::kDevice, workspace.verdicts_at));
   const uint64_t nodes = uint64_t{count} * set.kept_bytes();
-  LC_TRY(memory_.grow(room.results, MemoryKind::kPinned, room.verdicts_at + nodes));
-  LC_TRY(set.is_draft() ? grow_tall_trees(stream, room, set, true, false)
-                        : grow_trees(stream, room, set, true));
-  uint8_t *const host = room.results->host();
-  LC_TRY(stream.download(host, *room.out, 0, room.verdicts_at));
-  if (nodes != 0) LC_TRY(stream.download(host + room.verdicts_at, *room.nodes, 0, nodes));
-  return stream.zero(*room.told, 0, room.told_bytes);
+  LC_TRY(memory_.grow(workspace.results, MemoryKind::kPinned, workspace.verdicts_at + nodes));
+  LC_TRY(set.is_draft() ? grow_tall_trees(stream, workspace, set, true, false)
+                        : grow_trees(stream, workspace, set, true));
+  uint8_t *const host = workspace.results->host();
+  LC_TRY(stream.download(host, *workspace.out, 0, workspace.verdicts_at));
+  if (nodes != 0) LC_TRY(stream.download(host + workspace.verdicts_at, *workspace.nodes, 0, nodes));
+  return stream.zero(*workspace.told, 0, workspace.told_bytes);
 }
 
-void SlhLaunch::take_root(const SlhRoom &room, const SlhSet &set, uint32_t number, uint8_t *root) {
+void SlhLaunch::take_root(const SlhWorkspace &workspace, const SlhSet &set, uint32_t number,
+                          uint8_t *root) {
   uint32_t words[8];
-  std::memcpy(words, room.results->host() + uint64_t{number} * set.n, set.n);
+  std::memcpy(words, workspace.results->host() + uint64_t{number} * set.n, set.n);
   cpu::slh_bytes(set, words, root);
 }
 
-const uint32_t *SlhLaunch::kept_nodes(const SlhRoom &room, const SlhSet &set, uint32_t number) {
-  return reinterpret_cast<const uint32_t *>(room.results->host() + room.verdicts_at +
+const uint32_t *SlhLaunch::kept_nodes(const SlhWorkspace &workspace, const SlhSet &set,
+                                      uint32_t number) {
+  return reinterpret_cast<const uint32_t *>(workspace.results->host() + workspace.verdicts_at +
                                             uint64_t{number} * set.kept_bytes());
 }
 
-Status SlhLaunch::start_verify(device::Stream &stream, SlhRoom &room, const SlhSet &set,
+Status SlhLaunch::start_verify(device::Stream &stream, SlhWorkspace &workspace, const SlhSet &set,
                                uint32_t count, const PutItem &put_item,
                                const SignatureOf &signature_of) {
-  LC_TRY(begin(stream, room, set, count, put_item, false, {}));
+  LC_TRY(begin(stream, workspace, set, count, put_item, false, {}));
   const uint64_t verdicts = uint64_t{count} * sizeof(uint32_t), each = set.signature_bytes();
-  LC_TRY(memory_.grow(room.out, MemoryKind::kDevice, room.verdicts_at + verdicts));
-  LC_TRY(memory_.grow(room.results, MemoryKind::kPinned, room.verdicts_at + verdicts));
-  LC_TRY(memory_.grow(room.tops, MemoryKind::kDevice, uint64_t{count} * set.chains() * set.n));
-  LC_TRY(stream.zero(*room.out, room.verdicts_at, verdicts));
-  uint8_t *const host = room.results->host();
+  LC_TRY(memory_.grow(workspace.out, MemoryKind::kDevice, workspace.verdicts_at + verdicts));
+  LC_TRY(memory_.grow(workspace.results, MemoryKind::kPinned, workspace.verdicts_at + verdicts));
+  LC_TRY(memory_.grow(workspace.tops, MemoryKind::kDevice, uint64_t{count} * set.chains() * set.n));
+  LC_TRY(stream.zero(*workspace.out, workspace.verdicts_at, verdicts));
+  uint8_t *const host = workspace.results->host();
   share(count, each, [&](uint32_t n) { std::memcpy(host + n * each, signature_of(n), each); });
-  LC_TRY(stream.upload(*room.out, 0, host, count * each));
-  const Argument arguments[] = {room.told.get(), room.out.get(), room.tops.get()};
+  LC_TRY(stream.upload(*workspace.out, 0, host, count * each));
+  const Argument arguments[] = {workspace.told.get(), workspace.out.get(), workspace.tops.get()};
   LC_TRY(launch(stream, set, "verify", groups_for(count), false, arguments));
-  return stream.download(host + room.verdicts_at, *room.out, room.verdicts_at, verdicts);
+  return stream.download(host + workspace.verdicts_at, *workspace.out, workspace.verdicts_at,
+                         verdicts);
 }
 
-Result<bool> SlhLaunch::verdict(const SlhRoom &room, uint32_t number) {
+Result<bool> SlhLaunch::verdict(const SlhWorkspace &workspace, uint32_t number) {
   uint32_t verdict;
-  std::memcpy(&verdict, room.results->host() + room.verdicts_at + number * sizeof verdict,
+  std::memcpy(&verdict, workspace.results->host() + workspace.verdicts_at + number * sizeof verdict,
               sizeof verdict);
-  if (verdict != room.launch_id && verdict != room.launch_id + 1)
+  if (verdict != workspace.launch_id && verdict != workspace.launch_id + 1)
     return Status(LC_ERROR_DEVICE, "it gave no verdict of a signature");
-  return verdict == room.launch_id;
+  return verdict == workspace.launch_id;
 }
 
-void SlhLaunch::wipe_host(SlhRoom &room) {
-  if (room.told_bytes != 0) secure::wipe(room.staging->host(), room.told_bytes);
-  if (room.result_bytes != 0) secure::wipe(room.results->host(), room.result_bytes);
-  room.told_bytes = room.result_bytes = 0;
+void SlhLaunch::wipe_host(SlhWorkspace &workspace) {
+  if (workspace.told_bytes != 0) secure::wipe(workspace.staging->host(), workspace.told_bytes);
+  if (workspace.result_bytes != 0) secure::wipe(workspace.results->host(), workspace.result_bytes);
+  workspace.told_bytes = workspace.result_bytes = 0;
 }
 
-void SlhLaunch::wipe_device(device::Stream &stream, SlhRoom &room) {
-  for (const auto &buffer : {&room.told, &room.tops, &room.kept, &room.leaves, &room.fors_nodes,
-                             &room.fors_roots, &room.fors_keys, &room.nodes, &room.out})
+void SlhLaunch::wipe_device(device::Stream &stream, SlhWorkspace &workspace) {
+  for (const auto &buffer :
+       {&workspace.told, &workspace.tops, &workspace.kept, &workspace.leaves, &workspace.fors_nodes,
+        &workspace.fors_roots, &workspace.fors_keys, &workspace.nodes, &workspace.out})
     if (*buffer != nullptr) (void)stream.zero(**buffer, 0, (*buffer)->bytes());
 }
 

@@ -20,7 +20,7 @@
 namespace lanecrypt::runtime {
 
 // The memory of one batch. It grows as needed, and is used again.
-struct SlhRoom {
+struct SlhWorkspace {
   std::unique_ptr<device::Buffer> staging, results;  // pinned
   // told: the shape and the items. out: the signatures, the roots and the verdicts.
   std::unique_ptr<device::Buffer> told, tops, kept, leaves, fors_nodes, fors_roots, fors_keys, out;
@@ -37,7 +37,7 @@ inline uint64_t slh_spans(uint64_t trees, uint32_t height) {
   return divide_up(trees, SLH_SPAN >> height);
 }
 // For the device's thread only. What start_...() begins is over when the stream has done it;
-// then the others read it. One batch at a time for a room. The items and the signatures to
+// then the others read it. One batch at a time for a workspace. The items and the signatures to
 // verify are read before start_...() returns.
 class SlhLaunch {
  public:
@@ -51,33 +51,36 @@ class SlhLaunch {
 
   // Zeroes on the device, afterwards, the keys and what was made of them. tree: of one signature of
   // a draft's set, the kept nodes of its key's tree, which then need not grow; or empty.
-  Status start_sign(device::Stream &stream, SlhRoom &room, const SlhSet &set, uint32_t count,
-                    const PutItem &put_item, std::span<const uint32_t> tree);
+  Status start_sign(device::Stream &stream, SlhWorkspace &workspace, const SlhSet &set,
+                    uint32_t count, const PutItem &put_item, std::span<const uint32_t> tree);
   // Whether this very launch found the signature right.
-  static bool is_right(const SlhRoom &room, const SlhSet &set, uint32_t number);
+  static bool is_right(const SlhWorkspace &workspace, const SlhSet &set, uint32_t number);
   // The signature, whose first n bytes, R, are not in it.
-  static const uint8_t *signature(const SlhRoom &room, const SlhSet &set, uint32_t number);
+  static const uint8_t *signature(const SlhWorkspace &workspace, const SlhSet &set,
+                                  uint32_t number);
   // The roots of its layers, the lowest first, n bytes each.
-  static void take_roots(const SlhRoom &room, const SlhSet &set, uint32_t number,
+  static void take_roots(const SlhWorkspace &workspace, const SlhSet &set, uint32_t number,
                          std::span<uint8_t> roots);
 
-  Status start_keys(device::Stream &stream, SlhRoom &room, const SlhSet &set, uint32_t count,
-                    const PutItem &put_item);
+  Status start_keys(device::Stream &stream, SlhWorkspace &workspace, const SlhSet &set,
+                    uint32_t count, const PutItem &put_item);
   // PK.root of a new key.
-  static void take_root(const SlhRoom &room, const SlhSet &set, uint32_t number, uint8_t *root);
+  static void take_root(const SlhWorkspace &workspace, const SlhSet &set, uint32_t number,
+                        uint8_t *root);
   // Of a new key of a draft's set the nodes of SlhSet::kKeptHeight, in the kernels' form.
-  static const uint32_t *kept_nodes(const SlhRoom &room, const SlhSet &set, uint32_t number);
+  static const uint32_t *kept_nodes(const SlhWorkspace &workspace, const SlhSet &set,
+                                    uint32_t number);
 
-  Status start_verify(device::Stream &stream, SlhRoom &room, const SlhSet &set, uint32_t count,
-                      const PutItem &put_item, const SignatureOf &signature_of);
+  Status start_verify(device::Stream &stream, SlhWorkspace &workspace, const SlhSet &set,
+                      uint32_t count, const PutItem &put_item, const SignatureOf &signature_of);
   // LC_ERROR_DEVICE if it is no verdict of this launch.
-  static Result<bool> verdict(const SlhRoom &room, uint32_t number);
+  static Result<bool> verdict(const SlhWorkspace &workspace, uint32_t number);
 
   // Wipes what was sent and what came back, on the host. At most once each.
-  static void wipe_host(SlhRoom &room);
-  // Zeroes all of the room's memory on the device, in case a launch ended before it did so.
+  static void wipe_host(SlhWorkspace &workspace);
+  // Zeroes all of the workspace's memory on the device, in case a launch ended before it did so.
   // Does not wait for that.
-  static void wipe_device(device::Stream &stream, SlhRoom &room);
+  static void wipe_device(device::Stream &stream, SlhWorkspace &workspace);
 
   // So many operations keep a device busy, and take it some milliseconds.
   static uint32_t best_batch(const SlhSet &set, lc_slh_dsa_operation operation);
@@ -88,12 +91,13 @@ class SlhLaunch {
   uint64_t launches() const { return launches_; }
 
  private:
-  Status begin(device::Stream &stream, SlhRoom &room, const SlhSet &set, uint32_t count,
+  Status begin(device::Stream &stream, SlhWorkspace &workspace, const SlhSet &set, uint32_t count,
                const PutItem &put_item, bool is_key, std::span<const uint32_t> tree);
-  Status grow_trees(device::Stream &stream, SlhRoom &room, const SlhSet &set, bool is_key);
+  Status grow_trees(device::Stream &stream, SlhWorkspace &workspace, const SlhSet &set,
+                    bool is_key);
   // The same for the sets of the draft (slh_tall_trees.cpp).
-  Status grow_tall_trees(device::Stream &stream, SlhRoom &room, const SlhSet &set, bool is_key,
-                         bool has_tree);
+  Status grow_tall_trees(device::Stream &stream, SlhWorkspace &workspace, const SlhSet &set,
+                         bool is_key, bool has_tree);
   Status launch(device::Stream &stream, const SlhSet &set, const char *name, uint64_t groups,
                 bool has_local, std::span<const device::Argument> arguments);
   uint64_t groups_for(uint64_t lanes) const;

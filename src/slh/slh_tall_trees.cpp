@@ -38,42 +38,48 @@ struct Rising {
 
 }  // namespace
 
-Status SlhLaunch::grow_tall_trees(device::Stream &stream, SlhRoom &room, const SlhSet &set,
-                                  bool is_key, bool has_tree) {
+Status SlhLaunch::grow_tall_trees(device::Stream &stream, SlhWorkspace &workspace,
+                                  const SlhSet &set, bool is_key, bool has_tree) {
   constexpr MemoryKind kDevice = MemoryKind::kDevice;
-  const uint64_t n = set.n, count = room.count;
+  const uint64_t n = set.n, count = workspace.count;
   const uint32_t grown = has_tree ? SlhSet::kKeptHeight : set.tree_height;
   const uint64_t leaves = count << grown;
   const uint64_t fors = is_key ? 0 : count * set.fors_trees;
   const uint32_t low = slh_fors_low(set), high = set.fors_height - low;
   const uint32_t higher = high - std::min<uint32_t>(high, SLH_SPAN_BITS);
   const uint64_t leaf_groups = groups_for(std::min(leaves, kLeafLanes));
-  LC_TRY(memory_.grow(room.tops, kDevice, leaf_groups * SLH_GROUP * set.chains() * n));
-  LC_TRY(memory_.grow(room.leaves, kDevice, leaves * n));
-  LC_TRY(memory_.grow(room.nodes, kDevice, std::max<uint64_t>(count * set.kept_bytes(), 256)));
-  LC_TRY(memory_.grow(room.kept, kDevice,
+  LC_TRY(memory_.grow(workspace.tops, kDevice, leaf_groups * SLH_GROUP * set.chains() * n));
+  LC_TRY(memory_.grow(workspace.leaves, kDevice, leaves * n));
+  LC_TRY(memory_.grow(workspace.nodes, kDevice, std::max<uint64_t>(count * set.kept_bytes(), 256)));
+  LC_TRY(memory_.grow(workspace.kept, kDevice,
                       is_key ? 256 : count * set.chains() * set.chain_values() * n));
-  LC_TRY(memory_.grow(room.fors_nodes, kDevice, std::max<uint64_t>((fors << high) * n, 256)));
-  LC_TRY(memory_.grow(room.fors_roots, kDevice, std::max<uint64_t>((fors << higher) * n, 256)));
-  LC_TRY(memory_.grow(room.fors_keys, kDevice, std::max<uint64_t>(count * n, 256)));
+  LC_TRY(memory_.grow(workspace.fors_nodes, kDevice, std::max<uint64_t>((fors << high) * n, 256)));
+  LC_TRY(
+      memory_.grow(workspace.fors_roots, kDevice, std::max<uint64_t>((fors << higher) * n, 256)));
+  LC_TRY(memory_.grow(workspace.fors_keys, kDevice, std::max<uint64_t>(count * n, 256)));
 
   const auto low_groups = uint32_t(slh_spans(fors << high, low));
-  const Argument sprout[] = {room.told.get(),   room.tops.get(),       room.kept.get(),
-                             room.leaves.get(), room.fors_nodes.get(), room.out.get(),
+  const Argument sprout[] = {workspace.told.get(),
+                             workspace.tops.get(),
+                             workspace.kept.get(),
+                             workspace.leaves.get(),
+                             workspace.fors_nodes.get(),
+                             workspace.out.get(),
                              low_groups};
   LC_TRY(launch(stream, set, "sprout", low_groups + leaf_groups, true, sprout));
-  Rising of_fors = {fors, set.fors_height, low, room.fors_nodes.get(), room.fors_roots.get()};
+  Rising of_fors = {fors, set.fors_height, low, workspace.fors_nodes.get(),
+                    workspace.fors_roots.get()};
   // Of a kept tree the part rises first, where it lies; a group reads all of it before it writes.
   // Then the kept nodes rise. That they stand above the part is seen when the signature is checked.
-  Rising of_layer = {count, grown, 0, room.leaves.get(),
-                     has_tree ? room.leaves.get() : room.nodes.get()};
+  Rising of_layer = {count, grown, 0, workspace.leaves.get(),
+                     has_tree ? workspace.leaves.get() : workspace.nodes.get()};
   while (of_fors.levels() != 0 || of_layer.levels() != 0) {
-    const Argument rise[] = {room.told.get(),
+    const Argument rise[] = {workspace.told.get(),
                              of_fors.from,
                              of_fors.to,
                              of_layer.from,
                              of_layer.to,
-                             room.out.get(),
+                             workspace.out.get(),
                              of_fors.groups(),
                              SLH_PART(0u, of_fors.height, of_fors.levels()),
                              SLH_PART(1u, of_layer.height, of_layer.levels())};
@@ -81,10 +87,10 @@ Status SlhLaunch::grow_tall_trees(device::Stream &stream, SlhRoom &room, const S
     of_fors.rise();
     of_layer.rise();
     if (of_layer.levels() == 0 && of_layer.to_height != set.tree_height)
-      of_layer = {count, set.tree_height, grown, room.nodes.get(), room.leaves.get()};
+      of_layer = {count, set.tree_height, grown, workspace.nodes.get(), workspace.leaves.get()};
   }
   if (is_key) return Status();
-  const Argument bind[] = {room.told.get(), of_fors.from, room.fors_keys.get()};
+  const Argument bind[] = {workspace.told.get(), of_fors.from, workspace.fors_keys.get()};
   return launch(stream, set, "bind", groups_for(count), false, bind);
 }
 

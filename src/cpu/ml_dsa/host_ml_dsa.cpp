@@ -25,9 +25,9 @@ MlDsaSet set_of(lc_ml_dsa_set number) {
 #undef LC_SET
 
 // What a group of the kernels has of memory, and the data in the layout that these expect.
-class Room {
+class Workspace {
  public:
-  explicit Room(const MlDsaSizes &sizes)
+  explicit Workspace(const MlDsaSizes &sizes)
       : set(set_of(sizes.set)),
         memory_(4 * (key_words() + signature_words() + expanded_words() + local_words())) {}
   bool ok() const {
@@ -88,17 +88,17 @@ MlDsaPiece piece_of(Bytes mu, Bytes random) {
 }
 
 // t0, t1 and tr of a key of which the rest is there.
-void finish_key(Room &room) {
-  ml_dsa_expand_key(room.expanded(), room.key(), ML_DSA_EXPAND_A | ML_DSA_EXPAND_S, room.group(),
-                    room.set);
-  ml_dsa_finish_key(room.key(), room.expanded(), room.group(), room.set);
-  ml_dsa_hash_key(room.key(), room.group(), room.set);
+void finish_key(Workspace &workspace) {
+  ml_dsa_expand_key(workspace.expanded(), workspace.key(), ML_DSA_EXPAND_A | ML_DSA_EXPAND_S,
+                    workspace.group(), workspace.set);
+  ml_dsa_finish_key(workspace.key(), workspace.expanded(), workspace.group(), workspace.set);
+  ml_dsa_hash_key(workspace.key(), workspace.group(), workspace.set);
 }
 
 // Whether the coefficients of s1 and s2 are from -eta to eta.
-bool has_small_secrets(Room &room, const u32 *private_key) {
-  const MlDsaSet &set = room.set;
-  const MlDsaGroup group = room.group();
+bool has_small_secrets(Workspace &workspace, const u32 *private_key) {
+  const MlDsaSet &set = workspace.set;
+  const MlDsaGroup group = workspace.group();
   ml_dsa_unpack(group.first, private_key + ML_DSA_S1_AT / 4, set.l, ML_DSA_S_BITS(set),
                 ML_DSA_FROM_TOP, set.eta, 0);
   ml_dsa_unpack(group.second, private_key + ML_DSA_S2_AT(set) / 4, set.k, ML_DSA_S_BITS(set),
@@ -110,59 +110,61 @@ bool has_small_secrets(Room &room, const u32 *private_key) {
 }  // namespace
 
 Status host_ml_dsa_key(const MlDsaSizes &sizes, Bytes seed, std::span<uint8_t> whole) {
-  Room room(sizes);
-  if (!room.ok()) return no_memory();
-  u32 *const xi = room.group().drawn;
+  Workspace workspace(sizes);
+  if (!workspace.ok()) return no_memory();
+  u32 *const xi = workspace.group().drawn;
   std::memcpy(xi, seed.data(), kMlDsaSeedBytes);
-  ml_dsa_draw_key(room.key(), xi, room.group(), room.set);
-  finish_key(room);
-  std::memcpy(whole.data(), room.key_bytes(), whole.size());
+  ml_dsa_draw_key(workspace.key(), xi, workspace.group(), workspace.set);
+  finish_key(workspace);
+  std::memcpy(whole.data(), workspace.key_bytes(), whole.size());
   return Status();
 }
 
 Status host_ml_dsa_public(const MlDsaSizes &sizes, std::span<uint8_t> whole) {
-  Room room(sizes);
-  if (!room.ok()) return no_memory();
-  u8 *const private_key = room.key_bytes() + sizes.public_bytes;
+  Workspace workspace(sizes);
+  if (!workspace.ok()) return no_memory();
+  u8 *const private_key = workspace.key_bytes() + sizes.public_bytes;
   std::memcpy(private_key, &whole[sizes.public_bytes], sizes.private_bytes);
-  std::memcpy(room.key_bytes(), private_key, 32);  // rho
-  const bool is_small = has_small_secrets(room, room.key() + sizes.public_bytes / 4);
-  finish_key(room);
+  std::memcpy(workspace.key_bytes(), private_key, 32);  // rho
+  const bool is_small = has_small_secrets(workspace, workspace.key() + sizes.public_bytes / 4);
+  finish_key(workspace);
   uint8_t differs = is_small ? 0 : 1;
   for (size_t n = 0; n < sizes.private_bytes; ++n)
     differs |= private_key[n] ^ whole[sizes.public_bytes + n];
   if (differs != 0)
     return Status(LC_ERROR_ARGUMENT, "the parts of the private key do not belong together");
-  std::memcpy(whole.data(), room.key_bytes(), sizes.public_bytes);
+  std::memcpy(whole.data(), workspace.key_bytes(), sizes.public_bytes);
   return Status();
 }
 
 Status host_ml_dsa_sign(const MlDsaSizes &sizes, Bytes whole, Bytes mu, Bytes random,
                         std::span<uint8_t> signature) {
-  Room room(sizes);
-  if (!room.ok()) return no_memory();
-  std::memcpy(room.key_bytes(), whole.data(), whole.size());
-  ml_dsa_expand_key(room.expanded(), room.key(),
-                    ML_DSA_EXPAND_A | ML_DSA_EXPAND_S | ML_DSA_EXPAND_T0, room.group(), room.set);
+  Workspace workspace(sizes);
+  if (!workspace.ok()) return no_memory();
+  std::memcpy(workspace.key_bytes(), whole.data(), whole.size());
+  ml_dsa_expand_key(workspace.expanded(), workspace.key(),
+                    ML_DSA_EXPAND_A | ML_DSA_EXPAND_S | ML_DSA_EXPAND_T0, workspace.group(),
+                    workspace.set);
   MlDsaPiece piece = piece_of(mu, random);
-  const bool made = ml_dsa_sign(room.signature(), &piece, room.key(), room.expanded(), room.group(),
-                                room.set) != 0;
+  const bool made = ml_dsa_sign(workspace.signature(), &piece, workspace.key(),
+                                workspace.expanded(), workspace.group(), workspace.set) != 0;
   secure::wipe(&piece, sizeof piece);
   if (!made) return Status(LC_ERROR_INTERNAL, "too many attempts at a signature were refused");
-  std::memcpy(signature.data(), room.signature(), sizes.signature_bytes);
+  std::memcpy(signature.data(), workspace.signature(), sizes.signature_bytes);
   return Status();
 }
 
 Result<uint8_t> host_ml_dsa_verify(const MlDsaSizes &sizes, Bytes public_key, Bytes mu,
                                    Bytes signature) {
-  Room room(sizes);
-  if (!room.ok()) return no_memory();
-  std::memcpy(room.key_bytes(), public_key.data(), sizes.public_bytes);
-  std::memcpy(room.signature(), signature.data(), sizes.signature_bytes);
-  ml_dsa_expand_key(room.expanded(), room.key(), ML_DSA_EXPAND_A | ML_DSA_EXPAND_T1, room.group(),
-                    room.set);
+  Workspace workspace(sizes);
+  if (!workspace.ok()) return no_memory();
+  std::memcpy(workspace.key_bytes(), public_key.data(), sizes.public_bytes);
+  std::memcpy(workspace.signature(), signature.data(), sizes.signature_bytes);
+  ml_dsa_expand_key(workspace.expanded(), workspace.key(), ML_DSA_EXPAND_A | ML_DSA_EXPAND_T1,
+                    workspace.group(), workspace.set);
   const MlDsaPiece piece = piece_of(mu, {});
-  return uint8_t(ml_dsa_verify(room.signature(), &piece, room.expanded(), room.group(), room.set));
+  return uint8_t(ml_dsa_verify(workspace.signature(), &piece, workspace.expanded(),
+                               workspace.group(), workspace.set));
 }
 
 void ml_dsa_tr(Bytes public_key, std::span<uint8_t> tr) {

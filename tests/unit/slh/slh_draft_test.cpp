@@ -25,7 +25,7 @@ namespace lanecrypt::test {
 namespace {
 
 using runtime::SlhLaunch;
-using runtime::SlhRoom;
+using runtime::SlhWorkspace;
 
 const SlhBytes kMessage(verify::kSlhMessage.begin(), verify::kSlhMessage.end());
 
@@ -120,7 +120,7 @@ class SlhDraft : public testing::TestWithParam<DeviceCase> {
   // The private key, and the nodes of its tree that are kept, as bytes.
   SlhBytes make_key(const SlhSet &set, SlhBytes *tree) {
     SlhBytes key = counted(set.seed_bytes());
-    finish(launch_->start_keys(*stream_, room_, set, 1, [&](uint32_t, SlhItem &item) {
+    finish(launch_->start_keys(*stream_, workspace_, set, 1, [&](uint32_t, SlhItem &item) {
       item = {};
       const std::span<const uint8_t> seeds(key);
       cpu::slh_put_key(set,
@@ -131,11 +131,11 @@ class SlhDraft : public testing::TestWithParam<DeviceCase> {
                        item);
     }));
     key.resize(set.private_bytes());
-    SlhLaunch::take_root(room_, set, 0, &key[set.seed_bytes()]);
+    SlhLaunch::take_root(workspace_, set, 0, &key[set.seed_bytes()]);
     tree->resize(set.kept_bytes());
     for (size_t at = 0; at < tree->size(); at += set.n)
-      cpu::slh_bytes(set, SlhLaunch::kept_nodes(room_, set, 0) + at / 4, &(*tree)[at]);
-    SlhLaunch::wipe_host(room_);
+      cpu::slh_bytes(set, SlhLaunch::kept_nodes(workspace_, set, 0) + at / 4, &(*tree)[at]);
+    SlhLaunch::wipe_host(workspace_);
     return key;
   }
   // Whether the device found its signature right.
@@ -147,12 +147,13 @@ class SlhDraft : public testing::TestWithParam<DeviceCase> {
                                   hashed)
                     .ok());
     finish(launch_->start_sign(
-        *stream_, room_, key->set, 1,
+        *stream_, workspace_, key->set, 1,
         [&](uint32_t, SlhItem &item) { cpu::put_item(*key, hashed, item); }, key->tree));
-    std::copy_n(SlhLaunch::signature(room_, key->set, 0), signature->size(), signature->begin());
+    std::copy_n(SlhLaunch::signature(workspace_, key->set, 0), signature->size(),
+                signature->begin());
     std::copy_n(hashed.r, key->set.n, signature->begin());
-    const bool is_right = SlhLaunch::is_right(room_, key->set, 0);
-    SlhLaunch::wipe_host(room_);
+    const bool is_right = SlhLaunch::is_right(workspace_, key->set, 0);
+    SlhLaunch::wipe_host(workspace_);
     return is_right;
   }
   // By the device, and by the CPU.
@@ -161,10 +162,10 @@ class SlhDraft : public testing::TestWithParam<DeviceCase> {
     cpu::SlhHashed hashed;
     EXPECT_TRUE(cpu::hash_to_verify(job, job.messages[0], hashed).ok());
     finish(launch_->start_verify(
-        *stream_, room_, key->set, 1,
+        *stream_, workspace_, key->set, 1,
         [&](uint32_t, SlhItem &item) { cpu::put_item(*key, hashed, item); },
         [&](uint32_t) { return signature.data(); }));
-    Result<bool> verdict = SlhLaunch::verdict(room_, 0);
+    Result<bool> verdict = SlhLaunch::verdict(workspace_, 0);
     EXPECT_TRUE(verdict.ok());
     bool on_cpu = false;
     EXPECT_TRUE(cpu::slh_verify(*key, hashed, signature, on_cpu).ok());
@@ -176,7 +177,7 @@ class SlhDraft : public testing::TestWithParam<DeviceCase> {
   std::unique_ptr<SlhLaunch> launch_;
   std::unique_ptr<device::Stream> stream_;
   std::unique_ptr<device::Event> event_;
-  SlhRoom room_;
+  SlhWorkspace workspace_;
   uint64_t launches_ = 0;
 };
 

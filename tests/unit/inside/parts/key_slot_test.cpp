@@ -69,8 +69,8 @@ class KeySlot : public testing::Test {
   // Whether a launch that begins now would take the slot.
   bool may_take_it() {
     ChunkWork next = work();
-    const std::unique_ptr<LaunchRoom> room = launch_->make_room();
-    EXPECT_TRUE(launch_->upload(*stream_, *room, next).ok());
+    const std::unique_ptr<LaunchWorkspace> workspace = launch_->make_workspace();
+    EXPECT_TRUE(launch_->upload(*stream_, *workspace, next).ok());
     EXPECT_TRUE(stream_->finish().ok());
     return next.in_slot;
   }
@@ -87,14 +87,14 @@ TEST_F(KeySlot, IsLeftToALaunchThatFailedUntilItHasEnded) {
   for (const bool by_mark : {false, true}) {
     SCOPED_TRACE(by_mark);
     ChunkWork failing = work();
-    const std::unique_ptr<LaunchRoom> room = launch_->make_room();
-    ASSERT_TRUE(launch_->upload(*stream_, *room, failing).ok());
+    const std::unique_ptr<LaunchWorkspace> workspace = launch_->make_workspace();
+    ASSERT_TRUE(launch_->upload(*stream_, *workspace, failing).ok());
     ASSERT_TRUE(failing.in_slot);
     (by_mark ? stream_->marks_fail : stream_->zeros_fail) = true;
-    EXPECT_FALSE(launch_->launch(*stream_, *room, failing, nullptr, nullptr).ok());
+    EXPECT_FALSE(launch_->launch(*stream_, *workspace, failing, nullptr, nullptr).ok());
     stream_->marks_fail = stream_->zeros_fail = false;
     EXPECT_FALSE(may_take_it());
-    launch_->has_ended(*room);
+    launch_->has_ended(*workspace);
     EXPECT_TRUE(may_take_it());
   }
 }
@@ -102,9 +102,9 @@ TEST_F(KeySlot, IsLeftToALaunchThatFailedUntilItHasEnded) {
 // What waits for its mark may begin behind it.
 TEST_F(KeySlot, IsForTheNextWhereALaunchHasMarkedItsEnd) {
   ChunkWork first = work();
-  const std::unique_ptr<LaunchRoom> room = launch_->make_room();
-  ASSERT_TRUE(launch_->upload(*stream_, *room, first).ok());
-  EXPECT_TRUE(launch_->launch(*stream_, *room, first, nullptr, nullptr).ok());
+  const std::unique_ptr<LaunchWorkspace> workspace = launch_->make_workspace();
+  ASSERT_TRUE(launch_->upload(*stream_, *workspace, first).ok());
+  EXPECT_TRUE(launch_->launch(*stream_, *workspace, first, nullptr, nullptr).ok());
   EXPECT_TRUE(may_take_it());
 }
 

@@ -230,7 +230,7 @@ TEST_F(Slots, WithoutMemoryTheyAreFewer) {
   EXPECT_TRUE(in == decrypted(out));
 }
 
-// Else a chunk would have no launch, or two rooms.
+// Else a chunk would have no launch, or two workspaces.
 TEST(Launches, EachKindHasOne) {
   Result<std::unique_ptr<device::Device>> device =
       device::find_host().front().open(device::KernelSet::kCiphers);
