@@ -73,7 +73,7 @@ const View *CipherTask::keep_view(nb::handle given) {
 CipherTask::Data CipherTask::keep_aad(nb::handle aad) {
   const View *const view = keep_view(aad);
   if (view == nullptr) return {};
-  if (view->room() != Room::kHost)
+  if (view->memory_space() != MemorySpace::kHost)
     raise(PyExc_ValueError, "the associated data must lie in host memory");
   return {view->data(), view->bytes()};
 }
@@ -188,7 +188,7 @@ void CipherTask::set_segments(nb::handle iv, uint64_t iv_stride, nb::object numb
   if (const View *const additional = keep_view(aad); additional != nullptr) {
     all.aad = additional->data();
     all.aad_length = additional->bytes();
-    if (additional->room() != Room::kHost) {
+    if (additional->memory_space() != MemorySpace::kHost) {
       place_.add_beside(*additional, "the associated data");
       all.aad_memory = LC_MEMORY_DEVICE;
     }
@@ -211,7 +211,7 @@ void CipherTask::add_iv(nb::handle iv, uint64_t bytes, const char *which) {
     return append_iv(reinterpret_cast<const uint8_t *>(PyBytes_AsString(iv.ptr())),
                      static_cast<uint64_t>(PyBytes_Size(iv.ptr())));
   const View view(iv, false, {});
-  if (view.room() != Room::kHost)
+  if (view.memory_space() != MemorySpace::kHost)
     raise(PyExc_ValueError, which + std::string(" must lie in host memory"));
   append_iv(view.data(), view.bytes());
 }
@@ -272,7 +272,7 @@ void CipherTask::put_tags(nb::object to, uint64_t offset) {
   const View &view = nb::cast<const View &>(to);
   view.check_range(offset, count_ * tag_bytes_);
   if (count_ == 0) return;
-  tags_on_device_ = view.room() != Room::kHost;
+  tags_on_device_ = view.memory_space() != MemorySpace::kHost;
   if (tags_on_device_) place_.add_beside(view, "the tags");
   keep(to);
   tags_outside_ = view.data() + offset;
@@ -283,7 +283,7 @@ void CipherTask::set_verdicts(nb::object to) {
   const View &view = nb::cast<const View &>(to);
   view.check_range(0, count_);
   if (count_ == 0) return;
-  if (view.room() == Room::kHost)
+  if (view.memory_space() == MemorySpace::kHost)
     raise(PyExc_ValueError, "the verdicts must lie on the device of the data");
   place_.add_beside(view, "the verdicts");
   keep(to);
@@ -306,7 +306,8 @@ void CipherTask::load_tag(size_t number, nb::handle bytes) {
   check_not_begun();
   const View view(bytes, false, {});
   if (number >= count_) raise(PyExc_IndexError, "there is no such message");
-  if (view.room() != Room::kHost) raise(PyExc_ValueError, "the tag must lie in host memory");
+  if (view.memory_space() != MemorySpace::kHost)
+    raise(PyExc_ValueError, "the tag must lie in host memory");
   if (view.bytes() != tag_bytes_)
     raise(PyExc_ValueError, "the tag has " + std::to_string(view.bytes()) + " bytes, not " +
                                 std::to_string(tag_bytes_));

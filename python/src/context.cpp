@@ -247,15 +247,16 @@ nb::dict Context::counters() {
 }
 
 uint32_t Context::device_of(const View &view) {
-  return view.room() == Room::kDevice ? static_cast<uint32_t>(view.ordinal())
-                                      : index_of("cuda:" + std::to_string(view.ordinal()));
+  return view.memory_space() == MemorySpace::kDevice
+             ? static_cast<uint32_t>(view.ordinal())
+             : index_of("cuda:" + std::to_string(view.ordinal()));
 }
 
 nb::object Context::read(const View &view, uint64_t offset, uint64_t bytes) {
   view.check_range(offset, bytes);
   const std::unique_ptr<View> copy = View::of_new_bytes(bytes);
   if (bytes == 0) return copy->owner();
-  if (view.room() == Room::kHost) {
+  if (view.memory_space() == MemorySpace::kHost) {
     std::memcpy(copy->data(), view.data() + offset, bytes);
   } else {
     const uint32_t device = device_of(view);
@@ -268,11 +269,11 @@ nb::object Context::read(const View &view, uint64_t offset, uint64_t bytes) {
 
 void Context::write(const View &view, uint64_t offset, nb::handle data) {
   const View from(data, false, {});
-  if (from.room() != Room::kHost)
+  if (from.memory_space() != MemorySpace::kHost)
     raise(PyExc_ValueError, "what is copied there must lie in host memory");
   view.check_range(offset, from.bytes());
   if (from.bytes() == 0) return;
-  if (view.room() == Room::kHost) {
+  if (view.memory_space() == MemorySpace::kHost) {
     std::memcpy(view.data() + offset, from.data(), from.bytes());
   } else {
     const uint32_t device = device_of(view);

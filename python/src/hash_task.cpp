@@ -84,7 +84,7 @@ void HashTask::put_digests(nb::object to) {
   const View &view = nb::cast<const View &>(to);
   view.check_range(0, count() * job_.digest_bytes);
   if (count() == 0) return;
-  if (view.room() != Room::kHost) {
+  if (view.memory_space() != MemorySpace::kHost) {
     place_.add_beside(view, "the digests");
     job_.digest_memory = LC_MEMORY_DEVICE;
   }

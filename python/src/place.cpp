@@ -12,13 +12,14 @@ namespace {
 }  // namespace
 
 bool Place::is_here(const View &view) const {
-  return room_ == view.room() && (room_ == Room::kHost || ordinal_ == view.ordinal());
+  return memory_space_ == view.memory_space() &&
+         (memory_space_ == MemorySpace::kHost || ordinal_ == view.ordinal());
 }
 
 void Place::add(const View &view) {
   if (!is_known_) {
     is_known_ = true;
-    room_ = view.room();
+    memory_space_ = view.memory_space();
     ordinal_ = view.ordinal();
   } else if (!is_here(view)) {
     raise_apart();
@@ -32,19 +33,19 @@ void Place::add_beside(const View &view, const std::string &what) {
 }
 
 void Place::add_output(const View &view) {
-  const bool brings = !is_host() && view.room() == Room::kHost;
+  const bool brings = !is_host() && view.memory_space() == MemorySpace::kHost;
   if (brings_to_host_.value_or(brings) != brings) raise_apart();
   brings_to_host_ = brings;
   if (!brings) add(view);
 }
 
 uint32_t Place::device(Context &context) const {
-  return room_ == Room::kCuda ? context.index_of("cuda:" + std::to_string(ordinal_))
-                              : static_cast<uint32_t>(ordinal_);
+  return memory_space_ == MemorySpace::kCuda ? context.index_of("cuda:" + std::to_string(ordinal_))
+                                             : static_cast<uint32_t>(ordinal_);
 }
 
 void *Place::stream() const {
-  if (given_stream_ && room_ != Room::kCuda)
+  if (given_stream_ && memory_space_ != MemorySpace::kCuda)
     raise(PyExc_ValueError, "a stream goes with memory of a CUDA device only");
   if (is_host()) return nullptr;
   const std::optional<uintptr_t> stream = given_stream_ ? given_stream_ : framework_stream_;

@@ -26,7 +26,7 @@ class Place {
   // host memory: all of them, or none.
   void add_output(const View &view);
   // Also true before a view has been added.
-  bool is_host() const { return room_ == Room::kHost; }
+  bool is_host() const { return memory_space_ == MemorySpace::kHost; }
   lc_memory memory() const {
     if (is_host()) return LC_MEMORY_HOST;
     return brings_to_host_.value_or(false) ? LC_MEMORY_DEVICE_TO_HOST : LC_MEMORY_DEVICE;
@@ -44,7 +44,7 @@ class Place {
   std::optional<uintptr_t> framework_stream_;
   bool is_known_ = false;
   std::optional<bool> brings_to_host_;  // set once there is an output
-  Room room_ = Room::kHost;
+  MemorySpace memory_space_ = MemorySpace::kHost;
   int32_t ordinal_ = 0;
 };
 

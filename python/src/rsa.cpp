@@ -13,7 +13,8 @@ namespace {
 
 // Returns the bytes of an object in host memory. The view keeps them alive.
 Bytes bytes_of(const View &view) {
-  if (view.room() != Room::kHost) raise(PyExc_ValueError, "it must lie in host memory");
+  if (view.memory_space() != MemorySpace::kHost)
+    raise(PyExc_ValueError, "it must lie in host memory");
   return {view.data(), view.bytes()};
 }
 

@@ -173,7 +173,7 @@ View::View(nb::handle object, bool writable, std::optional<uintptr_t> stream) {
     // A CUDA ordinal is used where there is one, so that a call can combine this memory with arrays
     // on the same GPU.
     const std::optional<int> ordinal = memory.cuda_ordinal();
-    room_ = ordinal ? Room::kCuda : Room::kDevice;
+    memory_space_ = ordinal ? MemorySpace::kCuda : MemorySpace::kDevice;
     ordinal_ = ordinal ? *ordinal : static_cast<int32_t>(memory.device());
     owner_ = nb::borrow(object);
     return;
@@ -234,7 +234,7 @@ std::unique_ptr<View> View::beside(const View &other, uintptr_t address, uint64_
   view->data_ = reinterpret_cast<uint8_t *>(address);
   view->bytes_ = bytes;
   view->shape_ = {static_cast<int64_t>(bytes)};
-  view->room_ = other.room_;
+  view->memory_space_ = other.memory_space_;
   view->ordinal_ = other.ordinal_;
   view->stream_ = other.stream_;
   view->owner_ = std::move(owner);
@@ -264,7 +264,7 @@ bool View::by_exchange(nb::handle object) {
     throw nb::python_error();
   is_read_only_ = (versioned_->flags & dlpack::kReadOnly) != 0;
   take(versioned_->dl_tensor);
-  if (room_ == Room::kCuda) {
+  if (memory_space_ == MemorySpace::kCuda) {
     void *stream = nullptr;
     if (api->current_work_stream(dlpack::kDLCUDA, ordinal_, &stream) != 0) throw nb::python_error();
     stream_ = reinterpret_cast<uintptr_t>(stream);
@@ -330,7 +330,7 @@ bool View::by_cuda_interface(nb::handle object, const ArrayDevice &device) {
   if (PyErr_Occurred()) throw nb::python_error();
   is_read_only_ = nb::object(data[1]).is(nb::handle(Py_True));
   bytes_ = items_of(shape_) * static_cast<uint64_t>(item);
-  room_ = Room::kCuda;
+  memory_space_ = MemorySpace::kCuda;
   // For arrays of Numba and buffers of RMM, only the address identifies the device.
   ordinal_ = type != 0 ? ordinal : cuda::ordinal_of(data_).value_or(0);
   if (const nb::object stream = entry(told, "stream", true); !stream.is_none())
@@ -389,11 +389,11 @@ void View::take(const dlpack::DLTensor &tensor) {
   switch (tensor.device.device_type) {
     case dlpack::kDLCPU:
     case dlpack::kDLCUDAHost:
-      room_ = Room::kHost;
+      memory_space_ = MemorySpace::kHost;
       return;
     case dlpack::kDLCUDA:
     case dlpack::kDLCUDAManaged:
-      room_ = Room::kCuda;
+      memory_space_ = MemorySpace::kCuda;
       ordinal_ = tensor.device.device_id;
       return;
   }
@@ -411,8 +411,10 @@ void bind_view(nb::module_ &module) {
                   nb::arg("owner"))
       .def_prop_ro("nbytes", &View::bytes)
       .def_prop_ro("shape", &View::shape)
-      .def_prop_ro("on_host", [](const View &view) { return view.room() == Room::kHost; })
-      .def_prop_ro("on_cuda", [](const View &view) { return view.room() == Room::kCuda; })
+      .def_prop_ro("on_host",
+                   [](const View &view) { return view.memory_space() == MemorySpace::kHost; })
+      .def_prop_ro("on_cuda",
+                   [](const View &view) { return view.memory_space() == MemorySpace::kCuda; })
       .def_prop_ro("ordinal", &View::ordinal)
       .def_prop_ro("stream", &View::stream)
       .def_prop_ro("is_captured",
@@ -450,7 +452,8 @@ void bind_view(nb::module_ &module) {
   module.def(
       "zero",
       [](const View &view) {
-        if (view.room() != Room::kHost) raise(PyExc_ValueError, "it must lie in host memory");
+        if (view.memory_space() != MemorySpace::kHost)
+          raise(PyExc_ValueError, "it must lie in host memory");
         const nb::gil_scoped_release released;
         if (view.bytes() != 0) std::memset(view.data(), 0, view.bytes());
       },
@@ -458,7 +461,8 @@ void bind_view(nb::module_ &module) {
   module.def(
       "to_bytes",
       [](const View &view) {
-        if (view.room() != Room::kHost) raise(PyExc_ValueError, "it must lie in host memory");
+        if (view.memory_space() != MemorySpace::kHost)
+          raise(PyExc_ValueError, "it must lie in host memory");
         return nb::bytes(view.data(), view.bytes());
       },
       nb::arg("view"));

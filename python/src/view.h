@@ -23,7 +23,7 @@ struct ArrayDevice {
   int type = 0, ordinal = 0;
 };
 
-enum class Room {
+enum class MemorySpace {
   kHost,   // host memory, pinned or not
   kCuda,   // memory of the CUDA device `ordinal`
   kDevice  // memory from lc_alloc_device() on the context's device `ordinal`, which is not a CUDA
@@ -55,7 +55,7 @@ class View {
 
   uint8_t *data() const { return data_; }
   uint64_t bytes() const { return bytes_; }
-  Room room() const { return room_; }
+  MemorySpace memory_space() const { return memory_space_; }
   int32_t ordinal() const { return ordinal_; }
   const std::vector<int64_t> &shape() const { return shape_; }
   // The current stream of the object's framework, if it reported one. 0 is CUDA's legacy default
@@ -79,7 +79,7 @@ class View {
 
   uint8_t *data_ = nullptr;
   uint64_t bytes_ = 0;
-  Room room_ = Room::kHost;
+  MemorySpace memory_space_ = MemorySpace::kHost;
   int32_t ordinal_ = 0;
   bool is_read_only_ = false;
   std::vector<int64_t> shape_;
