@@ -414,7 +414,7 @@ bool run(const uint8_t *data, size_t size) {
   for (size_t packets = script.byte() % kMostPackets; packets > 0; --packets) service.add(script);
   listener.begin(&service);
   {
-    client::Client client(client::Place::named(listener.path()));
+    client::Client client(client::ServiceAddress::named(listener.path()));
     use(client.here(), script);
   }
   listener.end();

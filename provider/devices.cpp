@@ -54,10 +54,10 @@ const char *Provider::why_no_devices(const char *other) {
 client::Client &Provider::service() {
   client::Client *current = service_client.load(std::memory_order_acquire);
   if (current != nullptr) return *current;
-  auto *const made =
-      new client::Client(settings.service == Settings::Service::kNamed
-                             ? client::Place::named(settings.service_path, settings.service_owner)
-                             : client::Place::usual(settings.service_owner));
+  auto *const made = new client::Client(
+      settings.service == Settings::Service::kNamed
+          ? client::ServiceAddress::named(settings.service_path, settings.service_owner)
+          : client::ServiceAddress::usual(settings.service_owner));
   if (service_client.compare_exchange_strong(current, made, std::memory_order_acq_rel))
     return *made;
   delete made;

@@ -37,10 +37,10 @@ struct Settings {
   Use rsa = Use::kAuto;
   Use ml_dsa = Use::kAuto;   // the same for signatures of ML-DSA
   Use slh_dsa = Use::kAuto;  // the same for signatures and new keys of SLH-DSA
-  // Which service does RSA and signatures for this process (service/client/place.h). Auto: the
-  // usual one, if it is there and in_process does not say that this process has devices of its own.
-  // Required: the usual one, and what it cannot do is an error. Named: the one whose socket is
-  // service_path.
+  // Which service does RSA and signatures for this process (service/client/service_address.h).
+  // Auto: the usual one, if it is there and in_process does not say that this process has devices
+  // of its own. Required: the usual one, and what it cannot do is an error. Named: the one whose
+  // socket is service_path.
   enum class Service { kOff, kAuto, kRequired, kNamed };
   Service service = Service::kAuto;
   std::string service_path;

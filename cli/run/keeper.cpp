@@ -18,16 +18,16 @@ namespace lanecrypt::cli {
 namespace {
 
 // The descriptor numbers of the keeper and the service.
-enum Place { kProcess = 3, kLife, kReady, kUntilClosed, kFolder, kFirstFree };
+enum FixedDescriptor { kProcess = 3, kLife, kReady, kUntilClosed, kFolder, kFirstFree };
 // The time after which the service is killed. It needs less to finish its running operations.
 constexpr std::chrono::seconds kMostTimeToEnd{20};
 constexpr std::chrono::milliseconds kLook{5};
 
-// Duplicates `descriptor` to the number `place`, close-on-exec. No descriptor that is still needed
+// Duplicates `descriptor` to the number `number`, close-on-exec. No descriptor that is still needed
 // may have that number.
-bool put(int descriptor, int place) { return dup3(descriptor, place, O_CLOEXEC) == place; }
+bool put(int descriptor, int number) { return dup3(descriptor, number, O_CLOEXEC) == number; }
 
-bool stay_open_in_service(int place) { return fcntl(place, F_SETFD, 0) == 0; }
+bool stay_open_in_service(int number) { return fcntl(number, F_SETFD, 0) == 0; }
 
 // Closes the descriptors that the keeper would share with the program, so that a reader of the
 // program's output sees its end when the program ends. Moves the others to the numbers of Place.

@@ -100,11 +100,11 @@ void SlhMessages::prepare_to_sign(const std::optional<std::string> &state) {
 // Throws Failure if a signature would replace a file that the run reads: the key, which would be
 // lost, the state, or a message, including one whose name ends in .sig.
 void SlhMessages::keep_what_is_read(const std::optional<std::string> &state) const {
-  using Place = std::pair<dev_t, ino_t>;
-  const auto place_of = [](const std::string &path) -> std::optional<Place> {
+  using FileId = std::pair<dev_t, ino_t>;
+  const auto file_id = [](const std::string &path) -> std::optional<FileId> {
     struct stat entry {};
     if (stat(path.c_str(), &entry) != 0 || !S_ISREG(entry.st_mode)) return std::nullopt;
-    return Place(entry.st_dev, entry.st_ino);
+    return FileId(entry.st_dev, entry.st_ino);
   };
   std::vector<std::string> read = names_;
   read.push_back(key_file_);
@@ -112,13 +112,13 @@ void SlhMessages::keep_what_is_read(const std::optional<std::string> &state) con
     read.push_back(*state);
     for (const char *beside : {".count", ".lock"}) read.push_back(*state + beside);
   }
-  std::set<Place> places;
+  std::set<FileId> inputs;
   for (const std::string &path : read)
-    if (const std::optional<Place> place = place_of(path)) places.insert(*place);
+    if (const std::optional<FileId> id = file_id(path)) inputs.insert(*id);
   for (const std::string &name : names_) {
     const std::string to = file_of(name).signature_name;
-    const std::optional<Place> place = to == "-" ? std::nullopt : place_of(to);
-    if (place && places.count(*place) != 0)
+    const std::optional<FileId> id = to == "-" ? std::nullopt : file_id(to);
+    if (id && inputs.count(*id) != 0)
       throw Failure(ExitCode::kUsage, fmt::format("{} is an input too: it would be destroyed", to));
   }
 }

@@ -37,7 +37,7 @@ SALT_BYTES = 32
 
 
 @dataclasses.dataclass
-class Place:
+class PieceLocation:
     """The position, data type and shape of one piece of a checkpoint."""
 
     file: str
@@ -119,15 +119,16 @@ class Writer(Sealed, dcp.StorageWriter):
         with open(self.folder / plan.storage_data, "wb") as file:
             pieces = SealedFile(file, self.key)
             for item in plan.items:
-                data, place = planner.resolve_data(item), Place(plan.storage_data, file.tell(), 0)
+                data = planner.resolve_data(item)
+                location = PieceLocation(plan.storage_data, file.tell(), 0)
                 if item.type == WriteItemType.BYTE_IO:
                     pieces.write(data.getvalue(), told(self.name, item.index))
                 else:
                     tensor = data.detach().contiguous()
-                    place.dtype, place.shape = tensor.dtype, tuple(tensor.shape)
+                    location.dtype, location.shape = tensor.dtype, tuple(tensor.shape)
                     pieces.write(tensor, told(self.name, item.index))
-                place.length = file.tell() - place.offset
-                results.append(WriteResult(item.index, place.length, place))
+                location.length = file.tell() - location.offset
+                results.append(WriteResult(item.index, location.length, location))
         return done(results)
 
     def finish(self, metadata, results):
@@ -151,20 +152,20 @@ class Reader(Sealed, dcp.StorageReader):
         return metadata
 
     def set_up_storage_reader(self, metadata, is_coordinator, *args, **kwargs):
-        self.places = metadata.storage_data
+        self.locations = metadata.storage_data
 
     def read_data(self, plan, planner):
         for item in plan.items:
-            place, aad = self.places[item.storage_index], told(self.name, item.storage_index)
-            with open(self.folder / place.file, "rb") as file:
+            location, aad = self.locations[item.storage_index], told(self.name, item.storage_index)
+            with open(self.folder / location.file, "rb") as file:
                 aead = aead_of_file(self.key, file.read(SALT_BYTES))
-                file.seek(place.offset)
-                nonce, sealed = file.read(12), bytearray(file.read(place.length - 12))
+                file.seek(location.offset)
+                nonce, sealed = file.read(12), bytearray(file.read(location.length - 12))
             if item.type == LoadItemType.BYTE_IO:
                 planner.load_bytes(item, io.BytesIO(aead.decrypt(nonce, bytes(sealed), aad)))
                 continue
             target = planner.resolve_tensor(item).detach()
-            whole = torch.empty(place.shape, dtype=place.dtype, device=target.device)
+            whole = torch.empty(location.shape, dtype=location.dtype, device=target.device)
             arrived = torch.frombuffer(sealed, dtype=torch.uint8).to(target.device)
             aead.decrypt_into(nonce, arrived, aad, whole)
             for dimension, (start, length) in enumerate(zip(item.storage_offsets, item.lengths)):

@@ -49,7 +49,7 @@ CipherTask::CipherTask(nb::object context, int cipher, bool encrypts, nb::object
       key_(nb::cast<const SecretKey &>(key)),
       iv_bytes_(iv_bytes),
       tag_bytes_(tag_bytes),
-      place_(stream) {
+      location_(stream) {
   keep(key);
   job_.struct_size = sizeof job_;
   job_.cipher = static_cast<lc_cipher>(cipher);
@@ -82,9 +82,9 @@ CipherTask::Data CipherTask::keep_aad(nb::handle aad) {
 // plaintext stays on its device.
 void CipherTask::add_output(const View &view) {
   if (job_.direction == LC_ENCRYPT)
-    place_.add_output(view);
+    location_.add_output(view);
   else
-    place_.add(view);
+    location_.add(view);
 }
 
 void CipherTask::append(Data aad, const uint8_t *in, uint8_t *out, uint64_t length) {
@@ -106,7 +106,7 @@ void CipherTask::add(nb::handle iv, nb::object in, uint64_t in_offset, uint64_t 
   const View &from = nb::cast<const View &>(in), &to = nb::cast<const View &>(out);
   from.check_range(in_offset, length);
   to.check_range(out_offset, length);
-  place_.add(from);
+  location_.add(from);
   add_output(to);
   keep(in);
   keep(out);
@@ -123,7 +123,7 @@ void CipherTask::add_rows(nb::handle ivs, nb::object in, nb::object out, uint64_
   if (length * rows != from.bytes() || to.bytes() != from.bytes())
     raise(PyExc_ValueError, "the input and the output have not as many bytes each in " +
                                 std::to_string(rows) + " equal messages");
-  place_.add(from);
+  location_.add(from);
   add_output(to);
   keep(in);
   keep(out);
@@ -169,7 +169,7 @@ void CipherTask::set_segments(nb::handle iv, uint64_t iv_stride, nb::object numb
   const bool encrypts = job_.direction == LC_ENCRYPT;
   from.check_range(0, text_bytes + (encrypts ? 0 : inside));
   to.check_range(0, text_bytes + (encrypts ? inside : 0));
-  place_.add(from);
+  location_.add(from);
   add_output(to);
   keep(in);
   keep(out);
@@ -189,7 +189,7 @@ void CipherTask::set_segments(nb::handle iv, uint64_t iv_stride, nb::object numb
     all.aad = additional->data();
     all.aad_length = additional->bytes();
     if (additional->memory_space() != MemorySpace::kHost) {
-      place_.add_beside(*additional, "the associated data");
+      location_.add_beside(*additional, "the associated data");
       all.aad_memory = LC_MEMORY_DEVICE;
     }
   }
@@ -239,7 +239,7 @@ void CipherTask::prepare_tags() {
 }
 
 void CipherTask::prepare() {
-  job_.stream = place_.stream();
+  job_.stream = location_.stream();
   for (size_t n = 0; n < messages_.size(); ++n)
     messages_[n].iv = iv_bytes_ == 0 ? nullptr : ivs_.data() + n * iv_bytes_;
   if (count_ != 0) prepare_tags();
@@ -252,10 +252,10 @@ void CipherTask::prepare() {
     job_.messages = messages_.data();
     job_.message_count = messages_.size();
   }
-  job_.memory = place_.memory();
-  job_.device = place_.is_host()
+  job_.memory = location_.memory();
+  job_.device = location_.is_host()
                     ? context().place(job_.cipher, job_.direction, job_.key_bytes, count_, bytes_)
-                    : place_.device(context());
+                    : location_.device(context());
   job_.has_device = 1;
 }
 
@@ -273,7 +273,7 @@ void CipherTask::put_tags(nb::object to, uint64_t offset) {
   view.check_range(offset, count_ * tag_bytes_);
   if (count_ == 0) return;
   tags_on_device_ = view.memory_space() != MemorySpace::kHost;
-  if (tags_on_device_) place_.add_beside(view, "the tags");
+  if (tags_on_device_) location_.add_beside(view, "the tags");
   keep(to);
   tags_outside_ = view.data() + offset;
 }
@@ -285,7 +285,7 @@ void CipherTask::set_verdicts(nb::object to) {
   if (count_ == 0) return;
   if (view.memory_space() == MemorySpace::kHost)
     raise(PyExc_ValueError, "the verdicts must lie on the device of the data");
-  place_.add_beside(view, "the verdicts");
+  location_.add_beside(view, "the verdicts");
   keep(to);
   verdicts_ = &view;
 }

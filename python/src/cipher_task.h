@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "place.h"
+#include "data_location.h"
 #include "secret_key.h"
 #include "task.h"
 #include "view.h"
@@ -55,7 +55,7 @@ class CipherTask : public Task {
   // right.
   void set_verdicts(nb::object to);
   // Adds memory that must be on the device of the data. `what` names it in errors.
-  void add_beside(const View &view, const std::string &what) { place_.add_beside(view, what); }
+  void add_beside(const View &view, const std::string &what) { location_.add_beside(view, what); }
   // Returns the job for the library. It is complete after begin().
   const lc_cipher_job &job() const { return job_; }
   // Reads the verdicts after the task has completed, and throws InvalidTag if a tag is wrong.
@@ -95,7 +95,7 @@ class CipherTask : public Task {
   size_t count_ = 0;
   std::vector<lc_status> statuses_;
   uint64_t bytes_ = 0;
-  Place place_;
+  DataLocation location_;
 };
 
 void bind_cipher_task(nb::module_ &module);

@@ -44,7 +44,7 @@ nb::dict hashes() {
 
 HashTask::HashTask(nb::object context, int hash, uint64_t digest_bytes, uint64_t leaf_bytes,
                    nb::object key, nb::bytes text, std::optional<uintptr_t> stream)
-    : Task(std::move(context)), place_(stream) {
+    : Task(std::move(context)), location_(stream) {
   job_.struct_size = sizeof job_;
   job_.hash = static_cast<lc_hash>(hash);
   job_.digest_bytes = digest_bytes;
@@ -71,7 +71,7 @@ void HashTask::add_rows(nb::object in, uint64_t rows) {
   if (length * rows != from.bytes())
     raise(PyExc_ValueError, std::to_string(from.bytes()) + " bytes are not " +
                                 std::to_string(rows) + " equal messages");
-  place_.add(from);
+  location_.add(from);
   keep(in);
   messages_.reserve(messages_.size() + rows);
   for (uint64_t row = 0; row < rows; ++row)
@@ -85,7 +85,7 @@ void HashTask::put_digests(nb::object to) {
   view.check_range(0, count() * job_.digest_bytes);
   if (count() == 0) return;
   if (view.memory_space() != MemorySpace::kHost) {
-    place_.add_beside(view, "the digests");
+    location_.add_beside(view, "the digests");
     job_.digest_memory = LC_MEMORY_DEVICE;
   }
   keep(to);
@@ -106,9 +106,9 @@ void HashTask::prepare() {
   for (size_t n = 0; n < count(); ++n) messages_[n].digest = digests + n * job_.digest_bytes;
   job_.messages = messages_.data();
   job_.message_count = messages_.size();
-  job_.memory = place_.memory();
-  job_.stream = place_.stream();
-  job_.device = place_.is_host() ? context().place_hash(bytes_) : place_.device(context());
+  job_.memory = location_.memory();
+  job_.stream = location_.stream();
+  job_.device = location_.is_host() ? context().place_hash(bytes_) : location_.device(context());
   job_.has_device = 1;
 }
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "place.h"
+#include "data_location.h"
 #include "task.h"
 
 namespace lanecrypt::python {
@@ -46,7 +46,7 @@ class HashTask : public Task {
   uint64_t bytes_ = 0;
   std::vector<uint8_t> digests_;
   uint8_t *digests_outside_ = nullptr;  // the digests, if not in `digests_`
-  Place place_;
+  DataLocation location_;
 };
 
 void bind_hash_task(nb::module_ &module);

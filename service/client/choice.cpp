@@ -41,16 +41,16 @@ BatchChoice::Sort sort_of(const Sort &sort) {
     return {.kind = kind,
             .slot = std::min<size_t>(sort.size / 256, kSetSlots - 1),
             .guess = kGuess * sort.size / 2048 * sort.size / 2048};
-  const size_t place = service::place_of_set(sort);
-  const service::SignatureSet &set = service::kSignatureSets[place];
+  const size_t index = service::index_of_set(sort);
+  const service::SignatureSet &set = service::kSignatureSets[index];
   if (set.family == Family::kMlDsa)
-    return {.kind = kind, .slot = kSetSlots + place, .guess = kGuess};
+    return {.kind = kind, .slot = kSetSlots + index, .guess = kGuess};
   // The fastest code on a core with AVX2 takes 42 us for a thousand hashes. With this lower bound a
   // program that signs once need not sign on its core to learn the time.
   constexpr BatchChoice::Duration kHashes = std::chrono::microseconds(40),
                                   kSlhGuess = std::chrono::microseconds(1000);
   return {.kind = kind,
-          .slot = kSetSlots + place,
+          .slot = kSetSlots + index,
           .guess = set.is_shake() ? 3 * kSlhGuess : kSlhGuess,
           .least_on_cpu = kHashes * set.thousand_hashes};
 }

@@ -6,7 +6,7 @@ namespace lanecrypt::client {
 Connection &Client::here() {
   Generation *current = now_.load(std::memory_order_acquire);
   if (current != nullptr && current->connection.is_of_this_process()) return current->connection;
-  auto *const made = new Generation(place_, current);
+  auto *const made = new Generation(address_, current);
   if (!now_.compare_exchange_strong(current, made, std::memory_order_acq_rel)) {
     // Another thread of this process was faster.
     delete made;

@@ -11,7 +11,7 @@ namespace lanecrypt::client {
 
 class Client {
  public:
-  explicit Client(Place place) : place_(std::move(place)) {}
+  explicit Client(ServiceAddress address) : address_(std::move(address)) {}
   // Ends the session. No thread may use its connections any more.
   ~Client();
   Client(const Client &) = delete;
@@ -23,13 +23,13 @@ class Client {
 
  private:
   struct Generation {
-    explicit Generation(const Place &place, Generation *parent)
-        : connection(place), before(parent) {}
+    explicit Generation(const ServiceAddress &address, Generation *parent)
+        : connection(address), before(parent) {}
     Connection connection;
     Generation *const before;
   };
 
-  const Place place_;
+  const ServiceAddress address_;
   std::atomic<Generation *> now_{nullptr};
 };
 

@@ -15,8 +15,8 @@ constexpr std::chrono::seconds kLongestPause{60};
 
 }  // namespace
 
-Connection::Connection(const Place &place)
-    : place_(place), born_in_(process::forks()), choice_(*this) {}
+Connection::Connection(const ServiceAddress &address)
+    : address_(address), born_in_(process::forks()), choice_(*this) {}
 
 // Returns the session unless it has ended. If the service ended it, notes the loss. Needs `mutex_`.
 std::shared_ptr<Session> Connection::current() {
@@ -59,7 +59,7 @@ std::shared_ptr<Session> Connection::connect(bool waits) {
   if (std::shared_ptr<Session> now = session(); now != nullptr || !may_connect()) return now;
 
   const Clock::time_point end = Clock::now() + kConnecting;
-  Reached reached = reach(place_, end);
+  Reached reached = reach(address_, end);
   std::shared_ptr<Session> made;
   if (reached.socket.is_there()) {
     made = Session::begin(std::move(reached.socket), end, &reached.why);

@@ -11,7 +11,7 @@
 
 #include "process/forks.h"
 #include "service/client/choice.h"
-#include "service/client/place.h"
+#include "service/client/service_address.h"
 #include "service/client/session.h"
 
 namespace lanecrypt::client {
@@ -19,8 +19,8 @@ namespace lanecrypt::client {
 // Thread-safe in the process that made it.
 class Connection {
  public:
-  // `place` must outlive the connection.
-  explicit Connection(const Place &place);
+  // `address` must outlive the connection.
+  explicit Connection(const ServiceAddress &address);
   Connection(const Connection &) = delete;
 
   bool is_of_this_process() const { return born_in_ == process::forks(); }
@@ -58,7 +58,7 @@ class Connection {
   std::shared_ptr<Session> current();
   void note_failure(Clock::time_point now);
 
-  const Place &place_;
+  const ServiceAddress &address_;
   const uint64_t born_in_;
   Choice choice_;
   // Held while a thread connects.

@@ -12,7 +12,7 @@
 
 #include "process/forks.h"
 #include "service/client/descriptor.h"
-#include "service/client/place.h"
+#include "service/client/service_address.h"
 #include "service/wire/messages.h"
 #include "service/wire/status_page.h"
 

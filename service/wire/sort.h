@@ -61,10 +61,10 @@ constexpr const SignatureSet *find_set(const Sort &sort) {
   return nullptr;
 }
 // Returns the index of a set in kSignatureSets.
-constexpr size_t place_of_set(const Sort &sort) {
-  size_t place = 0;
-  while (place + 1 < kSignatureSetCount && kSignatureSets[place].sort() != sort) ++place;
-  return place;
+constexpr size_t index_of_set(const Sort &sort) {
+  size_t index = 0;
+  while (index + 1 < kSignatureSetCount && kSignatureSets[index].sort() != sort) ++index;
+  return index;
 }
 
 }  // namespace lanecrypt::service

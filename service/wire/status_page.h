@@ -59,7 +59,7 @@ struct StatusPage {
   template <class Page>
   static auto &times_of(Page &page, const Sort &sort) {
     return sort.family == Family::kRsa ? page.rsa_us[size_of(sort.size)]
-                                       : page.sign_us[place_of_set(sort)];
+                                       : page.sign_us[index_of_set(sort)];
   }
   uint32_t devices_for(Family family) const {
     const std::atomic<uint32_t> *const counts[] = {&usable_devices, &ml_dsa_devices,

@@ -18,7 +18,7 @@ using process::forks;
 using runtime::Executor;
 
 struct Context::Process {
-  Process(const runtime::DispatcherOptions &options, place::Prefer prefer)
+  Process(const runtime::DispatcherOptions &options, placement::Prefer prefer)
       : born_in(forks()), dispatcher(options), choice(dispatcher, prefer) {
     at_end.begin([this] { dispatcher.stop(); }, [this] { dispatcher.hurry(); });
   }
@@ -30,10 +30,10 @@ struct Context::Process {
 
   const uint64_t born_in;
   // Before there are threads of ours.
-  const place::OwnCpuTime own_time = place::OwnCpuTime::without_present_threads();
+  const placement::OwnCpuTime own_time = placement::OwnCpuTime::without_present_threads();
   AtProcessEnd at_end;
   runtime::Dispatcher dispatcher;
-  place::CipherChoice choice;
+  placement::CipherChoice choice;
   std::mutex mutex;
   std::map<void *, Pinned> pinned;
 };
@@ -153,23 +153,25 @@ bool Context::generation_is_sooner(uint32_t bits) {
   return false;
 }
 
-Result<place::Calibration> Context::known_calibration(uint32_t index) {
+Result<placement::Calibration> Context::known_calibration(uint32_t index) {
   const Executor *executor = dispatcher().device(index);
   if (executor == nullptr)
     return Status(LC_ERROR_ARGUMENT, "there is no device " + std::to_string(index));
-  const std::string device = place::describe_device(executor->properties());
-  std::optional<place::Calibration> stored = place::load(place::describe_machine(), device);
+  const std::string device = placement::describe_device(executor->properties());
+  std::optional<placement::Calibration> stored =
+      placement::load(placement::describe_machine(), device);
   if (!stored) return Status(LC_ERROR_UNSUPPORTED, device + ": was not measured yet");
   return std::move(*stored);
 }
 
-Result<place::Calibration> Context::calibrate(
-    uint32_t index, place::Depth depth, const std::function<bool(const place::Point &)> &each) {
+Result<placement::Calibration> Context::calibrate(
+    uint32_t index, placement::Depth depth,
+    const std::function<bool(const placement::Point &)> &each) {
   Process &mine = process();
-  Result<place::Calibration> made =
-      place::measure(mine.dispatcher, index, depth, each, mine.own_time);
+  Result<placement::Calibration> made =
+      placement::measure(mine.dispatcher, index, depth, each, mine.own_time);
   if (!made.ok()) return made;
-  place::store(*made);
+  placement::store(*made);
   mine.choice.learn(index, *made);
   return made;
 }
@@ -188,7 +190,7 @@ Inquiry &Context::inquiry() {
   return current->inquiry;
 }
 
-Placement Context::place(const place::Question &question) {
+Placement Context::place(const placement::Question &question) {
   // The way to a device and back takes longer than so little on the CPU.
   constexpr uint64_t kLeastBytes = 64 << 10;
   // To look for devices takes tenths of a second, and to open one about a second: a

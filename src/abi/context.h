@@ -12,10 +12,10 @@
 #include <optional>
 
 #include "ml_dsa/ml_dsa_choice.h"
-#include "place/cipher_choice.h"
-#include "place/dispatcher.h"
-#include "place/inquiry.h"
-#include "place/measure.h"
+#include "placement/cipher_choice.h"
+#include "placement/dispatcher.h"
+#include "placement/inquiry.h"
+#include "placement/measure.h"
 #include "rsa/rsa_choice.h"
 #include "served/private_operations.h"
 #include "slh/slh_choice.h"
@@ -25,7 +25,8 @@ namespace lanecrypt {
 // Any thread.
 class Context {
  public:
-  explicit Context(runtime::DispatcherOptions options, place::Prefer prefer = place::Prefer::kSpeed,
+  explicit Context(runtime::DispatcherOptions options,
+                   placement::Prefer prefer = placement::Prefer::kSpeed,
                    std::optional<served::Service> service = std::nullopt)
       : options_(std::move(options)), prefer_(prefer), service_(std::move(service)) {}
   ~Context();
@@ -45,13 +46,14 @@ class Context {
   bool generation_is_sooner(uint32_t bits);
 
   // What is known of a device. The other measures it, and keeps it.
-  Result<place::Calibration> known_calibration(uint32_t index);
-  Result<place::Calibration> calibrate(uint32_t index, place::Depth depth,
-                                       const std::function<bool(const place::Point &)> &each);
+  Result<placement::Calibration> known_calibration(uint32_t index);
+  Result<placement::Calibration> calibrate(
+      uint32_t index, placement::Depth depth,
+      const std::function<bool(const placement::Point &)> &each);
   // Where a request belongs; LC_CHOICE_UNKNOWN where nothing like it was measured on any
   // device. Once it pays devices are looked for and measured beside, for which nobody
   // waits; then one call waits until the device that is sooner is open.
-  Placement place(const place::Question &question);
+  Placement place(const placement::Question &question);
   // Whether a selected device is open. Opens the first one if that is wanted, and
   // already known which there are.
   bool is_open(bool opens_now);
@@ -74,7 +76,7 @@ class Context {
   Chooser &chooser();
 
   const runtime::DispatcherOptions options_;
-  const place::Prefer prefer_;
+  const placement::Prefer prefer_;
   const std::optional<served::Service> service_;
   std::atomic<Process *> process_ = nullptr;
   std::atomic<ServedProcess *> served_ = nullptr;

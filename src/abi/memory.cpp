@@ -69,18 +69,19 @@ lc_status copy(lc_context *context, uint32_t index, const void *device_pointer, 
   if (bytes == 0) return LC_OK;
   Result<Executor *> found = find_device(context, index);
   if (!found.ok()) return report(found.status());
-  return report((*found)->call([&](lanecrypt::device::Device &device,
-                                   lanecrypt::runtime::DeviceMemory &memory) -> Status {
-    std::unique_ptr<lanecrypt::device::Buffer> view;
-    Result<lanecrypt::runtime::Place> place =
-        memory.place_to_copy(reinterpret_cast<uint64_t>(device_pointer), bytes, &view);
-    if (!place.ok()) return place.status();
-    auto stream = device.make_stream();
-    if (!stream.ok()) return stream.status();
-    LC_TRY(to_host != nullptr ? (*stream)->download(to_host, *place->buffer, place->offset, bytes)
-                              : (*stream)->upload(*place->buffer, place->offset, from_host, bytes));
-    return (*stream)->finish();
-  }));
+  return report((*found)->call(
+      [&](lanecrypt::device::Device &device, lanecrypt::runtime::DeviceMemory &memory) -> Status {
+        std::unique_ptr<lanecrypt::device::Buffer> view;
+        Result<lanecrypt::runtime::DeviceAddress> resolved =
+            memory.resolve_to_copy(reinterpret_cast<uint64_t>(device_pointer), bytes, &view);
+        if (!resolved.ok()) return resolved.status();
+        auto stream = device.make_stream();
+        if (!stream.ok()) return stream.status();
+        LC_TRY(to_host != nullptr
+                   ? (*stream)->download(to_host, *resolved->buffer, resolved->offset, bytes)
+                   : (*stream)->upload(*resolved->buffer, resolved->offset, from_host, bytes));
+        return (*stream)->finish();
+      }));
 }
 
 }  // namespace

@@ -63,7 +63,8 @@ lc_status lc_open(const lc_options *given, lc_context **context) {
     const bool offloads = options.prefer == LC_PREFER_OFFLOAD;
     chosen.pipeline.saves_cpu = offloads;
     *context = new lc_context(
-        chosen, offloads ? lanecrypt::place::Prefer::kOffload : lanecrypt::place::Prefer::kSpeed,
+        chosen,
+        offloads ? lanecrypt::placement::Prefer::kOffload : lanecrypt::placement::Prefer::kSpeed,
         std::move(service));
     return LC_OK;
   });

@@ -67,11 +67,12 @@ std::string look(const std::string &api) {
   if (!context.dispatcher().status().ok() || context.dispatcher().device_count() == 0) _exit(5);
   // A device that is open may tell more of itself, and its figures are kept under that.
   if (!context.dispatcher().device(0)->make_ready().ok()) _exit(5);
-  Result<place::Calibration> known = context.known_calibration(0);
+  Result<placement::Calibration> known = context.known_calibration(0);
   if (!known.ok())
-    known = context.calibrate(0, place::Depth::kQuick, [](const place::Point &) { return true; });
+    known = context.calibrate(0, placement::Depth::kQuick,
+                              [](const placement::Point &) { return true; });
   if (!known.ok()) _exit(5);
-  say(output, place::to_text(*known));
+  say(output, placement::to_text(*known));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ using lanecrypt::abi::report;
 
 namespace {
 
-lc_tune_point point_of(const lanecrypt::place::Point &point) {
+lc_tune_point point_of(const lanecrypt::placement::Point &point) {
   lc_tune_point made = {};
   made.struct_size = sizeof made;
   made.cipher = point.kind.cipher;
@@ -33,22 +33,23 @@ lc_tune_point point_of(const lanecrypt::place::Point &point) {
 lc_status lc_tune(lc_context *context, uint32_t index, lc_tune_depth depth,
                   int (*on_point)(void *argument, const lc_tune_point *point), void *argument) {
   return guarded([&]() -> lc_status {
-    namespace place = lanecrypt::place;
+    namespace placement = lanecrypt::placement;
     if (context == nullptr) return report(LC_ERROR_ARGUMENT, "no context was given");
     if (enum_number(depth) > LC_TUNE_FULL) return report(LC_ERROR_ARGUMENT, "unknown depth");
-    const auto each = [&](const place::Point &point) {
+    const auto each = [&](const placement::Point &point) {
       const lc_tune_point told = point_of(point);
       return on_point == nullptr || on_point(argument, &told) == 0;
     };
     if (depth != LC_TUNE_STORED)
-      return report(
-          context
-              ->calibrate(index, depth == LC_TUNE_FULL ? place::Depth::kFull : place::Depth::kQuick,
-                          each)
-              .status());
-    Result<place::Calibration> known = context->known_calibration(index);
+      return report(context
+                        ->calibrate(index,
+                                    depth == LC_TUNE_FULL ? placement::Depth::kFull
+                                                          : placement::Depth::kQuick,
+                                    each)
+                        .status());
+    Result<placement::Calibration> known = context->known_calibration(index);
     if (!known.ok()) return report(known.status());
-    for (const place::Point &point : known->points)
+    for (const placement::Point &point : known->points)
       if (!each(point)) return report(LC_ERROR_STOPPED, "stopped by the caller");
     return LC_OK;
   });
@@ -67,13 +68,13 @@ lc_choice lc_cipher_place(lc_context *context, const lc_cipher_question *questio
   const lanecrypt::abi::Call call;
   try {
     const lc_direction way = mode.is_own_inverse ? LC_ENCRYPT : question->direction;
-    const lanecrypt::Placement place =
+    const lanecrypt::Placement chosen =
         context->place({.kind = {question->cipher, way, question->key_bytes},
                         .pinned = question->pinned != 0,
                         .streams = question->streams,
                         .bytes = question->bytes});
-    if (device != nullptr) *device = place.device;
-    return place.choice;
+    if (device != nullptr) *device = chosen.device;
+    return chosen.choice;
   } catch (...) {  // want of memory or of threads
     return LC_CHOICE_CPU;
   }

@@ -18,7 +18,8 @@ Result<Service> Service::named(const char *service, const char *owner, lc_fallba
                   "lc_options.service is none of auto, require, off and an absolute path");
   Service made;
   made.client = std::make_shared<client::Client>(
-      is_usual ? client::Place::usual(owner) : client::Place::named(std::string(name), owner));
+      is_usual ? client::ServiceAddress::usual(owner)
+               : client::ServiceAddress::named(std::string(name), owner));
   made.number = last.fetch_add(1) + 1;
   made.has_cpu = fallback == LC_FALLBACK_CPU && name != "require";
   made.checks_all = verify == LC_VERIFY_FULL;

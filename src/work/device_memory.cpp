@@ -26,7 +26,7 @@ Status DeviceMemory::free(uint64_t address) {
   return Status();
 }
 
-Status DeviceMemory::find(uint64_t address, uint64_t bytes, Place *place) const {
+Status DeviceMemory::find(uint64_t address, uint64_t bytes, DeviceAddress *resolved) const {
   auto at = buffers_.upper_bound(address);
   if (at == buffers_.begin()) return Status();
   --at;
@@ -34,28 +34,28 @@ Status DeviceMemory::find(uint64_t address, uint64_t bytes, Place *place) const 
   if (offset >= at->second->bytes()) return Status();
   if (bytes > at->second->bytes() - offset)
     return Status(LC_ERROR_ARGUMENT, "it reaches past the end of its device memory");
-  *place = {at->second.get(), offset};
+  *resolved = {at->second.get(), offset};
   return Status();
 }
 
-Result<Place> DeviceMemory::place(uint64_t address, uint64_t bytes) const {
-  Place place;
-  LC_TRY(find(address, bytes, &place));
-  if (device_.properties().flat_addresses) return Place{nullptr, address};
-  if (place.buffer == nullptr)
+Result<DeviceAddress> DeviceMemory::resolve(uint64_t address, uint64_t bytes) const {
+  DeviceAddress resolved;
+  LC_TRY(find(address, bytes, &resolved));
+  if (device_.properties().flat_addresses) return DeviceAddress{nullptr, address};
+  if (resolved.buffer == nullptr)
     return Status(LC_ERROR_ARGUMENT, "this is no memory of lc_alloc_device() on this device");
-  return place;
+  return resolved;
 }
 
-Result<Place> DeviceMemory::place_to_copy(uint64_t address, uint64_t bytes,
-                                          std::unique_ptr<device::Buffer> *view) const {
-  Place place;
-  LC_TRY(find(address, bytes, &place));
-  if (place.buffer != nullptr) return place;
+Result<DeviceAddress> DeviceMemory::resolve_to_copy(uint64_t address, uint64_t bytes,
+                                                    std::unique_ptr<device::Buffer> *view) const {
+  DeviceAddress resolved;
+  LC_TRY(find(address, bytes, &resolved));
+  if (resolved.buffer != nullptr) return resolved;
   Result<std::unique_ptr<device::Buffer>> made = device_.view(address, bytes);
   if (!made.ok()) return made.status();
   *view = std::move(*made);
-  return Place{view->get(), 0};
+  return DeviceAddress{view->get(), 0};
 }
 
 namespace {
@@ -64,17 +64,17 @@ namespace {
 constexpr uint64_t kMostDataUnits = 1 << 22;
 
 struct Ends {
-  Place in, out;
+  DeviceAddress in, out;
 };
 
 Result<Ends> find_ends(const Request &request, const Piece &piece, const DeviceMemory &memory) {
   const CipherMessage &message = request.job.messages[piece.message];
   const TextSpan text = request.text_of(piece);
-  Result<Place> in =
-      memory.place(reinterpret_cast<uint64_t>(message.in) + text.offset, text.length);
+  Result<DeviceAddress> in =
+      memory.resolve(reinterpret_cast<uint64_t>(message.in) + text.offset, text.length);
   if (!in.ok()) return in.status();
-  Result<Place> out =
-      memory.place(reinterpret_cast<uint64_t>(message.out) + text.offset, text.length);
+  Result<DeviceAddress> out =
+      memory.resolve(reinterpret_cast<uint64_t>(message.out) + text.offset, text.length);
   if (!out.ok()) return out.status();
   return Ends{*in, *out};
 }
@@ -109,7 +109,7 @@ Status cut_in_place(Request &request, const DeviceMemory &memory, uint64_t scrat
   if (!ends.ok()) return ends.status();
   chunk->scratch_offset = from_start ? kBlockBytes : 0;
   chunk->scratch_bytes = piece.length + (from_start ? 0 : kBlockBytes);
-  Result<Place> from = memory.place_to_copy(
+  Result<DeviceAddress> from = memory.resolve_to_copy(
       reinterpret_cast<uint64_t>(message.in) + piece.offset - (from_start ? 0 : kBlockBytes),
       chunk->scratch_bytes, &chunk->scratch_view);
   if (!from.ok()) return from.status();
@@ -188,7 +188,7 @@ class ChunkKeys {
 // What an authenticated message in the device's memory is, where it lies there.
 struct AeadEnds {
   Ends text;
-  Place tag, verdict;
+  DeviceAddress tag, verdict;
 };
 
 Result<AeadEnds> find_aead_ends(const Request &request, const Piece &text,
@@ -201,9 +201,9 @@ Result<AeadEnds> find_aead_ends(const Request &request, const Piece &text,
     if (!found.ok()) return found.status();
     ends.text = *found;
   }
-  const auto find = [&](const uint8_t *at, uint64_t bytes, Place *place) {
-    Result<Place> found = memory.place(reinterpret_cast<uint64_t>(at), bytes);
-    if (found.ok()) *place = *found;
+  const auto find = [&](const uint8_t *at, uint64_t bytes, DeviceAddress *resolved) {
+    Result<DeviceAddress> found = memory.resolve(reinterpret_cast<uint64_t>(at), bytes);
+    if (found.ok()) *resolved = *found;
     return found.status();
   };
   if (job.tag_memory == LC_MEMORY_DEVICE)

@@ -11,9 +11,9 @@
 
 namespace lanecrypt::runtime {
 
-// The place of an address: in a buffer or, if `buffer` is nullptr, at `offset` from the null
+// Where an address lies: in a buffer or, if `buffer` is nullptr, at `offset` from the null
 // address of a device with flat addresses.
-struct Place {
+struct DeviceAddress {
   const device::Buffer *buffer = nullptr;
   uint64_t offset = 0;
 };
@@ -25,14 +25,14 @@ class DeviceMemory {
 
   Result<uint64_t> allocate(uint64_t bytes);
   Status free(uint64_t address);
-  // The place of `bytes` from an address on, for a kernel.
-  Result<Place> place(uint64_t address, uint64_t bytes) const;
+  // Finds `bytes` from an address on, for a kernel.
+  Result<DeviceAddress> resolve(uint64_t address, uint64_t bytes) const;
   // The same for a copy, which always has a buffer. `view` keeps it.
-  Result<Place> place_to_copy(uint64_t address, uint64_t bytes,
-                              std::unique_ptr<device::Buffer> *view) const;
+  Result<DeviceAddress> resolve_to_copy(uint64_t address, uint64_t bytes,
+                                        std::unique_ptr<device::Buffer> *view) const;
 
  private:
-  Status find(uint64_t address, uint64_t bytes, Place *place) const;
+  Status find(uint64_t address, uint64_t bytes, DeviceAddress *resolved) const;
 
   device::Device &device_;
   std::map<uint64_t, std::unique_ptr<device::Buffer>> buffers_;
@@ -47,7 +47,7 @@ struct DeviceChunk {
   // before it, is first copied to scratch memory: scratch_bytes from `scratch_from` to
   // `scratch_offset`.
   uint64_t scratch_bytes = 0, scratch_offset = 0;
-  Place scratch_from;
+  DeviceAddress scratch_from;
   std::unique_ptr<device::Buffer> scratch_view;
 };
 

@@ -33,11 +33,13 @@ Result<SegmentPlaces> find_texts(const Range &range, const void *base, uint64_t 
                                  uint64_t beside, const DeviceMemory &memory,
                                  const device::Buffer **buffer) {
   const uint64_t begin = range.segments.distance(stride, range.first);
-  Result<Place> place = memory.place(address(base) + begin, range.reach(stride) + beside);
-  if (!place.ok()) return place.status();
-  *buffer = place->buffer;
+  Result<DeviceAddress> resolved =
+      memory.resolve(address(base) + begin, range.reach(stride) + beside);
+  if (!resolved.ok()) return resolved.status();
+  *buffer = resolved->buffer;
   const uint64_t next = range.segments.distance(stride, range.first + 1) - begin;
-  return SegmentPlaces{.first = place->offset, .second = place->offset + next, .stride = stride};
+  return SegmentPlaces{
+      .first = resolved->offset, .second = resolved->offset + next, .stride = stride};
 }
 
 Status find_tags(const CipherJob &job, const Range &range, const DeviceMemory &memory,
@@ -50,20 +52,21 @@ Status find_tags(const CipherJob &job, const Range &range, const DeviceMemory &m
     rule.tags = opens ? SEGMENT_TAGS_BEHIND_IN : SEGMENT_TAGS_BEHIND_OUT;
     work.aead.tags = opens ? work.in : work.out;
   } else {
-    Result<Place> place = memory.place(address(given.tags) + range.first * given.tag_stride,
-                                       (range.count - 1) * given.tag_stride + job.tag_bytes);
-    if (!place.ok()) return place.status();
+    Result<DeviceAddress> resolved =
+        memory.resolve(address(given.tags) + range.first * given.tag_stride,
+                       (range.count - 1) * given.tag_stride + job.tag_bytes);
+    if (!resolved.ok()) return resolved.status();
     rule.tags = SEGMENT_TAGS_APART;
-    rule.tag = {.first = place->offset,
-                .second = place->offset + given.tag_stride,
+    rule.tag = {.first = resolved->offset,
+                .second = resolved->offset + given.tag_stride,
                 .stride = given.tag_stride};
-    work.aead.tags = place->buffer;
+    work.aead.tags = resolved->buffer;
   }
   if (job.verdicts == nullptr) return Status();
-  Result<Place> place = memory.place(address(job.verdicts) + range.first, range.count);
-  if (!place.ok()) return place.status();
-  rule.verdict = place->offset;
-  work.aead.verdicts = place->buffer;
+  Result<DeviceAddress> resolved = memory.resolve(address(job.verdicts) + range.first, range.count);
+  if (!resolved.ok()) return resolved.status();
+  rule.verdict = resolved->offset;
+  work.aead.verdicts = resolved->buffer;
   return Status();
 }
 
@@ -99,10 +102,10 @@ Status find_aad(const CipherJob &job, const Range &range, const DeviceMemory &me
     segments.aad = job.aad.data();
     return Status();
   }
-  Result<Place> place = memory.place(address(given.aad), given.aad_length);
-  if (!place.ok()) return place.status();
-  rule.aad_at = place->offset;
-  segments.aad_base = place->buffer;
+  Result<DeviceAddress> resolved = memory.resolve(address(given.aad), given.aad_length);
+  if (!resolved.ok()) return resolved.status();
+  rule.aad_at = resolved->offset;
+  segments.aad_base = resolved->buffer;
   return Status();
 }
 
@@ -172,10 +175,10 @@ Result<ReplaysWork> find_replays(const CipherJob &job, const Replays &replays,
   const auto find = [&](uint64_t address, uint64_t bytes, const device::Buffer **buffer,
                         uint64_t *at) {
     if (address == 0) return Status();
-    Result<Place> place = memory.place(address, bytes);
-    if (!place.ok()) return place.status();
-    *buffer = place->buffer;
-    *at = place->offset;
+    Result<DeviceAddress> resolved = memory.resolve(address, bytes);
+    if (!resolved.ok()) return resolved.status();
+    *buffer = resolved->buffer;
+    *at = resolved->offset;
     return Status();
   };
   LC_TRY(find(replays.nonce, job.iv_bytes, &work.nonce, &work.replays.nonce_at));

@@ -15,7 +15,7 @@ namespace provider_test {
 namespace {
 
 using lanecrypt::CipherKind;
-using Place = Twins::Place;
+using Aliasing = Twins::Aliasing;
 
 constexpr size_t kMiB = 1 << 20;
 const uint8_t kKey[64] = {0x2b, 0x7e, 0x15, 0x16, 0x28, 0xae};
@@ -84,8 +84,8 @@ TEST_F(Cores, LeaveTheStreamAsOpensslDoes) {
     for (const size_t bytes : {is_whole ? size_t{0} : size_t{5}, 2 * kMiB + (is_whole ? 0 : 100),
                                size_t{48}, 3 * kMiB}) {
       if (bytes == 0) continue;
-      twins.update(random_bytes(random, bytes), bytes % 3 == 0 ? Place::kApart : Place::kInPlace,
-                   bytes % 16);
+      twins.update(random_bytes(random, bytes),
+                   bytes % 3 == 0 ? Aliasing::kApart : Aliasing::kInPlace, bytes % 16);
       twins.read_parameters();
     }
     twins.finish();
@@ -104,8 +104,8 @@ TEST_F(Cores, LeaveTheStreamAsOpensslDoes) {
   Twins twins(*library_, "AES-256-CBC");
   twins.init(kKey, kIv, 0);
   twins.set_padding(0);
-  twins.at_once(random_bytes(random, 2 * kMiB), Place::kInPlace, 0);
-  twins.update(random_bytes(random, 32), Place::kApart, 0);
+  twins.at_once(random_bytes(random, 2 * kMiB), Aliasing::kInPlace, 0);
+  twins.update(random_bytes(random, 32), Aliasing::kApart, 0);
   EXPECT_TRUE(twins.is_whole()) << twins.difference();
   EXPECT_EQ(bytes_of_cores() - before, 2 * kMiB);
 }
@@ -116,7 +116,7 @@ TEST_F(Cores, DoNothingWhereADeviceMustOrIsToldTo) {
     load(settings);
     Twins twins(*library_, "AES-128-CTR");
     twins.init(kKey, kIv, 1);
-    for (int n = 0; n < 3; ++n) twins.update(Bytes(2 * kMiB), Place::kInPlace, 0);
+    for (int n = 0; n < 3; ++n) twins.update(Bytes(2 * kMiB), Aliasing::kInPlace, 0);
     EXPECT_TRUE(twins.is_whole()) << twins.difference();
     EXPECT_EQ(library_->counter("lanecrypt.device-jobs"), 3u);
     EXPECT_EQ(bytes_of_cores(), 0u);

@@ -54,9 +54,9 @@ TEST_F(Edges, EverySplitOfThreeBlocks) {
             Twins twins(library, cipher);
             twins.init(kKey, kIv, direction);
             twins.set_padding(padding);
-            twins.update(pattern(first), Twins::Place::kApart, 0);
-            twins.update(pattern(second), Twins::Place::kApart, 1);
-            twins.update(pattern(48), Twins::Place::kApart, 2);
+            twins.update(pattern(first), Twins::Aliasing::kApart, 0);
+            twins.update(pattern(second), Twins::Aliasing::kApart, 1);
+            twins.update(pattern(48), Twins::Aliasing::kApart, 2);
             twins.read_parameters();
             twins.finish();
             ASSERT_TRUE(twins.is_whole()) << cipher << " " << direction << padding << " " << first
@@ -76,8 +76,8 @@ TEST_F(Edges, EveryOverlap) {
           if (!sample.takes_next()) continue;
           Twins twins(library, cipher);
           twins.init(kKey, kIv, direction);
-          twins.update(pattern(before), Twins::Place::kApart, 0);
-          twins.update(pattern(160), Twins::Place::kShifted, 3, shift);
+          twins.update(pattern(before), Twins::Aliasing::kApart, 0);
+          twins.update(pattern(160), Twins::Aliasing::kShifted, 3, shift);
           twins.finish();
           ASSERT_TRUE(twins.is_whole()) << cipher << " " << direction << " " << shift << "+"
                                         << before << ": " << twins.difference();
@@ -92,8 +92,8 @@ TEST_F(Edges, InPlaceWithBytesHeldBack) {
         if (!sample.takes_next()) continue;
         Twins twins(library, cipher);
         twins.init(kKey, kIv, direction);
-        twins.update(pattern(before), Twins::Place::kInPlace, 0);
-        twins.update(pattern(333), Twins::Place::kInPlace, 5);
+        twins.update(pattern(before), Twins::Aliasing::kInPlace, 0);
+        twins.update(pattern(333), Twins::Aliasing::kInPlace, 5);
         twins.finish();
         ASSERT_TRUE(twins.is_whole()) << cipher << ": " << twins.difference();
       }
@@ -116,16 +116,16 @@ TEST_F(Edges, DecryptsWhatWasEncrypted) {
       secret.resize(size_t(first + last));
       Twins twins(library, name);
       twins.init(kKey, kIv, 0);
-      twins.update(secret, Twins::Place::kApart, 0);
+      twins.update(secret, Twins::Aliasing::kApart, 0);
       EXPECT_EQ(twins.finish(), 1);
       // Wrong in one bit, and one byte too short.
       secret.back() ^= 1;
       twins.init(nullptr, kIv, 0);
-      twins.update(secret, Twins::Place::kApart, 0);
+      twins.update(secret, Twins::Aliasing::kApart, 0);
       refused += twins.finish() == 0;
       secret.pop_back();
       twins.init(nullptr, kIv, 0);
-      twins.update(secret, Twins::Place::kApart, 0);
+      twins.update(secret, Twins::Aliasing::kApart, 0);
       EXPECT_EQ(twins.finish(), 0);
       ASSERT_TRUE(twins.is_whole()) << name << " " << bytes << ": " << twins.difference();
     }
@@ -137,11 +137,11 @@ TEST_F(Edges, WithoutAKey) {
   for (const char *cipher : kCiphers) {
     if (std::string(cipher).ends_with("CTS")) continue;  // OpenSSL's would crash
     Twins twins(library, cipher);
-    EXPECT_EQ(twins.update(pattern(64), Twins::Place::kApart, 0), 0);
+    EXPECT_EQ(twins.update(pattern(64), Twins::Aliasing::kApart, 0), 0);
     // XTS has nothing to finish, and succeeds even without a key.
     EXPECT_EQ(twins.finish(), std::string(cipher).ends_with("XTS") ? 1 : 0);
     twins.init(nullptr, kIv, 1);
-    EXPECT_EQ(twins.at_once(pattern(64), Twins::Place::kApart, 0), -1);
+    EXPECT_EQ(twins.at_once(pattern(64), Twins::Aliasing::kApart, 0), -1);
     EXPECT_TRUE(twins.is_whole()) << twins.difference();
   }
 }
@@ -172,11 +172,11 @@ TEST_F(Edges, EveryWayOfStealing) {
           Twins twins(library, cipher);
           twins.init(kKey, kIv, direction);
           twins.set_text(OSSL_CIPHER_PARAM_CTS_MODE, way);
-          twins.update(pattern(bytes), Twins::Place::kApart, 0);
+          twins.update(pattern(bytes), Twins::Aliasing::kApart, 0);
           twins.read_parameters();
-          twins.update(pattern(40), Twins::Place::kApart, 0);
+          twins.update(pattern(40), Twins::Aliasing::kApart, 0);
           twins.init(nullptr, nullptr, -1);
-          twins.update(pattern(bytes + 1), Twins::Place::kInPlace, 0);
+          twins.update(pattern(bytes + 1), Twins::Aliasing::kInPlace, 0);
           twins.read_parameters();
           twins.finish();
           ASSERT_TRUE(twins.is_whole()) << cipher << " " << way << " " << direction << " " << bytes
@@ -189,11 +189,11 @@ TEST_F(Edges, OneKeyAtATime) {
   for (const char *cipher : kCiphers) {
     Twins twins(library, cipher);
     twins.init(kKey, kIv, 1);
-    twins.update(pattern(100), Twins::Place::kApart, 0);
+    twins.update(pattern(100), Twins::Aliasing::kApart, 0);
     twins.init(kKey + 1, nullptr, 0);  // another key, and the IV of before
-    twins.update(pattern(100), Twins::Place::kApart, 0);
+    twins.update(pattern(100), Twins::Aliasing::kApart, 0);
     twins.init(nullptr, nullptr, 1);  // the direction alone
-    twins.update(pattern(100), Twins::Place::kApart, 0);
+    twins.update(pattern(100), Twins::Aliasing::kApart, 0);
     twins.finish();
     EXPECT_TRUE(twins.is_whole()) << cipher << ": " << twins.difference();
   }

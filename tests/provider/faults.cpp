@@ -52,7 +52,7 @@ std::string sign(Library &library, const KeyTwins &key, uint8_t text) {
 
 TEST_F(Faults, ALostDeviceIsNotNoticed) {
   for (const char *cipher : {"AES-128-ECB", "AES-192-CBC", "AES-256-CTR"})
-    for (Twins::Place place : {Twins::Place::kApart, Twins::Place::kInPlace})
+    for (Twins::Aliasing aliasing : {Twins::Aliasing::kApart, Twins::Aliasing::kInPlace})
       for (const char *when : {"lost-after:0", "lost-after:1", "lost-after:3"}) {
         fail(when);
         Library library({{"devices", "host"}, {"threshold_bytes", "1k"}});
@@ -61,7 +61,7 @@ TEST_F(Faults, ALostDeviceIsNotNoticed) {
         twins.init(kKey, kIv, 0);
         twins.set_padding(0);
         for (int call = 0; call < 6; ++call) {
-          twins.update(Bytes(size_t(8192 + 16 * call), uint8_t(call)), place, 3);
+          twins.update(Bytes(size_t(8192 + 16 * call), uint8_t(call)), aliasing, 3);
           twins.read_parameters();
         }
         twins.finish();
@@ -105,7 +105,7 @@ TEST_F(Faults, ADeviceThatFailsItsSelfTestIsNotUsed) {
   ASSERT_TRUE(library.is_ready()) << library.errors();
   Twins twins(library, "AES-256-CTR");
   twins.init(kKey, kIv, 1);
-  for (int call = 0; call < 3; ++call) twins.update(Bytes(5000), Twins::Place::kInPlace, 0);
+  for (int call = 0; call < 3; ++call) twins.update(Bytes(5000), Twins::Aliasing::kInPlace, 0);
   EXPECT_TRUE(twins.is_whole()) << twins.difference();
   EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 0u);
   EXPECT_EQ(library.counter("lanecrypt.cpu-bytes"), 15000u);
@@ -205,7 +205,7 @@ void expect_no_failure_of_what_it_lacks(const char *device) {
   for (int n = 0; n < 3; ++n) {
     Twins twins(library, "AES-128-GCM");
     twins.init(kKey, kIv, 1);
-    twins.update(Bytes(5000, uint8_t(n)), Twins::Place::kInPlace, 0);
+    twins.update(Bytes(5000, uint8_t(n)), Twins::Aliasing::kInPlace, 0);
     twins.finish();
     twins.read_tag(16);
     EXPECT_TRUE(twins.is_whole()) << twins.difference();

@@ -31,7 +31,7 @@ TEST(Load, BringsNoSecondLibcrypto) {
     Twins twins(*each, "AES-128-CTR");
     const uint8_t key[16] = {}, iv[16] = {};
     twins.init(key, iv, 1);
-    twins.update(Bytes(1000), Twins::Place::kApart, 0);
+    twins.update(Bytes(1000), Twins::Aliasing::kApart, 0);
     EXPECT_TRUE(twins.is_whole()) << twins.difference();
   }
   int count = 0;
@@ -46,7 +46,7 @@ TEST(Load, ComesAndGoes) {
     Twins twins(library, "AES-256-CBC");
     const uint8_t key[32] = {}, iv[16] = {};
     twins.init(key, iv, 0);
-    twins.update(Bytes(1000), Twins::Place::kApart, 0);
+    twins.update(Bytes(1000), Twins::Aliasing::kApart, 0);
     ASSERT_TRUE(twins.is_whole()) << twins.difference();
     EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 1u);
   }
@@ -65,7 +65,7 @@ TEST(Load, ComesAndGoesAThousandTimes) {
     Twins twins(library, "AES-128-CTR");
     const uint8_t key[16] = {}, iv[16] = {};
     twins.init(key, iv, 1);
-    twins.update(Bytes(1000), Twins::Place::kApart, 0);
+    twins.update(Bytes(1000), Twins::Aliasing::kApart, 0);
     ASSERT_TRUE(twins.is_whole()) << twins.difference();
     EXPECT_EQ(library.counter("lanecrypt.device-jobs"), has_device ? 1u : 0u);
   }
@@ -84,7 +84,7 @@ TEST(Load, OnManyThreadsAtOnce) {
         Twins twins(library, "AES-128-ECB");
         const uint8_t key[16] = {};
         twins.init(key, nullptr, 1);
-        twins.update(Bytes(100), Twins::Place::kApart, 0);
+        twins.update(Bytes(100), Twins::Aliasing::kApart, 0);
         ASSERT_TRUE(twins.is_whole()) << twins.difference();
       }
     });

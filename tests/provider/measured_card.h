@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "device/device.h"
-#include "place/calibration.h"
-#include "place/measure.h"
+#include "placement/calibration.h"
+#include "placement/measure.h"
 #include "temporary_folder.h"
 
 namespace provider_test {
@@ -36,16 +36,16 @@ class MeasuredCard : public testing::Test {
  private:
   static void store(const std::vector<lanecrypt::CipherKind> &kinds, uint64_t device_rate,
                     uint64_t cores_rate) {
-    namespace place = lanecrypt::place;
+    namespace placement = lanecrypt::placement;
     const auto found = lanecrypt::device::find_host();
-    place::Calibration made = {
-        place::describe_machine(), place::describe_device(found[0].properties), true, {}};
+    placement::Calibration made = {
+        placement::describe_machine(), placement::describe_device(found[0].properties), true, {}};
     for (const lanecrypt::CipherKind &kind : kinds)
       for (const uint64_t bytes : {uint64_t{16} << 10, uint64_t{16} << 20})
         made.points.push_back({kind, false, 1, bytes, 100000 + bytes / device_rate,
                                20000 + bytes / device_rate, 100 + bytes / 5,
                                cores_rate != 0 ? bytes / cores_rate : 0});
-    place::store(made);
+    placement::store(made);
   }
 
   const lanecrypt::test::TemporaryFolder folder_;

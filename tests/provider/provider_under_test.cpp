@@ -222,34 +222,36 @@ int Twins::set_text(const char *name, const char *value) {
   });
 }
 
-int Twins::update(const Bytes &in, Place place, size_t misalignment, size_t shift) {
-  const std::string what = "update of " + std::to_string(in.size()) +
-                           (place == Place::kApart     ? " apart"
-                            : place == Place::kInPlace ? " in place"
-                                                       : " shifted by " + std::to_string(shift));
+int Twins::update(const Bytes &in, Aliasing aliasing, size_t misalignment, size_t shift) {
+  const std::string what =
+      "update of " + std::to_string(in.size()) +
+      (aliasing == Aliasing::kApart     ? " apart"
+       : aliasing == Aliasing::kInPlace ? " in place"
+                                        : " shifted by " + std::to_string(shift));
   return both(what.c_str(), [&](EVP_CIPHER_CTX *context, Outcome &outcome) {
     Bytes source(in.size() + misalignment + shift + 64, 0xA5);
     if (!in.empty()) std::memcpy(source.data() + misalignment, in.data(), in.size());
-    Bytes own(place == Place::kApart ? in.size() + misalignment + 64 : 0, 0x5A);
+    Bytes own(aliasing == Aliasing::kApart ? in.size() + misalignment + 64 : 0, 0x5A);
     uint8_t *from = source.data() + misalignment;
-    uint8_t *to = place == Place::kApart ? own.data() + (misalignment * 7) % 32 : from + shift;
+    uint8_t *to =
+        aliasing == Aliasing::kApart ? own.data() + (misalignment * 7) % 32 : from + shift;
     outcome.out_bytes = -1;
     const int result = O(EVP_CipherUpdate)(context, to, &outcome.out_bytes, from, int(in.size()));
     // Compare all of the buffer: nothing may be written beside the output.
-    outcome.out = place == Place::kApart ? own : source;
+    outcome.out = aliasing == Aliasing::kApart ? own : source;
     return result;
   });
 }
 
-int Twins::at_once(const Bytes &in, Place place, size_t misalignment) {
+int Twins::at_once(const Bytes &in, Aliasing aliasing, size_t misalignment) {
   return both("at once", [&](EVP_CIPHER_CTX *context, Outcome &outcome) {
     Bytes source(in.size() + misalignment + 64, 0xA5);
     if (!in.empty()) std::memcpy(source.data() + misalignment, in.data(), in.size());
-    Bytes own(place == Place::kApart ? source.size() : 0, 0x5A);
+    Bytes own(aliasing == Aliasing::kApart ? source.size() : 0, 0x5A);
     uint8_t *from = source.data() + misalignment;
-    uint8_t *to = place == Place::kApart ? own.data() + misalignment / 2 : from;
+    uint8_t *to = aliasing == Aliasing::kApart ? own.data() + misalignment / 2 : from;
     const int result = O(EVP_Cipher)(context, to, from, unsigned(in.size()));
-    outcome.out = place == Place::kApart ? own : source;
+    outcome.out = aliasing == Aliasing::kApart ? own : source;
     return result;
   });
 }

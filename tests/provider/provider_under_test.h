@@ -117,9 +117,9 @@ class Twins {
   int set_text(const char *name, const char *value);
   // Output is written `offset` bytes behind the input in one buffer (0: in place), or to
   // a buffer of its own.
-  enum class Place { kApart, kInPlace, kShifted };
-  int update(const Bytes &in, Place place, size_t misalignment, size_t shift = 0);
-  int at_once(const Bytes &in, Place place, size_t misalignment);
+  enum class Aliasing { kApart, kInPlace, kShifted };
+  int update(const Bytes &in, Aliasing aliasing, size_t misalignment, size_t shift = 0);
+  int at_once(const Bytes &in, Aliasing aliasing, size_t misalignment);
   int finish();
   // For authenticated modes.
   int set_iv_bytes(size_t bytes);

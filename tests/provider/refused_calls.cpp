@@ -45,12 +45,12 @@ class RefusedCalls : public testing::Test {
     twins.init(message.key.data(), message.iv.data(), encrypt);
     if (!message.aad.empty()) twins.update_aad(message.aad);
     const uint64_t jobs = library.counter("lanecrypt.device-jobs");
-    twins.update(slice(in, 0, kFirst), Twins::Place::kApart, 0);
+    twins.update(slice(in, 0, kFirst), Twins::Aliasing::kApart, 0);
     EXPECT_EQ(library.counter("lanecrypt.device-jobs"), jobs + 1) << cipher;
     call(twins, message);
     const size_t next = small ? 100 : 2000;
-    EXPECT_EQ(twins.update(slice(in, kFirst, next), Twins::Place::kApart, 0), 1);
-    twins.update(slice(in, kFirst + next, kText - kFirst - next), Twins::Place::kApart, 0);
+    EXPECT_EQ(twins.update(slice(in, kFirst, next), Twins::Aliasing::kApart, 0), 1);
+    twins.update(slice(in, kFirst + next, kText - kFirst - next), Twins::Aliasing::kApart, 0);
     if (!encrypt) twins.set_tag(message.tag);
     EXPECT_EQ(twins.finish(), 1) << cipher;
     if (encrypt) twins.read_tag(16);
@@ -143,12 +143,12 @@ TEST_F(RefusedCalls, AnInitWithAnIvIsRefused) {
   for (const bool with_key : {true, false})
     run_all([&](Twins &twins, const Message &message, bool encrypt) {
       EXPECT_EQ(twins.init(nullptr, Bytes(128, 7).data(), -1), 1);
-      twins.update(slice(message.plain, 0, kFirst), Twins::Place::kApart, 0);
+      twins.update(slice(message.plain, 0, kFirst), Twins::Aliasing::kApart, 0);
       EXPECT_EQ(twins.init(with_key ? message.key.data() : nullptr, message.iv.data(), -1, params),
                 0);
       if (!message.aad.empty()) twins.update_aad(message.aad);
       const Bytes &in = encrypt ? message.plain : message.cipher;
-      twins.update(slice(in, 0, kFirst), Twins::Place::kApart, 0);
+      twins.update(slice(in, 0, kFirst), Twins::Aliasing::kApart, 0);
     });
 }
 
@@ -163,9 +163,9 @@ TEST_F(RefusedCalls, AKeyComesWithoutAnIv) {
           Twins twins(library, cipher);
           twins.init(key.data(), iv.data(), 1);
           if (with_aad) twins.update_aad(slice(text, 0, 20));
-          twins.update(text, Twins::Place::kApart, 0);
+          twins.update(text, Twins::Aliasing::kApart, 0);
           twins.init(other ? other_key.data() : key.data(), nullptr, 1);
-          twins.update(slice(text, 0, small ? 100 : kFirst), Twins::Place::kApart, 0);
+          twins.update(slice(text, 0, small ? 100 : kFirst), Twins::Aliasing::kApart, 0);
           EXPECT_EQ(twins.finish(), 1);
           twins.read_tag(16);
           ASSERT_TRUE(twins.is_whole()) << cipher << ": " << twins.difference();
@@ -219,10 +219,10 @@ TEST(RefusedStreams, AnIvComesWithARefusedParameter) {
                   text = random_bytes(random, 4096);
       Twins twins(library, cipher);
       twins.init(key.data(), iv.data(), 0);
-      EXPECT_EQ(twins.update(text, Twins::Place::kApart, 0), 1);
+      EXPECT_EQ(twins.update(text, Twins::Aliasing::kApart, 0), 1);
       EXPECT_EQ(twins.init(with_key ? key.data() : nullptr, other_iv.data(), 0, params), 0);
       EXPECT_EQ(twins.init(other_key.data(), nullptr, 0), 1);
-      EXPECT_EQ(twins.update(text, Twins::Place::kApart, 0), 1);
+      EXPECT_EQ(twins.update(text, Twins::Aliasing::kApart, 0), 1);
       twins.read_parameters();
       EXPECT_TRUE(twins.is_whole()) << cipher << ": " << twins.difference();
     }

@@ -59,19 +59,19 @@ bool ChannelThreads::add(const std::shared_ptr<Channel> &channel) {
   Thread &thread = *threads_[channel->thread];
   const std::lock_guard lock(thread.mutex);
   if (thread.free.empty()) {
-    thread.free.push_back(thread.places.size());
-    thread.places.emplace_back();
+    thread.free.push_back(thread.entries.size());
+    thread.entries.emplace_back();
     // Reserves room now, so that remove() needs no memory.
-    thread.free.reserve(thread.places.capacity());
+    thread.free.reserve(thread.entries.capacity());
   }
   const size_t slot = thread.free.back();
-  Place &place = thread.places[slot];
+  Entry &entry = thread.entries[slot];
   epoll_event event{};
   event.events = EPOLLIN | EPOLLRDHUP;
-  event.data.u64 = uint64_t{++place.number} << 32 | slot;
+  event.data.u64 = uint64_t{++entry.number} << 32 | slot;
   if (epoll_ctl(thread.events.get(), EPOLL_CTL_ADD, channel->socket(), &event) != 0) return false;
   thread.free.pop_back();
-  place.channel = channel;
+  entry.channel = channel;
   channel->slot = slot;
   return true;
 }
@@ -80,19 +80,19 @@ void ChannelThreads::remove(Channel &channel) {
   Thread &thread = *threads_[channel.thread];
   std::shared_ptr<Channel> removed;
   const std::lock_guard lock(thread.mutex);
-  if (channel.slot >= thread.places.size()) return;
-  Place &place = thread.places[channel.slot];
-  if (place.channel.get() != &channel) return;
+  if (channel.slot >= thread.entries.size()) return;
+  Entry &entry = thread.entries[channel.slot];
+  if (entry.channel.get() != &channel) return;
   (void)epoll_ctl(thread.events.get(), EPOLL_CTL_DEL, channel.socket(), nullptr);
-  removed = std::move(place.channel);
-  ++place.number;
+  removed = std::move(entry.channel);
+  ++entry.number;
   thread.free.push_back(channel.slot);
 }
 
 std::shared_ptr<Channel> ChannelThreads::find(Thread &thread, uint64_t tag) {
   const std::lock_guard lock(thread.mutex);
-  const Place &place = thread.places[tag & UINT32_MAX];
-  return place.number == tag >> 32 ? place.channel : nullptr;
+  const Entry &entry = thread.entries[tag & UINT32_MAX];
+  return entry.number == tag >> 32 ? entry.channel : nullptr;
 }
 
 void ChannelThreads::run(Thread &thread) {

@@ -31,7 +31,7 @@ class ChannelThreads {
   void remove(Channel &channel);
 
  private:
-  struct Place {
+  struct Entry {
     std::shared_ptr<Channel> channel;
     // Incremented when the slot's channel changes. An event that was fetched before has the old
     // number and is ignored.
@@ -42,7 +42,7 @@ class ChannelThreads {
     // Keys and inputs pass through this buffer, so it is locked and wiped.
     secure::KeyMemory buffer{kMostPacketBytes};
     std::mutex mutex;  // protects the members below
-    std::vector<Place> places;
+    std::vector<Entry> entries;
     std::vector<size_t> free;
     std::thread thread;
   };

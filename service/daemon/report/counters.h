@@ -41,7 +41,7 @@ struct Counters {
   // Returns the counters of operations with keys of this kind.
   KindCounters &of(const Sort &sort) {
     return sort.family == Family::kRsa ? rsa_private[StatusPage::size_of(sort.size)]
-                                       : sign[place_of_set(sort)];
+                                       : sign[index_of_set(sort)];
   }
   // Threads of the service that run now, of those that use Running.
   std::atomic<int32_t> running_threads = 0;

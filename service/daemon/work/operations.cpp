@@ -45,7 +45,7 @@ size_t cost_of(const Key &key) {
   }
   // A signature of ML-DSA takes a device less time than an operation of RSA-2048. That is as long
   // as some 90,000 hashes of SHA-256, or a quarter as many of SHAKE.
-  const SignatureSet &set = kSignatureSets[place_of_set(sort)];
+  const SignatureSet &set = kSignatureSets[index_of_set(sort)];
   return std::max<size_t>(1, (set.thousand_hashes * (set.is_shake() ? 4 : 1) + 89) / 90);
 }
 
@@ -161,7 +161,7 @@ lc_status Operations::give_to_library(Channel &channel, const lc_completion &com
     return lc_ml_dsa_submit(context, &job, &completion, nullptr);
   }
   const auto message = message_of<lc_slh_dsa_message>(
-      key.slh_dsa(), channel, kSignatureSets[place_of_set(channel.request.sort)].input_bytes);
+      key.slh_dsa(), channel, kSignatureSets[index_of_set(channel.request.sort)].input_bytes);
   auto job = job_of<lc_slh_dsa_job>(message);
   job.operation = LC_SLH_DSA_SIGN;
   job.encoding = LC_MESSAGE_DIGEST;

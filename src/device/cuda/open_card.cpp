@@ -50,15 +50,15 @@ Result<std::shared_ptr<OpenCard>> OpenCard::open(const Driver &driver, CUdevice 
 }
 
 Result<std::shared_ptr<LoadedSet>> OpenCard::load(KernelSet set) {
-  Place &place = sets_[static_cast<uint32_t>(set)];
-  const std::lock_guard lock(place.mutex);
-  if (std::shared_ptr<LoadedSet> shared = place.loaded.lock()) return shared;
+  CacheEntry &entry = sets_[static_cast<uint32_t>(set)];
+  const std::lock_guard lock(entry.mutex);
+  if (std::shared_ptr<LoadedSet> shared = entry.loaded.lock()) return shared;
   CUmodule module = nullptr;
   LC_TRY(check(driver_, driver_.module_load(&module, kFatbins[static_cast<uint32_t>(set)]),
                "loading the kernels"));
   auto loaded = std::make_shared<LoadedSet>(driver_, module);
   // Who launches kernels that read the slot must have it for himself.
-  if (loaded->key_slot_bytes() == 0) place.loaded = loaded;
+  if (loaded->key_slot_bytes() == 0) entry.loaded = loaded;
   return loaded;
 }
 

@@ -59,14 +59,14 @@ class OpenCard {
   Result<std::shared_ptr<LoadedSet>> load(KernelSet set);
 
  private:
-  struct Place {
+  struct CacheEntry {
     std::mutex mutex;
     std::weak_ptr<LoadedSet> loaded;
   };
   const Driver &driver_;
   const CUdevice device_;
   const CUcontext context_;
-  std::array<Place, std::size(kKernelSets)> sets_;
+  std::array<CacheEntry, std::size(kKernelSets)> sets_;
 };
 
 }  // namespace lanecrypt::device::cuda

@@ -77,8 +77,8 @@ QueueStream::~QueueStream() {
   cl().clFinish(queue_.get());
 }
 
-Result<QueueStream::Place> QueueStream::place(const Buffer &buffer, uint64_t offset,
-                                              uint64_t bytes) const {
+Result<QueueStream::DeviceAddress> QueueStream::resolve(const Buffer &buffer, uint64_t offset,
+                                                        uint64_t bytes) const {
   const auto *ours = dynamic_cast<const DeviceBuffer *>(&buffer);
   if (ours == nullptr || ours->session() != session_.get()) {
     return Status(LC_ERROR_ARGUMENT, "the buffer is not memory of " + session_->properties.id);
@@ -87,7 +87,7 @@ Result<QueueStream::Place> QueueStream::place(const Buffer &buffer, uint64_t off
     return Status(LC_ERROR_ARGUMENT, std::to_string(bytes) + " bytes at " + std::to_string(offset) +
                                          " run past a buffer of " + std::to_string(buffer.bytes()));
   }
-  return Place{ours->memory(), ours->offset() + offset};
+  return DeviceAddress{ours->memory(), ours->offset() + offset};
 }
 
 void QueueStream::settle() {
@@ -107,7 +107,7 @@ Status QueueStream::submitted(EventHandle command) {
 }
 
 Status QueueStream::upload(const Buffer &to, uint64_t offset, const void *from, uint64_t bytes) {
-  auto at = place(to, offset, bytes);
+  auto at = resolve(to, offset, bytes);
   if (!at.ok()) return at.status();
   if (bytes == 0) return {};
   EventHandle command;
@@ -117,7 +117,7 @@ Status QueueStream::upload(const Buffer &to, uint64_t offset, const void *from, 
 }
 
 Status QueueStream::download(void *to, const Buffer &from, uint64_t offset, uint64_t bytes) {
-  auto at = place(from, offset, bytes);
+  auto at = resolve(from, offset, bytes);
   if (!at.ok()) return at.status();
   if (bytes == 0) return {};
   EventHandle command;
@@ -128,9 +128,9 @@ Status QueueStream::download(void *to, const Buffer &from, uint64_t offset, uint
 
 Status QueueStream::copy(const Buffer &to, uint64_t to_offset, const Buffer &from,
                          uint64_t from_offset, uint64_t bytes) {
-  auto target = place(to, to_offset, bytes);
+  auto target = resolve(to, to_offset, bytes);
   if (!target.ok()) return target.status();
-  auto source = place(from, from_offset, bytes);
+  auto source = resolve(from, from_offset, bytes);
   if (!source.ok()) return source.status();
   if (bytes == 0) return {};
   EventHandle command;
@@ -140,7 +140,7 @@ Status QueueStream::copy(const Buffer &to, uint64_t to_offset, const Buffer &fro
 }
 
 Status QueueStream::zero(const Buffer &buffer, uint64_t offset, uint64_t bytes) {
-  auto at = place(buffer, offset, bytes);
+  auto at = resolve(buffer, offset, bytes);
   if (!at.ok()) return at.status();
   if (bytes == 0) return {};
   // Drivers fill by the pattern: a wide one is many times faster.
@@ -178,7 +178,7 @@ Status QueueStream::launch(const Launch &launch) {
       const Buffer *buffer = std::get<const Buffer *>(argument);
       cl_mem memory = nullptr;
       if (buffer != nullptr) {
-        const auto here = place(*buffer, 0, 0);
+        const auto here = resolve(*buffer, 0, 0);
         if (!here.ok()) return here.status();
         auto start = static_cast<const DeviceBuffer *>(buffer)->argument();
         if (!start.ok()) return start.status();

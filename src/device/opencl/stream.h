@@ -52,11 +52,11 @@ class QueueStream : public Stream {
   Status finish() override;
 
  private:
-  struct Place {
+  struct DeviceAddress {
     cl_mem memory;
     uint64_t offset;
   };
-  Result<Place> place(const Buffer &buffer, uint64_t offset, uint64_t bytes) const;
+  Result<DeviceAddress> resolve(const Buffer &buffer, uint64_t offset, uint64_t bytes) const;
   // Sends a command on its way and remembers it until its end is known.
   Status submitted(EventHandle command);
   // Forgets commands that ended well; keeps the first failure.

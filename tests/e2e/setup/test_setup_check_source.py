@@ -11,7 +11,7 @@ LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
 FILES = {
     "include/lanecrypt/lanecrypt.h", "src/job/status.h", "src/secure/key_memory.h",
     "src/device/device.h", "src/device/cuda/driver.h", "src/device/gl/loader.h",
-    "src/place/dispatcher.h", "src/cipher/executor.h", "provider/cipher/algorithms.h",
+    "src/placement/dispatcher.h", "src/cipher/executor.h", "provider/cipher/algorithms.h",
     "src/libcrypto/forward.h", "provider/settings.h", "cli/keys/hex.h", "cli/failure.h", "cli/io/input.h",
     "cli/crypt/pipeline.h", "bench/load/data.h", "bench/rsa/batch.h", "kernels/platform.h",
     "kernels/aes/aes_table.inc", "kernels/aes/aes_key.h",
@@ -36,7 +36,7 @@ def check(script):
 
 @pytest.mark.parametrize("path, line", [
     ("src/job/a.cpp", '#include "device/device.h"'),
-    ("src/device/find_here.cpp", '#include "place/dispatcher.h"'),
+    ("src/device/find_here.cpp", '#include "placement/dispatcher.h"'),
     ("src/cipher/a.cpp", '#include "device/cuda/driver.h"'),
     ("src/device/opencl/a.cpp", '#include "device/cuda/driver.h"'),
     ("src/device/host/a.cpp", "#include <cuda.h>"),
@@ -46,7 +46,7 @@ def check(script):
     ("src/cipher/a.cpp", "#include <GLES3/gl32.h>"),
     ("src/cipher/a.cpp", "#include <openssl/evp.h>"),
     ("cli/a.cpp", 'const char *value = std::getenv("NAME");'),
-    ("provider/a.cpp", '#include "place/dispatcher.h"'),
+    ("provider/a.cpp", '#include "placement/dispatcher.h"'),
     ("provider/a.cpp", '#include "cli/keys/hex.h"'),
     ("provider/rsa/a.cpp", '#include "provider/cipher/algorithms.h"'),
     ("src/rsa/a.cpp", '#include "cipher/executor.h"'),

@@ -41,8 +41,8 @@ TEST_F(Authenticated, EveryLength) {
         for (size_t first : {bytes, below(random, bytes + 1)}) {
           twins.init(message.key.data(), message.iv.data(), encrypt);
           twins.update_aad(message.aad);
-          twins.update(slice(in, 0, first), Twins::Place::kApart, 0);
-          twins.update(slice(in, first, bytes - first), Twins::Place::kInPlace, 0);
+          twins.update(slice(in, 0, first), Twins::Aliasing::kApart, 0);
+          twins.update(slice(in, first, bytes - first), Twins::Aliasing::kInPlace, 0);
           if (!encrypt) twins.set_tag(message.tag);
           EXPECT_EQ(twins.finish(), 1);
           if (encrypt) twins.read_tag(16);
@@ -72,9 +72,9 @@ TEST_F(Authenticated, LengthsOfIvsToldAgain) {
         twins.init(message == 0 || below(random, 2) == 0 ? key.data() : nullptr,
                    message > 0 && below(random, 4) == 0 ? nullptr : iv.data(), 1);
         tell();
-        twins.update(text, Twins::Place::kApart, 0);
+        twins.update(text, Twins::Aliasing::kApart, 0);
         tell();
-        twins.update(text, Twins::Place::kInPlace, 0);
+        twins.update(text, Twins::Aliasing::kInPlace, 0);
         twins.finish();
         tell();
         twins.read_tag(16);
@@ -99,11 +99,11 @@ TEST_F(Authenticated, DecryptionIsToldNoTag) {
         twins.set_iv_bytes(message.iv.size());
         twins.init(message.key.data(), message.iv.data(), 1);
         twins.update_aad(message.aad);
-        twins.update(message.plain, Twins::Place::kApart, 0);
+        twins.update(message.plain, Twins::Aliasing::kApart, 0);
         EXPECT_EQ(twins.finish(), 1);
         twins.init(nullptr, message.iv.data(), 0);
         twins.update_aad(message.aad);
-        twins.update(message.cipher, Twins::Place::kApart, 0);
+        twins.update(message.cipher, Twins::Aliasing::kApart, 0);
         const int done = twins.finish();
         if (is_gcm(cipher)) {
           EXPECT_EQ(done, forged ? 0 : 1) << cipher << " " << bytes;
@@ -124,9 +124,9 @@ TEST_F(Authenticated, TheTagComesAfterARefusedEnd) {
     twins.set_iv_bytes(message.iv.size());
     twins.init(message.key.data(), message.iv.data(), 0);
     twins.update_aad(message.aad);
-    twins.update(slice(message.cipher, 0, 600), Twins::Place::kApart, 0);
+    twins.update(slice(message.cipher, 0, 600), Twins::Aliasing::kApart, 0);
     EXPECT_EQ(twins.finish(), 0);
-    twins.update(slice(message.cipher, 600, 400), Twins::Place::kApart, 0);
+    twins.update(slice(message.cipher, 600, 400), Twins::Aliasing::kApart, 0);
     EXPECT_EQ(twins.finish(), 0);
     twins.set_tag(message.tag);
     EXPECT_EQ(twins.finish(), 1);
@@ -145,7 +145,7 @@ TEST_F(Authenticated, KeysThatNearlyAgree) {
     for (size_t message = 0; message < 2 * key.size(); ++message) {
       if (message % 2 == 1) key[message / 2] ^= uint8_t(1 << below(random, 8));
       twins.init(key.data(), iv.data(), int(below(random, 2)));
-      twins.update(text, Twins::Place::kApart, 0);
+      twins.update(text, Twins::Aliasing::kApart, 0);
       if (message % 7 == 0) twins.init(key.data(), nullptr, 1);
       twins.finish();
     }
@@ -201,7 +201,7 @@ TEST_F(Authenticated, CounterWraps) {
         twins.update_aad(message.aad);
         size_t at = 0;
         for (size_t bytes : {7, 250, 14, 150, 199, 280}) {
-          twins.update(slice(in, at, bytes), Twins::Place::kApart, 0);
+          twins.update(slice(in, at, bytes), Twins::Aliasing::kApart, 0);
           at += bytes;
         }
         if (!encrypt) twins.set_tag(message.tag);
@@ -236,7 +236,7 @@ TEST(AuthenticatedLarge, CarryMegabytes) {
       size_t at = 0;
       for (size_t bytes : sizes) {
         twins.update(slice(encrypt ? message.plain : message.cipher, at, bytes),
-                     bytes == 1 << 20 ? Twins::Place::kInPlace : Twins::Place::kApart, 1);
+                     bytes == 1 << 20 ? Twins::Aliasing::kInPlace : Twins::Aliasing::kApart, 1);
         at += bytes;
         jobs += bytes >= 1 << 20;
       }
@@ -318,12 +318,12 @@ TEST_F(Authenticated, AdditionalDataComeFirst) {
     Twins twins(library, "AES-256-GCM");
     twins.set_iv_bytes(message.iv.size());
     twins.init(message.key.data(), message.iv.data(), 1);
-    twins.update(message.plain, Twins::Place::kApart, 0);
+    twins.update(message.plain, Twins::Aliasing::kApart, 0);
     EXPECT_EQ(twins.update_aad({1, 2, 3}), 0);
     EXPECT_EQ(twins.finish(), 1);
     twins.read_tag(16);
     // GCM has no second message under an IV.
-    EXPECT_EQ(twins.update(message.plain, Twins::Place::kApart, 0), 0);
+    EXPECT_EQ(twins.update(message.plain, Twins::Aliasing::kApart, 0), 0);
     EXPECT_EQ(twins.finish(), 0);
     ASSERT_TRUE(twins.is_whole()) << bytes << ": " << twins.difference();
   }

@@ -67,8 +67,8 @@ size_t random_length(Random &random) {
 
 const char *random_cipher(Random &random) { return kCcm[below(random, std::size(kCcm))]; }
 
-Twins::Place random_place(Random &random) {
-  return below(random, 3) == 0 ? Twins::Place::kInPlace : Twins::Place::kApart;
+Twins::Aliasing random_aliasing(Random &random) {
+  return below(random, 3) == 0 ? Twins::Aliasing::kInPlace : Twins::Aliasing::kApart;
 }
 
 // Makes all calls of a message, in their order.
@@ -97,8 +97,8 @@ bool run_message(Random &random, Library &library, Twins &twins, const char *cip
   if (below(random, 8) == 0) twins.duplicate();
   const Bytes &in = encrypt ? message.plain : message.cipher;
   const int done = below(random, 4) == 0
-                       ? twins.at_once(in, random_place(random), below(random, 16))
-                       : twins.update(in, random_place(random), below(random, 16));
+                       ? twins.at_once(in, random_aliasing(random), below(random, 16))
+                       : twins.update(in, random_aliasing(random), below(random, 16));
   EXPECT_EQ(done > 0, !wrong);
   twins.read_parameters();
   if (below(random, 4) != 0) twins.finish();
@@ -170,14 +170,14 @@ void run_disorder(Library &library, uint64_t seed) {
         twins.duplicate();
         break;
       case 12:
-        was_refused =
-            twins.update(in, Twins::Place::kShifted, below(random, 16), 1 + below(random, 40)) <= 0;
+        was_refused = twins.update(in, Twins::Aliasing::kShifted, below(random, 16),
+                                   1 + below(random, 40)) <= 0;
         break;
       case 13:
-        was_refused = twins.at_once(in, random_place(random), below(random, 16)) <= 0;
+        was_refused = twins.at_once(in, random_aliasing(random), below(random, 16)) <= 0;
         break;
       default:
-        was_refused = twins.update(in, random_place(random), below(random, 16)) <= 0;
+        was_refused = twins.update(in, random_aliasing(random), below(random, 16)) <= 0;
     }
     twins.read_parameters();
   }
@@ -217,9 +217,10 @@ TEST_F(Ccm, EveryLength) {
         message.iv = random_bytes(random, 7 + bytes % 7);
         seal(library, cipher, &message, 4 + 2 * (bytes / 7 % 7));
         Twins twins(library, cipher);
-        for (const Twins::Place place : {Twins::Place::kApart, Twins::Place::kInPlace}) {
+        for (const Twins::Aliasing aliasing :
+             {Twins::Aliasing::kApart, Twins::Aliasing::kInPlace}) {
           begin_message(twins, message, encrypt, message.tag);
-          EXPECT_EQ(twins.update(encrypt ? message.plain : message.cipher, place, 0), 1);
+          EXPECT_EQ(twins.update(encrypt ? message.plain : message.cipher, aliasing, 0), 1);
           EXPECT_EQ(twins.finish(), 1);
           EXPECT_EQ(encrypt ? twins.read_tag(message.tag.size()) : 1, 1);
         }
@@ -242,14 +243,14 @@ TEST_F(Ccm, Bounds) {
       Message own = message;
       own.iv.resize(iv_bytes);
       begin_message(twins, own, true, own.tag);
-      EXPECT_EQ(twins.update(own.plain, Twins::Place::kApart, 0),
+      EXPECT_EQ(twins.update(own.plain, Twins::Aliasing::kApart, 0),
                 iv_bytes == 13 && bytes == 1 << 16 ? 0 : 1);
       twins.read_tag(16);
       ASSERT_TRUE(twins.is_whole()) << bytes << ": " << twins.difference();
     }
     Twins twins(library, "AES-128-CCM");
     begin_message(twins, message, false, message.tag);
-    EXPECT_EQ(twins.update(message.cipher, Twins::Place::kApart, 0), 1);
+    EXPECT_EQ(twins.update(message.cipher, Twins::Aliasing::kApart, 0), 1);
     ASSERT_TRUE(twins.is_whole()) << bytes << ": " << twins.difference();
   }
   EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 5u);
@@ -268,7 +269,8 @@ TEST(CcmLarge, StaysOnTheCpu) {
     seal(library, "AES-256-CCM", &message, 16);
     Twins twins(library, "AES-256-CCM");
     begin_message(twins, message, encrypt, message.tag);
-    EXPECT_EQ(twins.update(encrypt ? message.plain : message.cipher, Twins::Place::kApart, 0), 1);
+    EXPECT_EQ(twins.update(encrypt ? message.plain : message.cipher, Twins::Aliasing::kApart, 0),
+              1);
     EXPECT_EQ(encrypt ? twins.read_tag(16) : 1, 1);
     ASSERT_TRUE(twins.is_whole()) << twins.difference();
   }
@@ -353,7 +355,7 @@ TEST_F(Ccm, LengthsAfterTheKey) {
     twins.set_tag_bytes(8);
     twins.init(nullptr, message.iv.data(), -1);
     if (!encrypt) twins.set_tag(message.tag);
-    twins.update(encrypt ? message.plain : message.cipher, Twins::Place::kApart, 0);
+    twins.update(encrypt ? message.plain : message.cipher, Twins::Aliasing::kApart, 0);
     if (encrypt) twins.read_tag(8);
     ASSERT_TRUE(twins.is_whole()) << twins.difference();
   }

@@ -30,11 +30,11 @@ void run_message(Random &random, Twins &twins, const Message &message, bool encr
   const bool in_place = below(random, 3) == 0;
   for (size_t at = 0; at < in.size();) {
     const size_t bytes = random_piece(random, in.size() - at);
-    const Twins::Place place = in_place ? Twins::Place::kInPlace : Twins::Place::kApart;
+    const Twins::Aliasing aliasing = in_place ? Twins::Aliasing::kInPlace : Twins::Aliasing::kApart;
     if (below(random, 12) == 0)
-      twins.at_once(slice(in, at, bytes), place, below(random, 16));
+      twins.at_once(slice(in, at, bytes), aliasing, below(random, 16));
     else
-      twins.update(slice(in, at, bytes), place, below(random, 16));
+      twins.update(slice(in, at, bytes), aliasing, below(random, 16));
     at += bytes;
     if (below(random, 12) == 0) twins.duplicate();
     if (below(random, 6) == 0) twins.read_parameters();
@@ -70,7 +70,7 @@ void run_case(Library &library, uint64_t seed) {
     // What is left undone must not affect the next message.
     if (below(random, 3) == 0) {
       twins.init(nullptr, message.iv.data(), 1);
-      twins.update(random_bytes(random, random_piece(random, 900)), Twins::Place::kApart, 0);
+      twins.update(random_bytes(random, random_piece(random, 900)), Twins::Aliasing::kApart, 0);
     }
   }
   EXPECT_TRUE(twins.is_whole()) << cipher << ", seed " << seed << ": " << twins.difference();
@@ -132,7 +132,7 @@ void run_disorder(Library &library, uint64_t seed) {
       case 6:
       case 7:
       case 8:
-        twins.update(in, Twins::Place::kApart, below(random, 16));
+        twins.update(in, Twins::Aliasing::kApart, below(random, 16));
         has_text = true;
         break;
       case 9:

@@ -108,14 +108,15 @@ void run_case(Library &library, uint64_t seed) {
       case 8:
         // One-shot calls within a stream take whole blocks.
         twins.at_once(is_stream ? in : Bytes(in.begin(), in.end() - long(in.size() % 16)),
-                      in_place_only ? Twins::Place::kInPlace : Twins::Place::kApart, misalignment);
+                      in_place_only ? Twins::Aliasing::kInPlace : Twins::Aliasing::kApart,
+                      misalignment);
         break;
       case 9:
         if (steals) twins.set_text(OSSL_CIPHER_PARAM_CTS_MODE, random_stealing(random));
         if (is_ctr) twins.set_num(unsigned(below(random, 16)));
         break;
       default:
-        twins.update(in, in_place_only ? Twins::Place::kInPlace : Twins::Place::kApart,
+        twins.update(in, in_place_only ? Twins::Aliasing::kInPlace : Twins::Aliasing::kApart,
                      misalignment);
     }
     if (below(random, 3) == 0) twins.read_parameters();
@@ -182,7 +183,7 @@ TEST(Streams, DoWhatOpenSSLDoesWithRequireGpu) {
     twins.init(key.data(), iv.data(), int(below(random, 2)));
     twins.set_padding(int(below(random, 2)));
     for (int call = 0; call < 5; ++call)
-      twins.update(random_bytes(random, random_length(random)), Twins::Place::kApart,
+      twins.update(random_bytes(random, random_length(random)), Twins::Aliasing::kApart,
                    below(random, 16));
     twins.finish();
     EXPECT_TRUE(twins.is_whole()) << "seed " << seed << ": " << twins.difference();
@@ -214,7 +215,7 @@ TEST(Streams, CarryTheCounter) {
         Twins twins(library, cipher);
         twins.init(key.data(), iv.data(), 1);
         for (size_t bytes : {size_t(5), size_t(16 * before + 11), size_t(64), size_t(4096)}) {
-          twins.update(random_bytes(random, bytes), Twins::Place::kApart, 3);
+          twins.update(random_bytes(random, bytes), Twins::Aliasing::kApart, 3);
           twins.read_parameters();
         }
         twins.finish();
@@ -238,7 +239,7 @@ TEST(Streams, CarryChaCha20sCounter) {
       Twins twins(library, "ChaCha20");
       twins.init(key.data(), iv.data(), 1);
       for (size_t bytes : {size_t(5), size_t(64 * before + 11), size_t(256), size_t(4096)})
-        twins.update(random_bytes(random, bytes), Twins::Place::kApart, 3);
+        twins.update(random_bytes(random, bytes), Twins::Aliasing::kApart, 3);
       twins.finish();
       ASSERT_TRUE(twins.is_whole()) << ones << ", " << before << ": " << twins.difference();
     }
@@ -258,7 +259,7 @@ TEST(Streams, CarryMegabytes) {
       Twins twins(library, cipher);
       twins.init(key.data(), iv.data(), direction);
       for (size_t bytes : {size_t(1 << 20) - 1, size_t(7), size_t(1 << 20), size_t(5 << 19) + 13}) {
-        twins.update(random_bytes(random, bytes), Twins::Place::kApart, 1);
+        twins.update(random_bytes(random, bytes), Twins::Aliasing::kApart, 1);
         // CBC encryption is one chain and stays on the CPU.
         if (bytes >= (1 << 20) && !(direction == 1 && std::string(cipher).ends_with("CBC"))) ++jobs;
         twins.read_parameters();

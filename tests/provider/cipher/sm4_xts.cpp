@@ -51,7 +51,7 @@ void run_case(Library &library, uint64_t seed) {
                    below(random, 2) == 0 ? params : nullptr);
         break;
       case 5:
-        twins.at_once(random_bytes(random, below(random, 700)), Twins::Place::kApart,
+        twins.at_once(random_bytes(random, below(random, 700)), Twins::Aliasing::kApart,
                       below(random, 16));
         break;
       case 6:
@@ -59,7 +59,7 @@ void run_case(Library &library, uint64_t seed) {
         break;
       default:
         twins.update(random_bytes(random, below(random, 1500)),
-                     below(random, 2) == 0 ? Twins::Place::kApart : Twins::Place::kInPlace,
+                     below(random, 2) == 0 ? Twins::Aliasing::kApart : Twins::Aliasing::kInPlace,
                      below(random, 16));
     }
   }

@@ -144,18 +144,18 @@ TEST_F(Choosing, AsksForNewsNotTooOften) {
 
 TEST(Choice, FewOperationsAreNoReasonToConnect) {
   FakeService fake;
-  client::Client user(client::Place::named(fake.path()));
+  client::Client user(client::ServiceAddress::named(fake.path()));
   client::Choice &choice = user.here().choice();
   for (int n = 1; n < 8; ++n) EXPECT_FALSE(choice.is_worth_connecting(Family::kRsa, 1));
   EXPECT_TRUE(choice.is_worth_connecting(Family::kRsa, 1));
   EXPECT_TRUE(choice.is_worth_connecting(Family::kRsa, 1));
-  client::Client second(client::Place::named(fake.path()));
+  client::Client second(client::ServiceAddress::named(fake.path()));
   EXPECT_TRUE(second.here().choice().is_worth_connecting(Family::kRsa, 2));
 }
 
 TEST(Choice, OfKeys) {
   FakeService fake;
-  client::Client user(client::Place::named(fake.path()));
+  client::Client user(client::ServiceAddress::named(fake.path()));
   client::Choice &choice = user.here().choice();
   EXPECT_TRUE(choice.is_key_worth_it(4096));
   for (int n = 0; n < 8; ++n) EXPECT_FALSE(choice.is_key_worth_it(2048));

@@ -41,7 +41,7 @@ TEST_F(Connecting, WhoDoesNotWaitIsNotHeldUp) {
   fake.greeting = FakeService::Greeting::kNone;
   bool was_amid = false;
   for (int n = 0; n < 50 && !was_amid; ++n) {
-    client::Client other(client::Place::named(fake.path()));
+    client::Client other(client::ServiceAddress::named(fake.path()));
     std::atomic<bool> is_done{false};
     const int before = fake.sessions;
     std::thread first([&] {
@@ -97,7 +97,7 @@ TEST_F(Connecting, SaysWhatIsWrong) {
 
 TEST_F(Connecting, EndsWithItsUser) {
   {
-    client::Client other(client::Place::named(fake.path()));
+    client::Client other(client::ServiceAddress::named(fake.path()));
     ASSERT_NE(nullptr, other.here().connect(true));
   }
   EXPECT_TRUE(comes_true([&] { return fake.ended == 1; }));

@@ -239,7 +239,7 @@ TEST_F(Private, TheProgramTakesOurNumbers) {
   EXPECT_EQ(Taken::kDone, run());
   const int status = in_child([&] {
     // In this process the client's own connection is closed.
-    client::Client mine(client::Place::named(fake.path()));
+    client::Client mine(client::ServiceAddress::named(fake.path()));
     TestKey own;
     const Bytes input = input_of(1);
     Bytes output(128);
@@ -322,7 +322,7 @@ TEST(Client, LeavesNoDescriptor) {
   // The sockets of the fake service are in this process too. It closes them when a client has gone.
   const int before = numbers();
   for (int n = 0; n < 3; ++n) {
-    client::Client user(client::Place::named(fake.path()));
+    client::Client user(client::ServiceAddress::named(fake.path()));
     TestKey key;
     const Bytes input = input_of(1);
     Bytes output(128);

@@ -90,7 +90,7 @@ class WithFake : public testing::Test {
   }
 
   FakeService fake;
-  client::Client user{client::Place::named(fake.path())};
+  client::Client user{client::ServiceAddress::named(fake.path())};
   TestKey key;
 };
 

@@ -26,7 +26,7 @@ struct Setting {
   lc_cipher cipher;
   uint32_t key_bytes;
   uint32_t iv_bytes = 12, tag_bytes = 16;
-  Place place = Place::kHost;
+  DataMemory data_memory = DataMemory::kHost;
   // Of device memory: tags and verdicts are there too.
   bool tags_on_device = false;
 };
@@ -121,7 +121,7 @@ void Aead::check(const Setting &setting, lc_direction direction,
   SCOPED_TRACE(cipher_name(setting.cipher, setting.key_bytes) +
                (direction == LC_ENCRYPT ? " encryption" : " decryption") + ", IV of " +
                std::to_string(setting.iv_bytes) + ", tag of " + std::to_string(setting.tag_bytes) +
-               ", " + place_name(setting.place) +
+               ", " + data_memory_name(setting.data_memory) +
                (setting.tags_on_device ? ", tags there too" : ""));
   // The arena: inputs and outputs, with canaries between them.
   std::vector<uint64_t> in_at, out_at;
@@ -158,9 +158,9 @@ void Aead::check(const Setting &setting, lc_direction direction,
   uint8_t *arena = nullptr;
   void *memory = nullptr;
   host = before;
-  if (setting.place == Place::kHost) {
+  if (setting.data_memory == DataMemory::kHost) {
     arena = host.data();
-  } else if (setting.place == Place::kPinned) {
+  } else if (setting.data_memory == DataMemory::kPinned) {
     LANECRYPT_ASSERT_OK(lc_alloc_pinned(context(), bytes, &memory));
     arena = static_cast<uint8_t *>(memory);
     std::memcpy(arena, before.data(), bytes);
@@ -189,7 +189,7 @@ void Aead::check(const Setting &setting, lc_direction direction,
   job.cipher = setting.cipher;
   job.direction = direction;
   job.key_bytes = setting.key_bytes;
-  job.memory = setting.place == Place::kDevice ? LC_MEMORY_DEVICE : LC_MEMORY_HOST;
+  job.memory = setting.data_memory == DataMemory::kDevice ? LC_MEMORY_DEVICE : LC_MEMORY_HOST;
   job.device = LC_ANY_DEVICE;
   job.messages = list.data();
   job.message_count = list.size();
@@ -226,7 +226,7 @@ void Aead::check(const Setting &setting, lc_direction direction,
   }
 
   Bytes now(bytes);
-  if (setting.place == Place::kDevice) {
+  if (setting.data_memory == DataMemory::kDevice) {
     LANECRYPT_ASSERT_OK(lc_copy_from_device(context(), 0, now.data(), arena, bytes));
     lc_free_device(context(), 0, memory);
   } else {
@@ -264,10 +264,11 @@ std::vector<lc_cipher> offered_aead() {
 TEST_P(Aead, Lengths) {
   for (lc_cipher cipher : offered_aead())
     for (uint32_t key_bytes : key_sizes(cipher))
-      for (Place place : {Place::kHost, Place::kDevice}) {
-        if (!is_thorough() && (key_bytes == 24) != (place == Place::kDevice) && key_bytes != 32)
+      for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kDevice}) {
+        if (!is_thorough() && (key_bytes == 24) != (data_memory == DataMemory::kDevice) &&
+            key_bytes != 32)
           continue;
-        Setting setting{cipher, key_bytes, 12, 16, place};
+        Setting setting{cipher, key_bytes, 12, 16, data_memory};
         std::vector<Message> messages;
         for (uint64_t length = 0; length <= 1100; length++) {
           if (!is_thorough() && length > 200 && random_.below(6) != 0) continue;
@@ -282,8 +283,8 @@ TEST_P(Aead, Lengths) {
 TEST_P(Aead, AdditionalData) {
   Sample sample(5);
   for (lc_cipher cipher : offered_aead())
-    for (Place place : {Place::kHost, Place::kPinned, Place::kDevice}) {
-      Setting setting{cipher, key_sizes(cipher)[0], 12, 16, place};
+    for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kPinned, DataMemory::kDevice}) {
+      Setting setting{cipher, key_sizes(cipher)[0], 12, 16, data_memory};
       std::vector<Message> messages;
       for (uint64_t length = 0; length <= 130; length++)
         if (sample.takes_next()) messages.push_back(make(setting, random_.below(4) * 23, length));
@@ -308,7 +309,7 @@ TEST_P(Aead, IvAndTagSizes) {
       for (uint32_t tag : tags) {
         if (iv != 12 && tag != 16 && random_.below(4) != 0) continue;
         Setting setting{cipher, key_sizes(cipher).back(), iv, tag,
-                        random_.below(2) ? Place::kHost : Place::kDevice};
+                        random_.below(2) ? DataMemory::kHost : DataMemory::kDevice};
         std::vector<Message> messages;
         for (uint64_t length : {0, 1, 16, 33, 250})
           messages.push_back(make(setting, length, random_.below(30)));
@@ -323,10 +324,10 @@ TEST_P(Aead, IvAndTagSizes) {
 // left behind.
 TEST_P(Aead, Tampered) {
   for (lc_cipher cipher : offered_aead())
-    for (Place place : {Place::kHost, Place::kPinned, Place::kDevice})
+    for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kPinned, DataMemory::kDevice})
       for (uint32_t tag_bytes : {16u, 12u}) {
         if (tag_bytes != 16 && cipher == LC_CHACHA20_POLY1305) continue;
-        Setting setting{cipher, key_sizes(cipher)[0], 12, tag_bytes, place};
+        Setting setting{cipher, key_sizes(cipher)[0], 12, tag_bytes, data_memory};
         std::vector<Message> messages;
         std::vector<bool> wrong;
         for (int n = 0; n < 60; n++) {
@@ -368,11 +369,12 @@ TEST_P(Aead, Large) {
   const uint64_t scale = is_thorough() ? 16 : 1;
   for (lc_cipher cipher : offered_aead()) {
     if (mode_of(cipher).way == Way::kCcm) continue;
-    for (Place place : {Place::kHost, Place::kPinned, Place::kDevice}) {
-      // Each place uses another key size.
+    for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kPinned, DataMemory::kDevice}) {
+      // Each kind of memory uses another key size.
       const std::vector<uint32_t> sizes = key_sizes(cipher);
-      Setting setting{cipher, sizes[static_cast<size_t>(place) % sizes.size()], 12, 16, place};
-      const bool over_chunk = place == Place::kHost && scaled(10) >= 10;
+      Setting setting{cipher, sizes[static_cast<size_t>(data_memory) % sizes.size()], 12, 16,
+                      data_memory};
+      const bool over_chunk = data_memory == DataMemory::kHost && scaled(10) >= 10;
       std::vector<Message> messages;
       messages.push_back(make(setting, (over_chunk ? 17 << 20 : 2 << 20) * scale + 5, 100));
       messages.push_back(make(setting, 300000, 1 << 20));
@@ -411,9 +413,9 @@ Bytes Aead::iv_of(uint32_t key_number, uint32_t counter) {
 // GCM's counter has 32 bits and wraps (SP 800-38D, 6.5 inc32). With a J0 from a long IV that
 // can happen anywhere in a message.
 TEST_P(Aead, GcmCounterWraps) {
-  Setting setting{LC_AES_GCM, 16, 16, 16, Place::kHost};
-  for (Place place : {Place::kHost, Place::kDevice}) {
-    setting.place = place;
+  Setting setting{LC_AES_GCM, 16, 16, 16, DataMemory::kHost};
+  for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kDevice}) {
+    setting.data_memory = data_memory;
     std::vector<Message> messages;
     for (uint32_t counter : {0xffffffffu, 0xfffffffeu, 0xffffff00u, 0xffffc001u}) {
       Message message = make(setting, 400000, 3);
@@ -432,7 +434,7 @@ TEST_P(Aead, TagsOnTheDevice) {
   for (lc_cipher cipher : offered_aead())
     for (uint32_t tag_bytes : {16u, 12u}) {
       if (tag_bytes != 16 && cipher == LC_CHACHA20_POLY1305) continue;
-      Setting setting{cipher, key_sizes(cipher).back(), 12, tag_bytes, Place::kDevice, true};
+      Setting setting{cipher, key_sizes(cipher).back(), 12, tag_bytes, DataMemory::kDevice, true};
       std::vector<Message> messages;
       std::vector<bool> wrong;
       for (uint64_t length : {0, 0, 1, 15, 16, 17, 64, 65, 300, 4096, 70001})
@@ -457,7 +459,7 @@ TEST_P(Aead, FewRunsAndMany) {
   for (lc_cipher cipher : {LC_AES_GCM, LC_ARIA_GCM}) {
     if (!offers(cipher)) continue;
     for (uint32_t count : {1500, 2500}) {
-      const Setting setting{cipher, 16, 12, 16, Place::kDevice, true};
+      const Setting setting{cipher, 16, 12, 16, DataMemory::kDevice, true};
       std::vector<Message> messages;
       for (uint32_t n = 0; n < count; n++)
         messages.push_back(make(setting, random_.below(100), n % 4 == 0 ? 7 : 0));
@@ -474,8 +476,8 @@ TEST_P(Aead, ShortWithTagsOnTheDevice) {
       const uint32_t tag_bytes = cipher == LC_CHACHA20_POLY1305 ? 16 : key_bytes / 2;
       for (uint32_t iv_bytes : {12u, 9u}) {
         if (iv_bytes != 12 && mode_of(cipher).way != Way::kGcm) continue;
-        Setting setting{cipher,         key_bytes, iv_bytes, std::min(tag_bytes, 16u),
-                        Place::kDevice, true};
+        Setting setting{cipher, key_bytes, iv_bytes, std::min(tag_bytes, 16u), DataMemory::kDevice,
+                        true};
         std::vector<Message> messages;
         for (uint64_t length : {0, 1, 15, 16, 17, 64, 65, 300, 4096, 4100, 16384})
           for (uint64_t aad_length : {0, 1, 16, 77, 2500}) {

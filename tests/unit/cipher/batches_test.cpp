@@ -57,14 +57,14 @@ TEST_P(Batches, TwoMessages) {
 TEST_P(Batches, ThousandMessages) {
   for (lc_cipher cipher : plain_modes())
     for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
-      for (Place place : {Place::kHost, Place::kPinned, Place::kDevice}) {
-        if (!is_thorough() && (int{cipher} + int{direction} + static_cast<int>(place)) % 3)
+      for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kPinned, DataMemory::kDevice}) {
+        if (!is_thorough() && (int{cipher} + int{direction} + static_cast<int>(data_memory)) % 3)
           continue;
-        BatchShape shape =
-            many(cipher, direction,
-                 place == Place::kHost ? key_sizes(cipher).back() : key_sizes(cipher).front(),
-                 is_scaled_down() ? 300 : 1000, is_quick() ? 200 : 600);
-        shape.place = place;
+        BatchShape shape = many(
+            cipher, direction,
+            data_memory == DataMemory::kHost ? key_sizes(cipher).back() : key_sizes(cipher).front(),
+            is_scaled_down() ? 300 : 1000, is_quick() ? 200 : 600);
+        shape.data_memory = data_memory;
         check(shape);
       }
 }
@@ -78,7 +78,7 @@ TEST_P(Batches, CbcStreamsOfUnequalLength) {
     shape.messages[19].length = 16;
     check(shape);
     if (key_bytes != 24 && !is_thorough()) continue;
-    shape.place = Place::kDevice;
+    shape.data_memory = DataMemory::kDevice;
     check(shape);
   }
 }

@@ -49,11 +49,11 @@ TEST(CounterWrapArithmetic, BlockAfterTheWrapIsZero) {
 
 TEST_P(CounterWrap, AnywhereInAMessage) {
   for (uint32_t key_bytes : {16u, 24u, 32u})
-    for (Place place : {Place::kHost, Place::kDevice}) {
+    for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kDevice}) {
       BatchShape shape;
       shape.cipher = LC_AES_CTR;
       shape.key_bytes = key_bytes;
-      shape.place = place;
+      shape.data_memory = data_memory;
       std::vector<std::pair<int, uint64_t>> wraps;
       for (int bits : {32, 64, 128})
         for (uint64_t at :

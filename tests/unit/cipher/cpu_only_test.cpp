@@ -91,7 +91,7 @@ TEST_P(CpuOnly, IsRefusedIfOnlyADeviceMay) {
     for (const uint32_t device : {uint32_t{LC_ANY_DEVICE}, 0u})
       run(context, on_host, device, LC_ERROR_UNSUPPORTED);
     run(context, on_host, LC_CPU, LC_OK);  // the job itself permits it
-    shape.place = Place::kDevice;
+    shape.data_memory = DataMemory::kDevice;
     Batch on_device(context.get(), shape, random_);
     run(context, on_device, 0, LC_ERROR_UNSUPPORTED);
   }

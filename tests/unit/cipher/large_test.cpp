@@ -16,12 +16,12 @@ constexpr uint64_t kChunkBytes = 16 * kMiB;
 class Large : public DeviceTest {
  protected:
   void check(lc_cipher cipher, lc_direction direction, uint32_t key_bytes, uint64_t length,
-             Place place, bool in_place) {
+             DataMemory data_memory, bool in_place) {
     BatchShape shape;
     shape.cipher = cipher;
     shape.direction = direction;
     shape.key_bytes = key_bytes;
-    shape.place = place;
+    shape.data_memory = data_memory;
     MessageShape message;
     message.length = length;
     message.in_place = in_place;
@@ -36,38 +36,38 @@ class Large : public DeviceTest {
 };
 
 TEST_P(Large, Ctr) {
-  check(LC_AES_CTR, LC_DECRYPT, 32, 17 * kMiB + 5, Place::kPinned, true);
+  check(LC_AES_CTR, LC_DECRYPT, 32, 17 * kMiB + 5, DataMemory::kPinned, true);
   if (scaled(10) < 10) return;
-  check(LC_AES_CTR, LC_ENCRYPT, 16, 40 * kMiB + 5, Place::kHost, false);
+  check(LC_AES_CTR, LC_ENCRYPT, 16, 40 * kMiB + 5, DataMemory::kHost, false);
   if (!is_thorough()) return;
-  check(LC_AES_CTR, LC_ENCRYPT, 24, 40 * kMiB + 5, Place::kPinned, false);
-  check(LC_AES_CTR, LC_ENCRYPT, 32, 40 * kMiB + 5, Place::kDevice, true);
-  check(LC_AES_CTR, LC_ENCRYPT, 16, 40 * kMiB + 5, Place::kHost, true);
+  check(LC_AES_CTR, LC_ENCRYPT, 24, 40 * kMiB + 5, DataMemory::kPinned, false);
+  check(LC_AES_CTR, LC_ENCRYPT, 32, 40 * kMiB + 5, DataMemory::kDevice, true);
+  check(LC_AES_CTR, LC_ENCRYPT, 16, 40 * kMiB + 5, DataMemory::kHost, true);
 }
 
 TEST_P(Large, Ecb) {
-  check(LC_AES_ECB, LC_ENCRYPT, 32, 17 * kMiB + 16, Place::kHost, true);
+  check(LC_AES_ECB, LC_ENCRYPT, 32, 17 * kMiB + 16, DataMemory::kHost, true);
   if (!is_thorough()) return;
-  check(LC_AES_ECB, LC_DECRYPT, 16, 40 * kMiB + 16, Place::kPinned, false);
-  check(LC_AES_ECB, LC_DECRYPT, 24, 40 * kMiB + 16, Place::kDevice, false);
+  check(LC_AES_ECB, LC_DECRYPT, 16, 40 * kMiB + 16, DataMemory::kPinned, false);
+  check(LC_AES_ECB, LC_DECRYPT, 24, 40 * kMiB + 16, DataMemory::kDevice, false);
 }
 
 TEST_P(Large, CbcDecryption) {
-  check(LC_AES_CBC, LC_DECRYPT, 16, 33 * kMiB + 16, Place::kHost, true);
-  check(LC_AES_CBC, LC_DECRYPT, 32, 17 * kMiB + 16, Place::kDevice, true);
+  check(LC_AES_CBC, LC_DECRYPT, 16, 33 * kMiB + 16, DataMemory::kHost, true);
+  check(LC_AES_CBC, LC_DECRYPT, 32, 17 * kMiB + 16, DataMemory::kDevice, true);
   if (!is_thorough()) return;
-  check(LC_AES_CBC, LC_DECRYPT, 32, 40 * kMiB + 16, Place::kHost, false);
-  check(LC_AES_CBC, LC_DECRYPT, 24, 40 * kMiB + 16, Place::kPinned, true);
-  check(LC_AES_CBC, LC_DECRYPT, 32, 40 * kMiB + 16, Place::kPinned, false);
+  check(LC_AES_CBC, LC_DECRYPT, 32, 40 * kMiB + 16, DataMemory::kHost, false);
+  check(LC_AES_CBC, LC_DECRYPT, 24, 40 * kMiB + 16, DataMemory::kPinned, true);
+  check(LC_AES_CBC, LC_DECRYPT, 32, 40 * kMiB + 16, DataMemory::kPinned, false);
 }
 
 class LargeStream : public Large {};
 
 TEST_P(LargeStream, CbcEncryption) {
-  check(LC_AES_CBC, LC_ENCRYPT, 16, kChunkBytes + 1024, Place::kHost, false);
+  check(LC_AES_CBC, LC_ENCRYPT, 16, kChunkBytes + 1024, DataMemory::kHost, false);
   if (!is_thorough()) return;
-  check(LC_AES_CBC, LC_ENCRYPT, 32, 33 * kMiB, Place::kPinned, true);
-  check(LC_AES_CBC, LC_ENCRYPT, 24, 17 * kMiB, Place::kDevice, true);
+  check(LC_AES_CBC, LC_ENCRYPT, 32, 33 * kMiB, DataMemory::kPinned, true);
+  check(LC_AES_CBC, LC_ENCRYPT, 24, 17 * kMiB, DataMemory::kDevice, true);
 }
 
 INSTANTIATE_TEST_SUITE_P(, LargeStream, testing::ValuesIn(devices_for_one_stream()),
@@ -75,11 +75,11 @@ INSTANTIATE_TEST_SUITE_P(, LargeStream, testing::ValuesIn(devices_for_one_stream
 
 // Streams with more bytes than a chunk takes, which are cut into slices.
 TEST_P(Large, CbcEncryptionInSlices) {
-  for (Place place : {Place::kHost, Place::kPinned}) {
-    if (place == Place::kPinned && !is_thorough()) return;
+  for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kPinned}) {
+    if (data_memory == DataMemory::kPinned && !is_thorough()) return;
     BatchShape shape;
     shape.cipher = LC_AES_CBC;
-    shape.place = place;
+    shape.data_memory = data_memory;
     for (uint32_t n = 0; n < 50; n++) {
       MessageShape message;
       message.length = 16 * (20000 + 1000 * (n % 7) + n);
@@ -95,11 +95,11 @@ TEST_P(Large, CbcEncryptionInSlices) {
 
 // So many streams that each is done whole, in chunks that are computed side by side.
 TEST_P(Large, CbcEncryptionOfShortStreams) {
-  for (Place place : {Place::kHost, Place::kPinned}) {
-    if (place == Place::kPinned && !is_thorough()) return;
+  for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kPinned}) {
+    if (data_memory == DataMemory::kPinned && !is_thorough()) return;
     BatchShape shape;
     shape.cipher = LC_AES_CBC;
-    shape.place = place;
+    shape.data_memory = data_memory;
     for (uint32_t n = 0; n < 3000; n++) {
       MessageShape message;
       message.length = 16 * (600 + n % 700);
@@ -156,7 +156,7 @@ TEST_P(Large, EveryModeAndKey) {
         shape.direction = direction;
         shape.key_bytes = key_bytes;
         if (mode_of(cipher).has_data_units()) shape.data_unit_bytes = 5003;
-        shape.place = is_thorough() ? static_cast<Place>(turn % 3) : Place::kHost;
+        shape.data_memory = is_thorough() ? static_cast<DataMemory>(turn % 3) : DataMemory::kHost;
         const uint32_t streams = !is_chain ? 1 : is_thorough() ? 1000 : 40;
         for (uint32_t n = 0; n < streams; n++) {
           MessageShape message;

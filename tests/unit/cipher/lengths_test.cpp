@@ -70,7 +70,7 @@ TEST_P(Lengths, Alone) {
       const uint64_t fewer = of_cipher * of_device;
       if (turn++ % (stride * thinned(shape, true) * fewer)) continue;
       shape.messages = {message(shape, length)};
-      shape.place = cases % 3 ? Place::kHost : static_cast<Place>(cases / 3 % 3);
+      shape.data_memory = cases % 3 ? DataMemory::kHost : static_cast<DataMemory>(cases / 3 % 3);
       Batch batch(context(), shape, random_);
       run_and_check(batch);
       if (HasFailure()) return;
@@ -82,12 +82,13 @@ TEST_P(Lengths, Alone) {
 
 TEST_P(Lengths, Together) {
   for_each_cipher([&](BatchShape &shape) {
-    for (Place place : {Place::kHost, Place::kPinned, Place::kDevice}) {
-      shape.place = place;
+    for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kPinned, DataMemory::kDevice}) {
+      shape.data_memory = data_memory;
       shape.messages.clear();
       for (uint64_t length = 0, turn = 0; length <= kMostBytes; length += step(shape), turn++) {
-        // Each place leaves out others. All places try the longest.
-        if (length != kMostBytes && (turn + int(place) + shape.key_bytes) % thinned(shape, false))
+        // Each kind of memory leaves out others. All try the longest.
+        if (length != kMostBytes &&
+            (turn + int(data_memory) + shape.key_bytes) % thinned(shape, false))
           continue;
         shape.messages.push_back(message(shape, length));
         shape.messages.back().key = static_cast<uint32_t>(random_.below(length + 1));
@@ -102,8 +103,8 @@ TEST_P(Lengths, Together) {
 TEST_P(Lengths, Alignments) {
   Sample sample(5);
   for_each_cipher([&](BatchShape &shape) {
-    for (Place place : {Place::kHost, Place::kDevice}) {
-      shape.place = place;
+    for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kDevice}) {
+      shape.data_memory = data_memory;
       shape.messages.clear();
       for (uint32_t in = 0; in < 16; in++)
         for (uint32_t out = 0; out <= 16; out++) {
@@ -112,8 +113,8 @@ TEST_P(Lengths, Alignments) {
           message.in_alignment = in;
           message.out_alignment = out % 16;
           message.in_place = out == 16;
-          // Where only some run, each place has the pairs that the other leaves out.
-          if (is_quick() && (in + out + (place == Place::kDevice)) % 2) continue;
+          // Where only some run, each kind of memory has the pairs that the other leaves out.
+          if (is_quick() && (in + out + (data_memory == DataMemory::kDevice)) % 2) continue;
           if (!sample.takes_next()) continue;
           shape.messages.push_back(message);
         }

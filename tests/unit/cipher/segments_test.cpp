@@ -63,19 +63,20 @@ class SegmentsTest : public DeviceTest {
     return counters.launches;
   }
   // Seals a text, compares every byte, opens it again, and then once more with a wrong byte.
-  void check(Layout layout, Place place, uint64_t shift = 0);
-  void run_one(const Layout &layout, Place place, lc_direction direction, const Bytes &plain,
-               Bytes &cipher, Bytes &tags, const std::vector<bool> &wrong, uint64_t shift);
+  void check(Layout layout, DataMemory data_memory, uint64_t shift = 0);
+  void run_one(const Layout &layout, DataMemory data_memory, lc_direction direction,
+               const Bytes &plain, Bytes &cipher, Bytes &tags, const std::vector<bool> &wrong,
+               uint64_t shift);
 
   Random random_{640};
   Bytes key_ = Bytes(32), nonce_ = Bytes(40000 * 12), aad_ = Bytes(40);
 };
 
 // plain is without gaps; cipher and tags are as they lie in memory.
-void SegmentsTest::run_one(const Layout &layout, Place place, lc_direction direction,
+void SegmentsTest::run_one(const Layout &layout, DataMemory data_memory, lc_direction direction,
                            const Bytes &plain, Bytes &cipher, Bytes &tags,
                            const std::vector<bool> &wrong, uint64_t shift) {
-  const bool seals = direction == LC_ENCRYPT, on_device = place == Place::kDevice;
+  const bool seals = direction == LC_ENCRYPT, on_device = data_memory == DataMemory::kDevice;
   const bool is_aead = layout.tag_bytes != 0;
   const size_t count = layout.expected.size(), bytes = layout.arena_bytes + 64;
   // Input, output, tags and verdicts, one after the other; the texts at an odd place.
@@ -157,15 +158,16 @@ void SegmentsTest::run_one(const Layout &layout, Place place, lc_direction direc
     EXPECT_EQ(!wrong.empty() && wrong[n] ? LC_ERROR_TAG : LC_OK, statuses[n]) << "segment " << n;
   const auto [now, right] = std::mismatch(arena.begin(), arena.end(), expected.begin());
   if (now != arena.end())
-    ADD_FAILURE() << (seals ? "sealing" : "opening") << " in " << place_name(place)
+    ADD_FAILURE() << (seals ? "sealing" : "opening") << " in " << data_memory_name(data_memory)
                   << ": wrong at byte " << now - arena.begin() << " of the arena; input at "
                   << in_at << ", output at " << out_at << ", tags at " << tags_at;
 }
 
-void SegmentsTest::check(Layout layout, Place place, uint64_t shift) {
+void SegmentsTest::check(Layout layout, DataMemory data_memory, uint64_t shift) {
   SCOPED_TRACE(cipher_name(layout.cipher, layout.key_bytes) + ", " +
-               std::to_string(layout.expected.size()) + " segments in " + place_name(place) +
-               (layout.in_place ? " in place" : "") + ", at " + std::to_string(shift));
+               std::to_string(layout.expected.size()) + " segments in " +
+               data_memory_name(data_memory) + (layout.in_place ? " in place" : "") + ", at " +
+               std::to_string(shift));
   Bytes plain(layout.segments.text_bytes), cipher(layout.arena_bytes, 0xa5), tags;
   random_.fill(plain.data(), plain.size());
   const bool is_aead = layout.tag_bytes != 0;
@@ -190,16 +192,16 @@ void SegmentsTest::check(Layout layout, Place place, uint64_t shift) {
     at += one.length;
   }
   ASSERT_EQ(at, plain.size()) << "the test itself";
-  run_one(layout, place, LC_ENCRYPT, plain, cipher, tags, {}, shift);
+  run_one(layout, data_memory, LC_ENCRYPT, plain, cipher, tags, {}, shift);
   if (HasFailure()) return;
-  run_one(layout, place, LC_DECRYPT, plain, cipher, tags, {}, shift);
+  run_one(layout, data_memory, LC_DECRYPT, plain, cipher, tags, {}, shift);
   if (HasFailure() || !is_aead) return;
   std::vector<bool> wrong(layout.expected.size());
   const size_t bad = layout.expected.size() / 2;
   wrong[bad] = true;
   const Segment &one = layout.expected[bad];
   (layout.tags_behind ? cipher[one.out_at + one.length] : tags[bad * tag_stride]) ^= 1;
-  run_one(layout, place, LC_DECRYPT, plain, cipher, tags, wrong, shift);
+  run_one(layout, data_memory, LC_DECRYPT, plain, cipher, tags, wrong, shift);
 }
 
 // Adds a segment behind the others.
@@ -219,7 +221,7 @@ void add(Layout &layout, uint64_t length, uint64_t in_step, uint64_t out_step, B
 TEST_P(SegmentsTest, Tink) {
   constexpr uint64_t kSegment = 4096;
   for (uint64_t text_bytes : {0, 1, 4039, 4040, 4041, 8120, 8121, 20000})
-    for (Place place : {Place::kHost, Place::kDevice}) {
+    for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kDevice}) {
       Layout layout;
       layout.tags_behind = true;
       layout.segments = begin(text_bytes, kSegment - 16);
@@ -238,7 +240,7 @@ TEST_P(SegmentsTest, Tink) {
         add(layout, length, step, step + (n == 0 ? 0 : 16), std::move(nonce));
         step = length;
       }
-      check(layout, place, random_.below(16));
+      check(layout, data_memory, random_.below(16));
       if (HasFailure()) return;
     }
 }
@@ -246,7 +248,7 @@ TEST_P(SegmentsTest, Tink) {
 // age: a counter of 11 bytes, and a last byte. A part in the middle of a file has no last one.
 TEST_P(SegmentsTest, Age) {
   for (bool is_end : {true, false})
-    for (Place place : {Place::kHost, Place::kDevice}) {
+    for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kDevice}) {
       Layout layout;
       layout.cipher = LC_CHACHA20_POLY1305;
       layout.tags_behind = true;
@@ -261,7 +263,7 @@ TEST_P(SegmentsTest, Age) {
         nonce[11] = n == 3 ? 1 : 0;
         add(layout, n == 3 ? 77 : 1024, 1024, 1040, std::move(nonce));
       }
-      check(layout, place, random_.below(16));
+      check(layout, data_memory, random_.below(16));
       if (HasFailure()) return;
     }
 }
@@ -269,8 +271,8 @@ TEST_P(SegmentsTest, Age) {
 // Iceberg: a nonce of its own for each, and a number in the additional data, little-endian.
 TEST_P(SegmentsTest, GivenNoncesAndNumbersInAdditionalData) {
   for (lc_cipher cipher : {LC_AES_GCM, LC_AES_CCM, LC_CHACHA20_POLY1305})
-    for (Place place : {Place::kHost, Place::kPinned, Place::kDevice}) {
-      if (place == Place::kPinned) continue;
+    for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kPinned, DataMemory::kDevice}) {
+      if (data_memory == DataMemory::kPinned) continue;
       Layout layout;
       layout.cipher = cipher;
       layout.segments = begin(9 * 500 - 3, 500);
@@ -287,7 +289,7 @@ TEST_P(SegmentsTest, GivenNoncesAndNumbersInAdditionalData) {
         add(layout, n == 8 ? 497 : 500, 512, 529,
             Bytes(nonce_.begin() + 20 * n, nonce_.begin() + 20 * n + 12), std::move(aad));
       }
-      check(layout, place, 3);
+      check(layout, data_memory, 3);
       if (HasFailure()) return;
     }
 }
@@ -315,7 +317,7 @@ TEST_P(SegmentsTest, AdditionalDataOnTheDevice) {
           add(layout, n == count - 1 ? 93 : 100, 100, is_numbered ? 116 : 100, std::move(nonce),
               std::move(aad));
         }
-        check(layout, Place::kDevice, random_.below(16));
+        check(layout, DataMemory::kDevice, random_.below(16));
         if (HasFailure()) return;
       }
 }
@@ -324,7 +326,7 @@ TEST_P(SegmentsTest, AdditionalDataOnTheDevice) {
 // make them, and several launches do them.
 TEST_P(SegmentsTest, ManyInPlace) {
   const uint32_t count = is_thorough() ? 100000 : 17001;
-  for (Place place : {Place::kHost, Place::kDevice}) {
+  for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kDevice}) {
     Layout layout;
     layout.in_place = true;
     layout.key_bytes = 16;
@@ -338,7 +340,7 @@ TEST_P(SegmentsTest, ManyInPlace) {
       add(layout, n == count - 1 ? 12 : 17, 17, 17, std::move(nonce),
           Bytes(aad_.begin(), aad_.begin() + 13));
     }
-    check(layout, place);
+    check(layout, data_memory);
     if (HasFailure()) return;
   }
 }
@@ -381,7 +383,7 @@ TEST_P(SegmentsTest, MadeOnTheDevice) {
                 std::move(nonce));
           }
           const uint64_t before = launches();
-          check(layout, Place::kDevice, random_.below(16));
+          check(layout, DataMemory::kDevice, random_.below(16));
           if (HasFailure()) return;
           if (count > 3) {
             EXPECT_LE(launches() - before, 3u * 12);
@@ -414,7 +416,7 @@ TEST_P(SegmentsTest, LongAtAnyAddress) {
           add(layout, kLength, layout.segments.in_stride, layout.segments.out_stride,
               std::move(nonce));
         }
-        check(layout, Place::kDevice, shift);
+        check(layout, DataMemory::kDevice, shift);
         if (HasFailure()) return;
       }
 }
@@ -441,7 +443,7 @@ TEST_P(SegmentsTest, OfSeveralLaunchesOrRuns) {
         add(layout, std::min(one.segment_bytes, one.bytes - at), one.segment_bytes + one.gap,
             one.segment_bytes + one.gap, std::move(nonce));
       }
-      check(layout, Place::kDevice);
+      check(layout, DataMemory::kDevice);
       if (HasFailure()) return;
     }
 }
@@ -450,7 +452,7 @@ TEST_P(SegmentsTest, OfSeveralLaunchesOrRuns) {
 TEST_P(SegmentsTest, CountersOfBlocks) {
   std::fill(nonce_.begin(), nonce_.end(), 0);
   for (bool chacha : {false, true})
-    for (Place place : {Place::kHost, Place::kDevice}) {
+    for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kDevice}) {
       Layout layout;
       layout.cipher = chacha ? LC_CHACHA20 : LC_AES_CTR;
       layout.tag_bytes = 0;
@@ -461,7 +463,7 @@ TEST_P(SegmentsTest, CountersOfBlocks) {
         put_number(iv, 8, chacha ? 8 : 4, 7 + n, chacha);
         add(layout, 999, 999, 999, std::move(iv));
       }
-      check(layout, place, random_.below(16));
+      check(layout, data_memory, random_.below(16));
       if (HasFailure()) return;
     }
 }

@@ -38,13 +38,13 @@ TEST_P(Xts, DataUnits) {
   for (lc_cipher cipher : kCiphers)
     for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
       for (uint32_t key_bytes : key_sizes(cipher))
-        for (Place place : {Place::kHost, Place::kDevice})
+        for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kDevice})
           for (uint64_t unit : {16, 17, 31, 32, 48, 100, 256, 496, 512, 520, 528, 1000, 2048, 2064,
                                 4096, 4104, 5000}) {
             const uint64_t fewer = is_thorough() ? 1 : cipher == LC_AES_XTS ? 2 : 7;
-            if ((unit + key_bytes + direction + int(place)) % fewer) continue;
+            if ((unit + key_bytes + direction + int(data_memory)) % fewer) continue;
             BatchShape batch = shape(cipher, direction, key_bytes, unit);
-            batch.place = place;
+            batch.data_memory = data_memory;
             for (uint64_t units : {1, 2, 3, 7, 40})
               for (uint64_t more : {uint64_t{0}, uint64_t{16}, unit / 2, unit - 1})
                 batch.messages.push_back(
@@ -77,17 +77,17 @@ TEST_P(Xts, ConsecutiveTweaks) {
 TEST_P(Xts, LargeUnits) {
   for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
     for (uint64_t unit : {uint64_t{65536}, uint64_t{70000}, uint64_t{1} << 20, uint64_t{16} << 20})
-      for (Place place : {Place::kHost, Place::kDevice}) {
+      for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kDevice}) {
         const bool heavy = unit > 1 << 20;
-        if (!is_thorough() && (heavy ? direction == LC_DECRYPT || place == Place::kDevice
-                                     : (unit / 16 + direction + int(place)) % 2))
+        if (!is_thorough() && (heavy ? direction == LC_DECRYPT || data_memory == DataMemory::kDevice
+                                     : (unit / 16 + direction + int(data_memory)) % 2))
           continue;
         if (heavy && scaled(10) < 10) continue;
         // A tweak's powers are the same whatever makes the tweak, but for GB's turns.
         for (lc_cipher cipher : {LC_AES_XTS, LC_SM4_XTS_GB}) {
           if (cipher != LC_AES_XTS && unit > 70000) continue;
           BatchShape batch = shape(cipher, direction, key_sizes(cipher).back(), unit);
-          batch.place = place;
+          batch.data_memory = data_memory;
           batch.messages = {message(heavy ? unit + 4099 : 3 * unit + 777), message(unit)};
           Batch made(context(), batch, random_);
           run_and_check(made);

@@ -197,7 +197,7 @@ TEST(DeviceList, TheCpuIsRight) {
   uint64_t bytes = 0;
   for (uint64_t n = scaled(200); n > 0; n--) {
     BatchShape shape = random_shape(random, 20, 3000);
-    if (shape.place == Place::kDevice) shape.place = Place::kPinned;
+    if (shape.data_memory == DataMemory::kDevice) shape.data_memory = DataMemory::kPinned;
     Batch batch(context.get(), shape, random);
     lc_cipher_job job = batch.job();
     LANECRYPT_ASSERT_OK(lc_run(context.get(), &job, nullptr));

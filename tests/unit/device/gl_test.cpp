@@ -91,7 +91,7 @@ TEST_F(Gl, DispatchesGoOnWhereTheyEnded) {
     BatchShape shape;
     shape.cipher = cipher;
     shape.direction = LC_DECRYPT;
-    shape.place = Place::kDevice;
+    shape.data_memory = DataMemory::kDevice;
     const uint64_t odd = cipher == LC_AES_CTR ? 5 : 0;
     shape.messages = {{.length = 48}, {.length = (16 << 20) + 4800 + odd}, {.length = 1600}};
     Batch batch(context.get(), shape, random_);

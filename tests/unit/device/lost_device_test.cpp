@@ -193,7 +193,7 @@ TEST_F(LostDevice, WithManyJobsUnderWay) {
     std::vector<lc_ticket *> tickets;
     for (int n = 0; n < 60; n++) {
       BatchShape shape = random_shape(random_, 8, 200000);
-      shape.place = Place::kHost;
+      shape.data_memory = DataMemory::kHost;
       batches.push_back(std::make_unique<Batch>(context(), shape, random_));
     }
     for (const std::unique_ptr<Batch> &batch : batches) {

@@ -269,7 +269,7 @@ TEST_P(Submit, DeviceMemory) {
   BatchShape shape;
   shape.cipher = LC_AES_CBC;
   shape.direction = LC_DECRYPT;
-  shape.place = Place::kDevice;
+  shape.data_memory = DataMemory::kDevice;
   shape.messages.resize(2);
   for (MessageShape &message : shape.messages) message.length = 160000;
   Batch batch(context(), shape, random_);
@@ -289,7 +289,7 @@ TEST_P(Submit, ManyAtOnce) {
   const int jobs = static_cast<int>(scaled(200));
   for (int n = 0; n < jobs; n++) {
     BatchShape shape = random_shape(random_, 5, 4000);
-    if (shape.place == Place::kDevice) shape.place = Place::kHost;
+    if (shape.data_memory == DataMemory::kDevice) shape.data_memory = DataMemory::kHost;
     batches.push_back(std::make_unique<Batch>(context(), shape, random_));
   }
   for (const std::unique_ptr<Batch> &batch : batches) {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "device/host/host_device.h"
-#include "place/dispatcher.h"
+#include "placement/dispatcher.h"
 #include "test_scale.h"
 #include "unit/support/batch.h"
 #include "unit/support/devices.h"
@@ -167,7 +167,7 @@ TEST_P(Trust, RightOutputIsBelieved) {
     open("", options_for(verify));
     for (uint64_t n = 0; n < scaled_here(150); ++n) {
       BatchShape shape = random_shape(random_, 6, 9000);
-      shape.place = Place::kHost;
+      shape.data_memory = DataMemory::kHost;
       ASSERT_EQ("", run(shape)) << shape.name();
       if (!offers(LC_AES_GCM)) continue;
       const Sealed sealed(n % 2 ? LC_AES_GCM : LC_CHACHA20_POLY1305,
@@ -420,7 +420,7 @@ TEST_P(Trust, RandomFaults) {
     std::vector<RequestPointer> requests;
     for (uint64_t jobs = is_large ? 1 : 1 + random_.below(4); jobs > 0; --jobs) {
       BatchShape shape = random_shape(random_, 5, 6000);
-      shape.place = Place::kHost;
+      shape.data_memory = DataMemory::kHost;
       if (is_large)
         shape = one(random_.below(2) ? LC_AES_CTR : LC_AES_ECB, LC_DECRYPT, 9 * kMiB + 4096,
                     random_.below(2) == 0);

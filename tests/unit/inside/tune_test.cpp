@@ -13,8 +13,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "place/cost_model.h"
-#include "place/measure.h"
+#include "placement/cost_model.h"
+#include "placement/measure.h"
 #include "temporary_folder.h"
 #include "unit/support/devices.h"
 #include "unit/support/random_bytes.h"
@@ -22,12 +22,12 @@
 namespace lanecrypt::test {
 namespace {
 
-using place::Calibration;
-using place::CostModel;
-using place::Load;
-using place::Point;
-using place::Prefer;
-using place::Question;
+using placement::Calibration;
+using placement::CostModel;
+using placement::Load;
+using placement::Point;
+using placement::Prefer;
+using placement::Question;
 
 constexpr uint64_t kKiB = 1024, kMiB = 1024 * kKiB;
 constexpr CipherKind kCtr = {LC_AES_CTR, LC_ENCRYPT, 16};
@@ -227,14 +227,15 @@ TEST(CostModel, OddMeasurementsDoNoHarm) {
 }
 
 TEST(Calibration, IsTheSameAfterItsText) {
-  Calibration all = {place::describe_machine(), "cuda:0, a card\nof two lines, 580.1", false, {}};
+  Calibration all = {
+      placement::describe_machine(), "cuda:0, a card\nof two lines, 580.1", false, {}};
   for (const Mode &mode : kModes)
     for (const uint32_t one : {16u, 24u, 32u})
       if (mode.takes_key(one * mode.keys))
         all.points.push_back(
             point_of({mode.cipher, LC_DECRYPT, one * mode.keys}, kMiB, one == 16, one));
   all.points.back().cores_ns = 12345;
-  const auto read = place::from_text(place::to_text(all));
+  const auto read = placement::from_text(placement::to_text(all));
   ASSERT_TRUE(read.has_value());
   all.device = "cuda:0, a card of two lines, 580.1";
   EXPECT_EQ(all, *read);
@@ -257,8 +258,8 @@ TEST(CostModel, LeavesToTheCpuWhatWasNotMeasured) {
 
 // A text that is not whole is refused.
 TEST(Calibration, RefusesWhatIsNoText) {
-  const std::string text = place::to_text(usual());
-  ASSERT_TRUE(place::from_text(text).has_value());
+  const std::string text = placement::to_text(usual());
+  ASSERT_TRUE(placement::from_text(text).has_value());
   for (const auto &[what, by] : {std::pair{"calibration 4", "calibration 3"},
                                  {"0.1.0", "0.0.9"},
                                  {" modes", "0 modes"},
@@ -277,7 +278,7 @@ TEST(Calibration, RefusesWhatIsNoText) {
     const size_t at = wrong.find(what);
     ASSERT_NE(std::string::npos, at) << what;
     wrong.replace(at, strlen(what), by);
-    EXPECT_FALSE(place::from_text(wrong).has_value()) << what << " as " << by;
+    EXPECT_FALSE(placement::from_text(wrong).has_value()) << what << " as " << by;
   }
   Random random(5);
   for (int n = 0; n < 2000; ++n) {
@@ -285,7 +286,7 @@ TEST(Calibration, RefusesWhatIsNoText) {
     for (uint64_t count = 1 + random.below(4); count > 0; --count)
       wrong[random.below(wrong.size())] = static_cast<char>(random.below(256));
     if (random.below(4) == 0) wrong.resize(random.below(wrong.size()));
-    (void)place::from_text(wrong);
+    (void)placement::from_text(wrong);
   }
 }
 
@@ -296,11 +297,11 @@ class TuneCache : public testing::Test {
 };
 
 TEST_F(TuneCache, KeepsByMachineAndDevice) {
-  EXPECT_FALSE(place::load("a machine", "a device").has_value());
-  place::store(usual());
-  EXPECT_EQ(usual(), place::load("a machine", "a device"));
-  EXPECT_FALSE(place::load("a machine", "another device").has_value());
-  EXPECT_FALSE(place::load("another machine", "a device").has_value());
+  EXPECT_FALSE(placement::load("a machine", "a device").has_value());
+  placement::store(usual());
+  EXPECT_EQ(usual(), placement::load("a machine", "a device"));
+  EXPECT_FALSE(placement::load("a machine", "another device").has_value());
+  EXPECT_FALSE(placement::load("another machine", "a device").has_value());
 }
 
 TEST_F(TuneCache, MeasuresTheEmulator) {
@@ -310,7 +311,7 @@ TEST_F(TuneCache, MeasuresTheEmulator) {
   runtime::Dispatcher dispatcher(options);
   uint64_t heard = 0;
   Result<Calibration> made =
-      place::measure(dispatcher, 0, place::Depth::kQuick, [&](const Point &point) {
+      placement::measure(dispatcher, 0, placement::Depth::kQuick, [&](const Point &point) {
         ++heard;
         EXPECT_GT(point.device_ns, 0u);
         EXPECT_GT(point.cpu_ns, 0u);
@@ -341,11 +342,11 @@ TEST_F(TuneCache, MeasuresTheEmulator) {
   EXPECT_EQ(cores_ran, dispatcher.cpu_counters().bytes != 0);
 
   int calls = 0;
-  const Result<Calibration> stopped = place::measure(dispatcher, 0, place::Depth::kQuick,
-                                                     [&](const Point &) { return ++calls < 2; });
+  const Result<Calibration> stopped = placement::measure(
+      dispatcher, 0, placement::Depth::kQuick, [&](const Point &) { return ++calls < 2; });
   EXPECT_EQ(LC_ERROR_STOPPED, stopped.status().code());
   EXPECT_EQ(LC_ERROR_ARGUMENT,
-            place::measure(dispatcher, 99, place::Depth::kQuick, nullptr).status().code());
+            placement::measure(dispatcher, 99, placement::Depth::kQuick, nullptr).status().code());
 }
 
 // The program's own work meanwhile does not count for the device.
@@ -355,8 +356,8 @@ TEST(OwnCpuTime, LeavesOutThreadsThatWereThere) {
     while (!is_over) {
     }
   });
-  const auto own = place::OwnCpuTime::without_present_threads();
-  const place::OwnCpuTime all;
+  const auto own = placement::OwnCpuTime::without_present_threads();
+  const placement::OwnCpuTime all;
   const uint64_t own_begin = own.now_ns(), all_begin = all.now_ns();
   while (all.now_ns() - all_begin < 100'000'000)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -380,8 +381,8 @@ class Choosing : public TuneCache {
  protected:
   void SetUp() override {
     calibration_ = usual();
-    calibration_.machine = place::describe_machine();
-    calibration_.device = place::describe_device(device::find_host()[0].properties);
+    calibration_.machine = placement::describe_machine();
+    calibration_.device = placement::describe_device(device::find_host()[0].properties);
   }
   static lc_cipher_question question(uint64_t bytes) {
     lc_cipher_question made = {};
@@ -424,7 +425,7 @@ TEST_F(Choosing, GoesByWhatIsStored) {
     EXPECT_EQ(LC_CHOICE_UNKNOWN, choose(context.get(), 4 * kMiB));
   }
   calibration_.points[1].cores_ns = 12345;
-  place::store(calibration_);
+  placement::store(calibration_);
   for (const bool offloads : {false, true}) {
     lc_options options = {};
     options.struct_size = sizeof options;
@@ -469,7 +470,7 @@ TEST_F(Choosing, TellsOfSeveralCores) {
     point.device_ns = 100000 + point.bytes / 10;
     point.cores_ns = point.bytes < 2 * kMiB ? point.cpu_ns : 50000 + point.bytes / 15;
   }
-  place::store(calibration_);
+  placement::store(calibration_);
   const Context context("host", LC_FALLBACK_CPU);
   EXPECT_EQ(LC_CHOICE_CPU, choose(context.get(), 8 * kMiB));
   LANECRYPT_ASSERT_OK(lc_device_test(context.get(), 0));
@@ -482,7 +483,7 @@ TEST_F(Choosing, TellsOfSeveralCores) {
 // After requests of a few GiB on the CPU, the library looks for devices and opens one, while the
 // CPU goes on.
 TEST_F(Choosing, OpensADeviceMeanwhileOnceThatPays) {
-  place::store(calibration_);
+  placement::store(calibration_);
   const Context context("host", LC_FALLBACK_CPU);
   const size_t threads = count_threads();
   for (int n = 1; n < 256; ++n) ASSERT_EQ(LC_CHOICE_CPU, choose(context.get(), 4 * kMiB));
@@ -534,7 +535,7 @@ TEST_F(Choosing, MayBeClosedWhileItMeasures) {
 }
 
 TEST_F(Choosing, AChildOfForkLooksForItself) {
-  place::store(calibration_);
+  placement::store(calibration_);
   const Context context("host", LC_FALLBACK_CPU);
   for (int n = 0; n < 256; ++n) (void)choose(context.get(), 4 * kMiB);
   EXPECT_TRUE(becomes(context.get(), LC_CHOICE_DEVICE));
@@ -553,7 +554,7 @@ TEST_F(Choosing, AChildOfForkLooksForItself) {
 
 // A request that is worth more than the opening opens the device.
 TEST_F(Choosing, AHugeRequestNeedNotWait) {
-  place::store(calibration_);
+  placement::store(calibration_);
   const Context context("host", LC_FALLBACK_CPU);
   EXPECT_EQ(LC_CHOICE_DEVICE, choose(context.get(), uint64_t{16} << 30));
 }
@@ -562,10 +563,10 @@ TEST_F(Choosing, AHugeRequestNeedNotWait) {
 // request, which they share.
 TEST_F(Choosing, SaysWhereTheRequestThenRuns) {
   const ScopedEnvironment two("LANECRYPT_HOST_DEVICES", "2");
-  place::store(calibration_);
-  calibration_.device = place::describe_device(device::find_host()[1].properties);
+  placement::store(calibration_);
+  calibration_.device = placement::describe_device(device::find_host()[1].properties);
   for (Point &point : calibration_.points) point.device_ns /= 2;
-  place::store(calibration_);
+  placement::store(calibration_);
   const Context context("host", LC_FALLBACK_CPU);
   for (const uint32_t n : {0u, 1u}) ASSERT_EQ(LC_OK, lc_device_test(context.get(), n));
   const auto place = [&](uint64_t bytes, uint32_t *device) {
@@ -603,7 +604,7 @@ TEST_F(Choosing, SaysWhereTheRequestThenRuns) {
 }
 
 TEST_F(Choosing, WrongQuestionsBelongToTheCpu) {
-  place::store(calibration_);
+  placement::store(calibration_);
   const Context context("host", LC_FALLBACK_CPU);
   ASSERT_EQ(LC_OK, lc_device_test(context.get(), 0));
   EXPECT_EQ(0, lc_is_open(nullptr, 1));
@@ -642,7 +643,7 @@ TEST_F(TuneCache, ALostDeviceHasNoCalibration) {
   options.devices = "host";
   options.pipeline.skip_self_test = true;
   runtime::Dispatcher dispatcher(options);
-  Result<Calibration> made = place::measure(dispatcher, 0, place::Depth::kQuick, nullptr);
+  Result<Calibration> made = placement::measure(dispatcher, 0, placement::Depth::kQuick, nullptr);
   EXPECT_EQ(LC_ERROR_DEVICE, made.status().code());
 }
 

@@ -9,7 +9,7 @@
 
 #include "cpu/ml_dsa/cpu_ml_dsa.h"
 #include "ml_dsa/ml_dsa_request.h"
-#include "place/dispatcher.h"
+#include "placement/dispatcher.h"
 #include "unit/support/devices.h"
 
 namespace lanecrypt::test {

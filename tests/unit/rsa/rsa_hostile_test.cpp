@@ -11,7 +11,7 @@
 
 #include "cpu/random.h"
 #include "cpu/rsa/cpu_rsa.h"
-#include "place/dispatcher.h"
+#include "placement/dispatcher.h"
 #include "unit/support/devices.h"
 #include "unit/support/hostile_rsa_keys.h"
 

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "cpu/rsa/cpu_rsa.h"
-#include "place/dispatcher.h"
+#include "placement/dispatcher.h"
 #include "unit/support/devices.h"
 #include "unit/support/faulty_device.h"
 #include "unit/support/rsa_test_key.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "cpu/digest.h"
-#include "place/dispatcher.h"
+#include "placement/dispatcher.h"
 #include "slh/slh_engine.h"
 #include "unit/slh/slh_dsa_job.h"
 #include "unit/support/devices.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cpu/slh/cpu_slh.h"
-#include "place/dispatcher.h"
+#include "placement/dispatcher.h"
 #include "unit/slh/slh_dsa_job.h"
 #include "unit/support/devices.h"
 #include "unit/support/faulty_device.h"

@@ -15,11 +15,11 @@ uint64_t up_to_16(uint64_t offset) { return (offset + 15) / 16 * 16; }
 
 }  // namespace
 
-std::string place_name(Place place) {
-  switch (place) {
-    case Place::kHost:
+std::string data_memory_name(DataMemory data_memory) {
+  switch (data_memory) {
+    case DataMemory::kHost:
       return "host memory";
-    case Place::kPinned:
+    case DataMemory::kPinned:
       return "pinned memory";
     default:
       return "device memory";
@@ -29,7 +29,8 @@ std::string place_name(Place place) {
 std::string BatchShape::name() const {
   std::string text = cipher_name(cipher, key_bytes) +
                      (direction == LC_ENCRYPT ? " encryption of " : " decryption of ") +
-                     std::to_string(messages.size()) + " messages in " + place_name(place);
+                     std::to_string(messages.size()) + " messages in " +
+                     data_memory_name(data_memory);
   if (data_unit_bytes != 0) text += ", data units of " + std::to_string(data_unit_bytes) + " bytes";
   if (messages.size() == 1)
     text += ", " + std::to_string(messages[0].length) + " bytes" +
@@ -65,32 +66,32 @@ Batch::Batch(lc_context *context, const BatchShape &shape, Random &random)
 }
 
 Batch::~Batch() {
-  if (shape_.place == Place::kPinned) lc_free_pinned(context_, arena_);
-  if (shape_.place == Place::kDevice && arena_) lc_free_device(context_, 0, arena_);
+  if (shape_.data_memory == DataMemory::kPinned) lc_free_pinned(context_, arena_);
+  if (shape_.data_memory == DataMemory::kDevice && arena_) lc_free_device(context_, 0, arena_);
 }
 
 void Batch::allocate(uint64_t bytes) {
   void *memory = nullptr;
-  if (shape_.place == Place::kHost) {
+  if (shape_.data_memory == DataMemory::kHost) {
     host_.resize(bytes + 16);
     memory = host_.data() + (-reinterpret_cast<uintptr_t>(host_.data()) & 15);
-  } else if (shape_.place == Place::kPinned
+  } else if (shape_.data_memory == DataMemory::kPinned
                  ? lc_alloc_pinned(context_, bytes, &memory) != LC_OK
                  : lc_alloc_device(context_, 0, bytes, &memory) != LC_OK) {
-    throw std::runtime_error("no " + place_name(shape_.place) + ": " + lc_last_error());
+    throw std::runtime_error("no " + data_memory_name(shape_.data_memory) + ": " + lc_last_error());
   }
   arena_ = static_cast<uint8_t *>(memory);
 }
 
 void Batch::store(const Bytes &image) {
-  if (shape_.place != Place::kDevice)
+  if (shape_.data_memory != DataMemory::kDevice)
     std::copy(image.begin(), image.end(), arena_);
   else if (lc_copy_to_device(context_, 0, arena_, image.data(), image.size()) != LC_OK)
     throw std::runtime_error(std::string("copy to the device: ") + lc_last_error());
 }
 
 Bytes Batch::load() const {
-  if (shape_.place != Place::kDevice) return Bytes(arena_, arena_ + before_.size());
+  if (shape_.data_memory != DataMemory::kDevice) return Bytes(arena_, arena_ + before_.size());
   Bytes image(before_.size());
   if (lc_copy_from_device(context_, 0, image.data(), arena_, image.size()) != LC_OK)
     throw std::runtime_error(std::string("copy from the device: ") + lc_last_error());
@@ -118,7 +119,7 @@ lc_cipher_job Batch::job() const {
   job.cipher = shape_.cipher;
   job.direction = shape_.direction;
   job.key_bytes = shape_.key_bytes;
-  job.memory = shape_.place == Place::kDevice ? LC_MEMORY_DEVICE : LC_MEMORY_HOST;
+  job.memory = shape_.data_memory == DataMemory::kDevice ? LC_MEMORY_DEVICE : LC_MEMORY_HOST;
   job.device = LC_ANY_DEVICE;
   job.messages = messages_.data();
   job.message_count = messages_.size();
@@ -176,7 +177,7 @@ BatchShape random_shape(Random &random, uint64_t most_messages, uint64_t most_by
   shape.key_bytes = sizes[random.below(sizes.size())];
   if (mode_of(shape.cipher).has_data_units() && random.below(4) != 0)
     shape.data_unit_bytes = random.below(2) ? 16 + random.below(1000) : 16 * (1 + random.below(64));
-  shape.place = static_cast<Place>(random.below(3));
+  shape.data_memory = static_cast<DataMemory>(random.below(3));
   uint64_t count = 1 + random.below(most_messages);
   uint64_t keys = 1 + random.below(count);
   for (uint64_t n = 0; n < count; n++) {

@@ -14,8 +14,8 @@
 
 namespace lanecrypt::test {
 
-enum class Place { kHost, kPinned, kDevice };
-std::string place_name(Place place);
+enum class DataMemory { kHost, kPinned, kDevice };
+std::string data_memory_name(DataMemory data_memory);
 
 // What a test chooses for a message. Key, IV and text are random.
 struct MessageShape {
@@ -31,7 +31,7 @@ struct BatchShape {
   lc_direction direction = LC_ENCRYPT;
   uint32_t key_bytes = 16;
   uint64_t data_unit_bytes = 0;  // XTS
-  Place place = Place::kHost;
+  DataMemory data_memory = DataMemory::kHost;
   std::vector<MessageShape> messages;
 
   std::string name() const;
@@ -83,7 +83,7 @@ class Batch {
   std::vector<lc_message> messages_;
 };
 
-// Random lengths, alignments, sharing of keys and places.
+// Random lengths, alignments, sharing of keys and kinds of memory.
 BatchShape random_shape(Random &random, uint64_t most_messages, uint64_t most_bytes);
 
 }  // namespace lanecrypt::test

@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "place/dispatcher.h"
+#include "placement/dispatcher.h"
 
 namespace lanecrypt::test {
 

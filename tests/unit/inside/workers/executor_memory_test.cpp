@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "device/survey.h"
-#include "place/dispatcher.h"
+#include "placement/dispatcher.h"
 #include "unit/support/failing_memory.h"
 #include "unit/support/forwarding_device.h"
 #include "unit/support/one_message.h"

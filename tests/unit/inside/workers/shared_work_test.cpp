@@ -10,7 +10,7 @@
 #include <memory>
 #include <thread>
 
-#include "place/dispatcher.h"
+#include "placement/dispatcher.h"
 #include "test_scale.h"
 #include "unit/support/batch.h"
 #include "unit/support/devices.h"
@@ -401,7 +401,7 @@ TEST_F(SharedWork, RandomFaults) {
     std::vector<RequestPointer> requests;
     for (uint64_t jobs = 1 + random_.below(3); jobs > 0; --jobs) {
       BatchShape shape = random_shape(random_, 5, 6000);
-      shape.place = Place::kHost;
+      shape.data_memory = DataMemory::kHost;
       if (random_.below(2) == 0)
         shape =
             messages(random_.below(2) ? LC_AES_CTR : LC_AES_CBC, LC_DECRYPT, 1 + random_.below(2),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "place/cost_model.h"
+#include "placement/cost_model.h"
 
 #include <algorithm>
 
 #include "cipher/cpu_worker.h"
 
-namespace lanecrypt::place {
+namespace lanecrypt::placement {
 namespace {
 
 using Field = uint64_t Point::*;
@@ -132,4 +132,4 @@ std::optional<uint64_t> CostModel::threshold(const CipherKind &kind, bool pinned
   return std::nullopt;
 }
 
-}  // namespace lanecrypt::place
+}  // namespace lanecrypt::placement

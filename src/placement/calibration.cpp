@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "place/calibration.h"
+#include "placement/calibration.h"
 
 #include <algorithm>
 #include <fstream>
@@ -10,7 +10,7 @@
 #include "cpu/core_count.h"
 #include "lanecrypt/lanecrypt.h"
 
-namespace lanecrypt::place {
+namespace lanecrypt::placement {
 namespace {
 
 constexpr char kFolder[] = "tune";
@@ -129,4 +129,4 @@ void store(const Calibration &calibration) {
   cache::store(kFolder, key_of(calibration.machine, calibration.device), to_text(calibration));
 }
 
-}  // namespace lanecrypt::place
+}  // namespace lanecrypt::placement

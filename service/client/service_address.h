@@ -13,7 +13,7 @@ namespace lanecrypt::client {
 
 using Clock = std::chrono::steady_clock;
 
-struct Place {
+struct ServiceAddress {
   // Absolute paths, in the order in which they are tried.
   std::vector<std::string> paths;
   // A user, by name or number, whose sockets are trusted besides those of root and of the process's
@@ -21,9 +21,9 @@ struct Place {
   std::string owner;
 
   // Returns the default paths. Reads the environment.
-  static Place usual(std::string owner = "");
+  static ServiceAddress usual(std::string owner = "");
   // Returns the path that the program's settings name.
-  static Place named(std::string path, std::string owner = "") {
+  static ServiceAddress named(std::string path, std::string owner = "") {
     return {{std::move(path)}, std::move(owner)};
   }
 };
@@ -36,9 +36,9 @@ struct Reached {
   std::string why;
 };
 
-// Connects to the first socket of `place` that only these users can have created: root, the
-// process's own user, and the owner that `place` names. The rule is the same for the default paths
-// and for paths from settings:
+// Connects to the first socket of `address` that only these users can have created: root, the
+// process's own user, and the owner that `address` names. The rule is the same for the default
+// paths and for paths from settings:
 // - The socket belongs to one of these users, and no other user can replace it
 //   (process/folder_trust.h).
 // - The peer is root (as with systemd's socket activation, where systemd listens) or the socket's
@@ -46,6 +46,6 @@ struct Reached {
 //   changes nothing.
 //
 // Blocks until `end` at most.
-Reached reach(const Place &place, Clock::time_point end);
+Reached reach(const ServiceAddress &address, Clock::time_point end);
 
 }  // namespace lanecrypt::client

@@ -12,11 +12,11 @@
 #include <optional>
 
 #include "job/placement.h"
-#include "place/cost_model.h"
-#include "place/dispatcher.h"
-#include "place/inquiry.h"
+#include "placement/cost_model.h"
+#include "placement/dispatcher.h"
+#include "placement/inquiry.h"
 
-namespace lanecrypt::place {
+namespace lanecrypt::placement {
 
 // Any thread.
 class CipherChoice {
@@ -65,4 +65,4 @@ class CipherChoice {
   std::atomic<uint64_t> least_[kModeCount][2][kKeys] = {};
 };
 
-}  // namespace lanecrypt::place
+}  // namespace lanecrypt::placement

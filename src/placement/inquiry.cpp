@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "place/inquiry.h"
+#include "placement/inquiry.h"
 
 #include "job/device_list.h"
 
@@ -50,7 +50,8 @@ std::optional<Inquiry::Measured> Inquiry::measured(const std::string &id) {
       program == nullptr ? Program::State::kFailed : program->wait(milliseconds(0));
   if (state == Program::State::kRuns) return std::nullopt;
   Measured measured;
-  if (state == Program::State::kDone) measured.calibration = place::from_text(program->output());
+  if (state == Program::State::kDone)
+    measured.calibration = placement::from_text(program->output());
   measuring_.erase(found);
   return measured;
 }

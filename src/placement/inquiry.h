@@ -13,7 +13,7 @@
 #include <string>
 
 #include "device/survey.h"
-#include "place/calibration.h"
+#include "placement/calibration.h"
 #include "process/program.h"
 
 namespace lanecrypt {
@@ -33,7 +33,7 @@ class Inquiry {
   // Starts measuring the device, with a context of its own.
   void measure(const std::string &id);
   struct Measured {
-    std::optional<place::Calibration> calibration;  // nothing where it failed
+    std::optional<placement::Calibration> calibration;  // nothing where it failed
   };
   // The result of a measure(), given out once. Nothing before it has ended.
   std::optional<Measured> measured(const std::string &id);

@@ -10,7 +10,7 @@
 
 #include "job/cipher/cipher_job.h"
 
-namespace lanecrypt::place {
+namespace lanecrypt::placement {
 
 // One point: `streams` messages of one kind, in place, `bytes` in all, handed over in
 // one call with nothing else under way.
@@ -48,4 +48,4 @@ std::optional<Calibration> from_text(const std::string &text);
 std::optional<Calibration> load(const std::string &machine, const std::string &device);
 void store(const Calibration &calibration);
 
-}  // namespace lanecrypt::place
+}  // namespace lanecrypt::placement

@@ -13,9 +13,9 @@
 namespace lanecrypt::python {
 
 // All functions need the GIL.
-class Place {
+class DataLocation {
  public:
-  explicit Place(std::optional<uintptr_t> given_stream) : given_stream_(given_stream) {}
+  explicit DataLocation(std::optional<uintptr_t> given_stream) : given_stream_(given_stream) {}
 
   // Adds a view. Throws if it is not on the device of the earlier ones.
   void add(const View &view);

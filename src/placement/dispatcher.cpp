@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "place/dispatcher.h"
+#include "placement/dispatcher.h"
 
 #include <algorithm>
 #include <optional>

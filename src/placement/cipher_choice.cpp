@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "place/cipher_choice.h"
+#include "placement/cipher_choice.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "place/measure.h"
+#include "placement/measure.h"
 
-namespace lanecrypt::place {
+namespace lanecrypt::placement {
 
 std::optional<Calibration> CipherChoice::stored(uint32_t index) const {
   return load(describe_machine(), describe_device(dispatcher_.device(index)->properties()));
@@ -127,4 +127,4 @@ Placement CipherChoice::decide(const Question &question, Inquiry *inquiry) {
   return {is_known ? LC_CHOICE_CPU : LC_CHOICE_UNKNOWN};
 }
 
-}  // namespace lanecrypt::place
+}  // namespace lanecrypt::placement

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace lanecrypt::place {
+namespace lanecrypt::placement {
 
 // Any thread: it does not change.
 class OwnCpuTime {
@@ -27,4 +27,4 @@ class OwnCpuTime {
   std::vector<pid_t> others_;
 };
 
-}  // namespace lanecrypt::place
+}  // namespace lanecrypt::placement

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "place/measure.h"
+#include "placement/measure.h"
 
 #include <time.h>
 
@@ -10,7 +10,7 @@
 #include "cpu/cpu_cipher.h"
 #include "work/request.h"
 
-namespace lanecrypt::place {
+namespace lanecrypt::placement {
 namespace {
 
 using runtime::Dispatcher;
@@ -257,4 +257,4 @@ Result<Calibration> measure(Dispatcher &dispatcher, uint32_t index, Depth depth,
   return made;
 }
 
-}  // namespace lanecrypt::place
+}  // namespace lanecrypt::placement

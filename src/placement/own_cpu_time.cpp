@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "place/own_cpu_time.h"
+#include "placement/own_cpu_time.h"
 
 #include <dirent.h>
 #include <sys/syscall.h>
@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <memory>
 
-namespace lanecrypt::place {
+namespace lanecrypt::placement {
 namespace {
 
 uint64_t read_clock(clockid_t clock) {
@@ -49,4 +49,4 @@ uint64_t OwnCpuTime::now_ns() const {
   return all > others ? all - others : 0;
 }
 
-}  // namespace lanecrypt::place
+}  // namespace lanecrypt::placement

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "place.h"
+#include "data_location.h"
 
 namespace lanecrypt::python {
 
@@ -11,12 +11,12 @@ namespace {
 
 }  // namespace
 
-bool Place::is_here(const View &view) const {
+bool DataLocation::is_here(const View &view) const {
   return memory_space_ == view.memory_space() &&
          (memory_space_ == MemorySpace::kHost || ordinal_ == view.ordinal());
 }
 
-void Place::add(const View &view) {
+void DataLocation::add(const View &view) {
   if (!is_known_) {
     is_known_ = true;
     memory_space_ = view.memory_space();
@@ -27,24 +27,24 @@ void Place::add(const View &view) {
   if (!framework_stream_) framework_stream_ = view.stream();
 }
 
-void Place::add_beside(const View &view, const std::string &what) {
+void DataLocation::add_beside(const View &view, const std::string &what) {
   if (!is_here(view)) raise(PyExc_ValueError, what + " must lie on the device of the data");
   add(view);
 }
 
-void Place::add_output(const View &view) {
+void DataLocation::add_output(const View &view) {
   const bool brings = !is_host() && view.memory_space() == MemorySpace::kHost;
   if (brings_to_host_.value_or(brings) != brings) raise_apart();
   brings_to_host_ = brings;
   if (!brings) add(view);
 }
 
-uint32_t Place::device(Context &context) const {
+uint32_t DataLocation::device(Context &context) const {
   return memory_space_ == MemorySpace::kCuda ? context.index_of("cuda:" + std::to_string(ordinal_))
                                              : static_cast<uint32_t>(ordinal_);
 }
 
-void *Place::stream() const {
+void *DataLocation::stream() const {
   if (given_stream_ && memory_space_ != MemorySpace::kCuda)
     raise(PyExc_ValueError, "a stream goes with memory of a CUDA device only");
   if (is_host()) return nullptr;

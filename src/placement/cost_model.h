@@ -7,9 +7,9 @@
 
 #include <vector>
 
-#include "place/calibration.h"
+#include "placement/calibration.h"
 
-namespace lanecrypt::place {
+namespace lanecrypt::placement {
 
 enum class Prefer {
   kSpeed,    // the side that is done sooner
@@ -62,4 +62,4 @@ class CostModel {
   std::vector<Curve> curves_;
 };
 
-}  // namespace lanecrypt::place
+}  // namespace lanecrypt::placement

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/client/place.h"
+#include "service/client/service_address.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -94,27 +94,27 @@ OwnDescriptor connect_to(const std::string &path, uid_t owner, Clock::time_point
 
 }  // namespace
 
-Place Place::usual(std::string owner) {
-  Place place{{"/run/lanecrypt/socket"}, std::move(owner)};
+ServiceAddress ServiceAddress::usual(std::string owner) {
+  ServiceAddress address{{"/run/lanecrypt/socket"}, std::move(owner)};
   const char *const of_user = secure_getenv("XDG_RUNTIME_DIR");
   if (of_user != nullptr && of_user[0] == '/')
-    place.paths.push_back(std::string(of_user) + "/lanecrypt/socket");
-  return place;
+    address.paths.push_back(std::string(of_user) + "/lanecrypt/socket");
+  return address;
 }
 
-Reached reach(const Place &place, Clock::time_point end) {
+Reached reach(const ServiceAddress &address, Clock::time_point end) {
   Reached reached;
   Owners owners = {0, geteuid()};
-  if (!place.owner.empty()) {
-    const std::optional<uid_t> user = find_user(place.owner);
+  if (!address.owner.empty()) {
+    const std::optional<uid_t> user = find_user(address.owner);
     if (!user) {
-      reached.path = place.paths.front();
-      reached.why = "service_owner: there is no user '" + place.owner + "'";
+      reached.path = address.paths.front();
+      reached.why = "service_owner: there is no user '" + address.owner + "'";
       return reached;
     }
     owners.push_back(*user);
   }
-  for (const std::string &path : place.paths) {
+  for (const std::string &path : address.paths) {
     reached.path = path;
     uid_t owner = 0;
     reached.why = fault_of(path, owners, &owner);

@@ -19,7 +19,7 @@ namespace service_test {
 namespace {
 
 // A socket in a folder, with a listener, each of any user.
-class APlace : public testing::Test {
+class ServiceAddressTest : public testing::Test {
  protected:
   static constexpr uid_t kOther = 12345, kThird = 12346;
 
@@ -49,11 +49,11 @@ class APlace : public testing::Test {
   // `owner`: the other owner of sockets that the settings name.
   bool is_trusted(const std::string &owner = "") { return is_trusted_at(path(), owner); }
   bool is_trusted_at(const std::string &path, const std::string &owner = "") {
-    const client::Place place = client::Place::named(path, owner);
-    client::Reached reached = client::reach(place, client::Clock::now() + milliseconds(250));
+    const client::ServiceAddress address = client::ServiceAddress::named(path, owner);
+    client::Reached reached = client::reach(address, client::Clock::now() + milliseconds(250));
     why_ = reached.why;
     // The result is the same whether settings or the environment name a socket.
-    client::Place usual = client::Place::usual(owner);
+    client::ServiceAddress usual = client::ServiceAddress::usual(owner);
     usual.paths = {path};
     const client::Reached again = client::reach(usual, client::Clock::now() + milliseconds(250));
     EXPECT_EQ(reached.socket.is_there(), again.socket.is_there());
@@ -68,29 +68,29 @@ class APlace : public testing::Test {
   std::string why_;
 };
 
-TEST_F(APlace, OfThisUser) {
+TEST_F(ServiceAddressTest, OfThisUser) {
   make(geteuid(), 0755, geteuid());
   EXPECT_TRUE(is_trusted()) << why_;
 }
 
-TEST_F(APlace, WhereOthersMayWrite) {
+TEST_F(ServiceAddressTest, WhereOthersMayWrite) {
   make(geteuid(), 0777, geteuid());
   EXPECT_FALSE(is_trusted());
   EXPECT_NE(std::string::npos, why_.find("others than its owner may write"));
 }
 
-TEST_F(APlace, WhereAGroupMayWrite) {
+TEST_F(ServiceAddressTest, WhereAGroupMayWrite) {
   make(geteuid(), 0770, geteuid());
   EXPECT_FALSE(is_trusted());
 }
 
 // A folder such as /tmp, in which no user can rename files of other users.
-TEST_F(APlace, InAStickyFolder) {
+TEST_F(ServiceAddressTest, InAStickyFolder) {
   make(geteuid(), 01777, geteuid());
   EXPECT_TRUE(is_trusted()) << why_;
 }
 
-TEST_F(APlace, OfAnotherUserInAStickyFolder) {
+TEST_F(ServiceAddressTest, OfAnotherUserInAStickyFolder) {
   if (!is_root()) GTEST_SKIP() << "only root makes sockets of others";
   make(0, 01777, kOther, kOther);
   EXPECT_FALSE(is_trusted());
@@ -98,7 +98,7 @@ TEST_F(APlace, OfAnotherUserInAStickyFolder) {
   EXPECT_TRUE(is_trusted(std::to_string(kOther))) << why_;
 }
 
-TEST_F(APlace, BelowAFolderWhereOthersMayWrite) {
+TEST_F(ServiceAddressTest, BelowAFolderWhereOthersMayWrite) {
   make(geteuid(), 0755, geteuid());
   for (const mode_t mode : {0777, 0775, 0757}) {
     ASSERT_EQ(0, chmod(folder_.path().c_str(), mode));
@@ -110,7 +110,7 @@ TEST_F(APlace, BelowAFolderWhereOthersMayWrite) {
   }
 }
 
-TEST_F(APlace, BelowAFolderOfAnotherUser) {
+TEST_F(ServiceAddressTest, BelowAFolderOfAnotherUser) {
   if (!is_root()) GTEST_SKIP() << "only root gives folders away";
   make(0, 0755, 0);
   ASSERT_EQ(0, chown(folder_.path().c_str(), kOther, gid_t(-1)));
@@ -121,7 +121,7 @@ TEST_F(APlace, BelowAFolderOfAnotherUser) {
 
 // Settings that name the socket do not make its owner trusted: they may name a folder that no
 // longer exists, which any user could create.
-TEST_F(APlace, OfAnotherUser) {
+TEST_F(ServiceAddressTest, OfAnotherUser) {
   if (!is_root()) GTEST_SKIP() << "only root makes sockets of others";
   make(kOther, 0755, kOther, kOther);
   EXPECT_FALSE(is_trusted());
@@ -129,7 +129,7 @@ TEST_F(APlace, OfAnotherUser) {
   EXPECT_TRUE(is_trusted(std::to_string(kOther))) << why_;
 }
 
-TEST_F(APlace, WhoseOwnerIsNamed) {
+TEST_F(ServiceAddressTest, WhoseOwnerIsNamed) {
   if (!is_root()) GTEST_SKIP() << "only root makes sockets of others";
   const passwd *const nobody = getpwnam("nobody");
   if (nobody == nullptr) GTEST_SKIP() << "there is no user nobody";
@@ -142,7 +142,7 @@ TEST_F(APlace, WhoseOwnerIsNamed) {
   }
 }
 
-TEST_F(APlace, InAFolderOfAnotherUser) {
+TEST_F(ServiceAddressTest, InAFolderOfAnotherUser) {
   if (!is_root()) GTEST_SKIP() << "only root makes sockets of others";
   make(kOther, 0755, 0);
   EXPECT_FALSE(is_trusted());
@@ -150,7 +150,7 @@ TEST_F(APlace, InAFolderOfAnotherUser) {
 }
 
 // A link such as /var/run.
-TEST_F(APlace, BehindALinkToAFolder) {
+TEST_F(ServiceAddressTest, BehindALinkToAFolder) {
   make(geteuid(), 0755, geteuid());
   const std::string link = folder_.path() + "/link";
   for (const char *to : {"folder", "./folder/../folder/", ""}) {
@@ -167,7 +167,7 @@ TEST_F(APlace, BehindALinkToAFolder) {
   EXPECT_FALSE(is_trusted_at(link + "/socket"));
 }
 
-TEST_F(APlace, WhereAnotherThanTheOwnerListens) {
+TEST_F(ServiceAddressTest, WhereAnotherThanTheOwnerListens) {
   if (!is_root()) GTEST_SKIP() << "only root makes sockets of others";
   make(0, 0755, 0, kOther);
   EXPECT_FALSE(is_trusted(std::to_string(kOther)));
@@ -176,14 +176,14 @@ TEST_F(APlace, WhereAnotherThanTheOwnerListens) {
 }
 
 // As with systemd's socket activation.
-TEST_F(APlace, WhereRootListensForItsOwner) {
+TEST_F(ServiceAddressTest, WhereRootListensForItsOwner) {
   if (!is_root()) GTEST_SKIP() << "only root makes sockets of others";
   make(0, 0755, kOther, 0);
   EXPECT_FALSE(is_trusted());
   EXPECT_TRUE(is_trusted(std::to_string(kOther))) << why_;
 }
 
-TEST_F(APlace, ThatIsALink) {
+TEST_F(ServiceAddressTest, ThatIsALink) {
   make(geteuid(), 0755, geteuid());
   const std::string real = folder_.path() + "/folder/real";
   ASSERT_EQ(0, rename(path().c_str(), real.c_str()));
@@ -191,7 +191,7 @@ TEST_F(APlace, ThatIsALink) {
   EXPECT_FALSE(is_trusted());
 }
 
-TEST_F(APlace, ThatIsNoSocket) {
+TEST_F(ServiceAddressTest, ThatIsNoSocket) {
   ASSERT_EQ(0, mkdir((folder_.path() + "/folder").c_str(), 0755));
   EXPECT_FALSE(is_trusted());
   close(open(path().c_str(), O_CREAT | O_WRONLY, 0600));
@@ -199,28 +199,30 @@ TEST_F(APlace, ThatIsNoSocket) {
   EXPECT_NE(std::string::npos, why_.find("it is no socket"));
 }
 
-TEST(Place, TooLong) {
-  const client::Place place = client::Place::named("/tmp/" + std::string(200, 'x'));
-  EXPECT_FALSE(client::reach(place, client::Clock::now() + milliseconds(50)).socket.is_there());
+TEST(ServiceAddress, TooLong) {
+  const client::ServiceAddress address =
+      client::ServiceAddress::named("/tmp/" + std::string(200, 'x'));
+  EXPECT_FALSE(client::reach(address, client::Clock::now() + milliseconds(50)).socket.is_there());
 }
 
-TEST(Place, TheUsualOnes) {
+TEST(ServiceAddress, TheUsualOnes) {
   setenv("XDG_RUNTIME_DIR", "/some/where", 1);
   EXPECT_EQ((std::vector<std::string>{"/run/lanecrypt/socket", "/some/where/lanecrypt/socket"}),
-            client::Place::usual().paths);
+            client::ServiceAddress::usual().paths);
   setenv("XDG_RUNTIME_DIR", "not/absolute", 1);
-  EXPECT_EQ((std::vector<std::string>{"/run/lanecrypt/socket"}), client::Place::usual().paths);
+  EXPECT_EQ((std::vector<std::string>{"/run/lanecrypt/socket"}),
+            client::ServiceAddress::usual().paths);
   unsetenv("XDG_RUNTIME_DIR");
 }
 
 // A service that does not call accept() does not block a client for long.
-TEST_F(APlace, WhereNobodyAccepts) {
+TEST_F(ServiceAddressTest, WhereNobodyAccepts) {
   make(geteuid(), 0755, geteuid());
   std::vector<client::Reached> all;
   const auto began = client::Clock::now();
   for (int n = 0; n < 12; ++n)
-    all.push_back(
-        client::reach(client::Place::named(path()), client::Clock::now() + milliseconds(50)));
+    all.push_back(client::reach(client::ServiceAddress::named(path()),
+                                client::Clock::now() + milliseconds(50)));
   EXPECT_TRUE(all.front().socket.is_there());
   EXPECT_FALSE(all.back().socket.is_there());
   EXPECT_LT(client::Clock::now() - began, seconds(10));

@@ -5,11 +5,11 @@
 
 #include <functional>
 
-#include "place/calibration.h"
-#include "place/dispatcher.h"
-#include "place/own_cpu_time.h"
+#include "placement/calibration.h"
+#include "placement/dispatcher.h"
+#include "placement/own_cpu_time.h"
 
-namespace lanecrypt::place {
+namespace lanecrypt::placement {
 
 enum class Depth {
   kQuick,  // every mode that is no chain, with its shortest key, in ordinary memory: about a
@@ -28,4 +28,4 @@ Result<Calibration> measure(runtime::Dispatcher &dispatcher, uint32_t index, Dep
                             const std::function<bool(const Point &)> &each,
                             const OwnCpuTime &own = {});
 
-}  // namespace lanecrypt::place
+}  // namespace lanecrypt::placement
