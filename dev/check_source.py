@@ -81,7 +81,7 @@ MAY_INCLUDE = {
                    "src/thread", "src/cpu", "src/process", "src/secure", "src/job"],
     "src/placement": ["src/primes", "src/rsa", "src/hash", "src/slh", "src/ml_dsa", "src/cipher", "src/work", "src/device/survey.h",
                   "src/cache", "src/cpu", "src/process", "src/job"],
-    "src/abi": ["src/placement", "src/served", "service/wire/sort.h", "src/rsa", "src/hash", "src/slh", "src/ml_dsa", "src/work", "src/thread", "src/device/survey.h",
+    "src/abi": ["src/placement", "src/served", "service/wire/operation_kind.h", "src/rsa", "src/hash", "src/slh", "src/ml_dsa", "src/work", "src/thread", "src/device/survey.h",
                 "src/cpu", "src/libcrypto", "src/process", "src/job"],
     "service/daemon": ["service/wire", "src/abi/rsa_primes.h", "src/process", "src/secure"],
     "service": ["service/wire", "service/client", "service/daemon"],

@@ -280,7 +280,7 @@ class Key final : public client::Key {
 
 class SetKey final : public client::Key {
  public:
-  explicit SetKey(const SignatureSet &set) : client::Key(set.sort()), set_(set) {}
+  explicit SetKey(const SignatureSet &set) : client::Key(set.operation_kind()), set_(set) {}
   bool copy_numbers(client::KeyNumbers &to) const override {
     to.memory = secure::KeyMemory(set_.key_bytes);
     std::memset(to.memory.data(), 0x33, set_.key_bytes);
@@ -293,11 +293,11 @@ class SetKey final : public client::Key {
 };
 
 size_t in_bytes_of(const client::Key &key) {
-  const SignatureSet *const set = find_set(key.sort());
+  const SignatureSet *const set = find_set(key.operation_kind());
   return set == nullptr ? kModulusBytes : set->input_bytes;
 }
 size_t out_bytes_of(const client::Key &key) {
-  const SignatureSet *const set = find_set(key.sort());
+  const SignatureSet *const set = find_set(key.operation_kind());
   return set == nullptr ? kModulusBytes : set->signature_bytes;
 }
 
@@ -356,10 +356,11 @@ void choose(client::Connection &connection, Script &script) {
   client::Choice &choice = connection.choice();
   if (choice.wants_look(*session)) session->look_again();
   const uint8_t what = script.byte();
-  const Sort sort = (what & 4) != 0 ? kSignatureSets[what / 8 % kSignatureSetCount].sort()
-                                    : Sort{Family::kRsa, 1024u << what % 4};
-  if (!choice.is_service_sooner(sort, script.byte()))
-    choice.ran_on_cpu(sort, std::chrono::microseconds(script.number()));
+  const OperationKind operation_kind =
+      (what & 4) != 0 ? kSignatureSets[what / 8 % kSignatureSetCount].operation_kind()
+                      : OperationKind{Family::kRsa, 1024u << what % 4};
+  if (!choice.is_service_sooner(operation_kind, script.byte()))
+    choice.ran_on_cpu(operation_kind, std::chrono::microseconds(script.number()));
 }
 
 size_t open_files() {

@@ -13,7 +13,7 @@
 #include "abi/rsa_primes.h"
 #include "fuzz/script.h"
 #include "lanecrypt/lanecrypt.h"
-#include "service/wire/sort.h"
+#include "service/wire/operation_kind.h"
 
 // A key of any family: the length of its outputs and a reference count.
 struct FakeKey {

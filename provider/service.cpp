@@ -17,17 +17,18 @@ std::shared_ptr<client::Session> session_with_service(Provider &provider, bool w
   return provider.service().here().connect(waits);
 }
 
-bool is_service_sooner(Provider &provider, const service::Sort &sort, client::Choice **counted) {
+bool is_service_sooner(Provider &provider, const service::OperationKind &operation_kind,
+                       client::Choice **counted) {
   const uint32_t in_line = operations_in_line_for_service();
   client::Connection &connection = provider.service().here();
   client::Choice &choice = connection.choice();
-  const bool is_worth_it = choice.is_worth_connecting(sort.family, in_line);
+  const bool is_worth_it = choice.is_worth_connecting(operation_kind.family, in_line);
   std::shared_ptr<client::Session> session = connection.session();
   if (session == nullptr && is_worth_it && connection.may_connect())
     session = session_with_service(provider, false);
   if (session != nullptr) {
     if (choice.wants_look(*session) && provider.may_use_service()) session->look_again();
-    if (!choice.is_service_sooner(sort, in_line))
+    if (!choice.is_service_sooner(operation_kind, in_line))
       *counted = &choice;
     else if (provider.may_use_service())
       return true;

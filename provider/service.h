@@ -16,10 +16,11 @@ namespace lanecrypt::provider {
 // sandboxed itself. With `waits` it waits for another thread that connects.
 std::shared_ptr<client::Session> session_with_service(Provider &provider, bool waits);
 
-// Whether the service ends an operation of this sort sooner than the caller's core, and may be
+// Whether the service ends an operation of this kind sooner than the caller's core, and may be
 // asked. Costs no system call until the process may gain. If *counted is set, the operation counts
 // as one at work on its core until ran_on_cpu() is called there.
-bool is_service_sooner(Provider &provider, const service::Sort &sort, client::Choice **counted);
+bool is_service_sooner(Provider &provider, const service::OperationKind &operation_kind,
+                       client::Choice **counted);
 
 // Tells the system's log, once, of a service that has stopped answering. The program sees right
 // results and no error.

@@ -79,7 +79,7 @@ PqOperation::~PqOperation() {
   const auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
   const uint64_t ns = is_done_ ? uint64_t(passed) : 0;
   if (service_choice_ != nullptr)
-    service_choice_->ran_on_cpu(type_.sort(), std::chrono::nanoseconds(ns));
+    service_choice_->ran_on_cpu(type_.operation_kind(), std::chrono::nanoseconds(ns));
   else if (type_.family == PqFamily::kMlDsa)
     lc_ml_dsa_ran_on_cpu(provider_.devices(), lc_ml_dsa_set(type_.set), ns);
   else

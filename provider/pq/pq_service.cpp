@@ -40,7 +40,7 @@ void PqOperation::choose_service() {
 
 void PqOperation::choose_service_if_sooner() {
   if (!key_->has_private()) return;
-  if (is_service_sooner(provider_, type_.sort(), &service_choice_)) {
+  if (is_service_sooner(provider_, type_.operation_kind(), &service_choice_)) {
     service_key_ = key_->for_service();
     if (service_key_ == nullptr) stays_on_cpu();
   } else if (service_choice_ != nullptr) {

@@ -11,7 +11,7 @@ namespace lanecrypt::provider {
 
 class PqServiceKey final : public client::Key {
  public:
-  explicit PqServiceKey(const PqKey &key) : client::Key(key.type().sort()), key_(key) {}
+  explicit PqServiceKey(const PqKey &key) : client::Key(key.type().operation_kind()), key_(key) {}
 
   bool copy_numbers(client::KeyNumbers &to) const override;
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "provider/provider.h"
-#include "service/wire/sort.h"
+#include "service/wire/operation_kind.h"
 
 namespace lanecrypt::provider {
 
@@ -26,7 +26,7 @@ struct PqType {
   size_t random_bytes;
 
   // As the service has it.
-  constexpr service::Sort sort() const {
+  constexpr service::OperationKind operation_kind() const {
     return {family == PqFamily::kMlDsa ? service::Family::kMlDsa : service::Family::kSlhDsa,
             uint32_t(set)};
   }

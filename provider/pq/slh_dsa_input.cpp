@@ -11,7 +11,7 @@
 
 #include "cpu/slh/slh_hash.h"
 #include "provider/fallback.h"
-#include "service/wire/sort.h"
+#include "service/wire/operation_kind.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -63,7 +63,7 @@ std::optional<SlhDsaInput> make_slh_dsa_input(const SignatureContext &context,
     return hash(context.provider, kind, parts, to);
   };
   SlhDsaInput input;
-  input.used = service::find_set(context.type.sort())->input_bytes;
+  input.used = service::find_set(context.type.operation_kind())->input_bytes;
   const std::span<uint8_t> r(input.bytes.data(), n);
   const std::span<uint8_t> digest(input.bytes.data() + n, input.used - n);
   const Bytes opt_rand = random == nullptr ? key.pk_seed : Bytes(random, n);

@@ -36,8 +36,8 @@ void RsaOperation::choose_service() {
 
 void RsaOperation::choose_service_if_sooner() {
   if (!has_device_length() || !key_.may_suit_device()) return;
-  const service::Sort sort{service::Family::kRsa, uint32_t(key_.bits())};
-  if (is_service_sooner(key_.provider(), sort, &service_choice_)) {
+  const service::OperationKind operation_kind{service::Family::kRsa, uint32_t(key_.bits())};
+  if (is_service_sooner(key_.provider(), operation_kind, &service_choice_)) {
     service_key_ = key_.for_service();
     if (service_key_ == nullptr) stays_on_cpu();
   } else if (service_choice_ != nullptr) {

@@ -11,7 +11,7 @@ namespace {
 
 using runtime::BatchChoice;
 using service::Family;
-using service::Sort;
+using service::OperationKind;
 using service::StatusPage;
 
 // A process with fewer operations than this does not connect: it has nothing to gain.
@@ -34,14 +34,14 @@ static_assert(8192 / 256 < kSetSlots);
 
 // Maps a kind of operation to the slot and the first guesses of the measurements. The values are
 // those that the library uses for each family.
-BatchChoice::Sort sort_of(const Sort &sort) {
+BatchChoice::OperationProfile profile_of(const OperationKind &operation_kind) {
   constexpr BatchChoice::Duration kGuess = std::chrono::microseconds(2500);  // for 2048 bits
-  const runtime::BatchKind kind{uint32_t(sort.family), sort.size};
-  if (sort.family == Family::kRsa)
+  const runtime::BatchKind kind{uint32_t(operation_kind.family), operation_kind.size};
+  if (operation_kind.family == Family::kRsa)
     return {.kind = kind,
-            .slot = std::min<size_t>(sort.size / 256, kSetSlots - 1),
-            .guess = kGuess * sort.size / 2048 * sort.size / 2048};
-  const size_t index = service::index_of_set(sort);
+            .slot = std::min<size_t>(operation_kind.size / 256, kSetSlots - 1),
+            .guess = kGuess * operation_kind.size / 2048 * operation_kind.size / 2048};
+  const size_t index = service::index_of_set(operation_kind);
   const service::SignatureSet &set = service::kSignatureSets[index];
   if (set.family == Family::kMlDsa)
     return {.kind = kind, .slot = kSetSlots + index, .guess = kGuess};
@@ -103,17 +103,17 @@ bool Choice::wants_look(const Session &session) {
          asked_at_.compare_exchange_strong(asked, now);
 }
 
-bool Choice::is_service_sooner(const Sort &sort, uint32_t in_line) {
+bool Choice::is_service_sooner(const OperationKind &operation_kind, uint32_t in_line) {
   BatchChoice *const choice = choice_.load(std::memory_order_acquire);
   if (choice == nullptr) return false;
-  if (choice->is_device_sooner(sort_of(sort), in_line)) return true;
+  if (choice->is_device_sooner(profile_of(operation_kind), in_line)) return true;
   on_cpu_.fetch_add(1, std::memory_order_relaxed);
   return false;
 }
 
-void Choice::ran_on_cpu(const Sort &sort, Duration took) {
+void Choice::ran_on_cpu(const OperationKind &operation_kind, Duration took) {
   on_cpu_.fetch_sub(1, std::memory_order_relaxed);
-  choice_.load(std::memory_order_acquire)->ran_on_cpu(sort_of(sort), took);
+  choice_.load(std::memory_order_acquire)->ran_on_cpu(profile_of(operation_kind), took);
 }
 
 // Returns how many operations compete for the cores that this process may use, or would compete if
@@ -136,14 +136,15 @@ size_t Choice::load() const {
   return own + others * cores_ / std::max(page.cores, cores_);
 }
 
-std::optional<Choice::Duration> Choice::estimate(const Sort &sort, Duration guess) const {
+std::optional<Choice::Duration> Choice::estimate(const OperationKind &operation_kind,
+                                                 Duration guess) const {
   const std::shared_ptr<Session> session = connection_.session();
   if (session == nullptr) return std::nullopt;
   const StatusPage &page = session->page();
-  if (page.devices_for(sort.family) == 0) return std::nullopt;
+  if (page.devices_for(operation_kind.family) == 0) return std::nullopt;
   const uint32_t operations = page.operations.load(std::memory_order_relaxed);
   const size_t load = StatusPage::load_of(operations == UINT32_MAX ? operations : operations + 1);
-  const uint64_t us = time_at(StatusPage::times_of(page, sort), load);
+  const uint64_t us = time_at(StatusPage::times_of(page, operation_kind), load);
   return us == 0 ? guess : Duration(std::chrono::microseconds(us));
 }
 

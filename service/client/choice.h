@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "batch/batch_choice.h"
-#include "service/wire/sort.h"
+#include "service/wire/operation_kind.h"
 
 namespace lanecrypt::client {
 
@@ -38,14 +38,15 @@ class Choice {
   bool wants_look(const Session &session);
   // Returns whether the service is faster. If not, the caller counts as an operation on its core
   // until it calls ran_on_cpu(). `in_line`: as in BatchChoice.
-  bool is_service_sooner(const service::Sort &sort, uint32_t in_line);
+  bool is_service_sooner(const service::OperationKind &operation_kind, uint32_t in_line);
   // Ends what is_service_sooner() counted, and records the time. `took` is 0 if it was not
   // measured.
-  void ran_on_cpu(const service::Sort &sort, Duration took);
+  void ran_on_cpu(const service::OperationKind &operation_kind, Duration took);
 
  private:
   size_t load() const;
-  std::optional<Duration> estimate(const service::Sort &sort, Duration guess) const;
+  std::optional<Duration> estimate(const service::OperationKind &operation_kind,
+                                   Duration guess) const;
 
   Connection &connection_;
   // Set by the first begin(); owned by `owned_`.

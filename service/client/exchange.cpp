@@ -25,10 +25,10 @@ struct FixedPart {
   // Fills in the fixed part and returns its bytes. `more` bytes will follow it in the packet.
   std::span<const uint8_t> fill(const Key &key, size_t in_bytes, const service::KeyParts &parts,
                                 size_t more) {
-    if (key.sort().family != service::Family::kRsa) {
-      const Kind kind = service::kind_of_signature(key.sort().family);
-      sign = {service::header_of<service::Sign>(kind, more), key.number(), key.sort().size,
-              uint32_t(parts[service::kWholeKey].size())};
+    if (key.operation_kind().family != service::Family::kRsa) {
+      const Kind kind = service::kind_of_signature(key.operation_kind().family);
+      sign = {service::header_of<service::Sign>(kind, more), key.number(),
+              key.operation_kind().size, uint32_t(parts[service::kWholeKey].size())};
       return service::bytes_of(sign);
     }
     rsa.header = service::header_of<service::RsaPrivate>(Kind::kRsaPrivate, more);

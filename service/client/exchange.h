@@ -40,7 +40,7 @@ class Exchange {
 
   // Valid after kRefused.
   service::Outcome outcome() const { return outcome_; }
-  bool is_of_slh_dsa() const { return key_.sort().family == service::Family::kSlhDsa; }
+  bool is_of_slh_dsa() const { return key_.operation_kind().family == service::Family::kSlhDsa; }
 
  private:
   State send(bool with_key);

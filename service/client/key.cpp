@@ -3,7 +3,8 @@
 
 namespace lanecrypt::client {
 
-Key::Key(const service::Sort &sort) : number_(next_number()), sort_(sort) {}
+Key::Key(const service::OperationKind &operation_kind)
+    : number_(next_number()), operation_kind_(operation_kind) {}
 
 void Key::is_confirmed_in(Session &session) {
   if (is_known_in(session)) return;

@@ -8,8 +8,8 @@
 
 #include "secure/key_memory.h"
 #include "service/client/session.h"
+#include "service/wire/operation_kind.h"
 #include "service/wire/rsa_packets.h"
-#include "service/wire/sort.h"
 
 namespace lanecrypt::client {
 
@@ -23,12 +23,12 @@ struct KeyNumbers {
 // Thread-safe. A child of fork() may use it too, in its own session.
 class Key {
  public:
-  explicit Key(const service::Sort &sort);
+  explicit Key(const service::OperationKind &operation_kind);
   Key(const Key &) = delete;
 
   // Never 0, and unique in the process.
   uint64_t number() const { return number_; }
-  const service::Sort &sort() const { return sort_; }
+  const service::OperationKind &operation_kind() const { return operation_kind_; }
   // Stores the numbers of the key in `to`, for a service that does not have them. Returns false if
   // they are not available.
   virtual bool copy_numbers(KeyNumbers &to) const = 0;
@@ -56,7 +56,7 @@ class Key {
 
  private:
   const uint64_t number_;
-  const service::Sort sort_;
+  const service::OperationKind operation_kind_;
   // Session numbers; 0: none.
   std::atomic<uint64_t> sent_in_{0}, confirmed_in_{0};
   std::atomic<bool> is_refused_{false};

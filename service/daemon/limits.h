@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "service/wire/sort.h"
+#include "service/wire/operation_kind.h"
 
 namespace lanecrypt::service::daemon {
 

@@ -148,7 +148,7 @@ struct RsaPrivate {
 };
 
 // Signs a message that the client has hashed. The input follows, and then the private key of
-// `key_bytes` bytes. sort.h has the lengths.
+// `key_bytes` bytes. operation_kind.h has the lengths.
 // - kMlDsaSign does FIPS 204, Algorithm 7, ML-DSA.Sign_internal, from line 7 on. The input is mu
 //   and rnd. The private key has the encoding of Algorithm 24, skEncode.
 // - kSlhDsaSign does FIPS 205, Algorithm 19, slh_sign_internal, from line 6 on. The input is R and

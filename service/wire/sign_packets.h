@@ -8,7 +8,7 @@
 #include <span>
 
 #include "service/wire/messages.h"
-#include "service/wire/sort.h"
+#include "service/wire/operation_kind.h"
 
 namespace lanecrypt::service {
 

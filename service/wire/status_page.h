@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "service/wire/sort.h"
+#include "service/wire/operation_kind.h"
 
 namespace lanecrypt::service {
 
@@ -57,9 +57,9 @@ struct StatusPage {
   }
   // Returns the times of a kind of operation, of a writable or a read-only page.
   template <class Page>
-  static auto &times_of(Page &page, const Sort &sort) {
-    return sort.family == Family::kRsa ? page.rsa_us[size_of(sort.size)]
-                                       : page.sign_us[index_of_set(sort)];
+  static auto &times_of(Page &page, const OperationKind &operation_kind) {
+    return operation_kind.family == Family::kRsa ? page.rsa_us[size_of(operation_kind.size)]
+                                                 : page.sign_us[index_of_set(operation_kind)];
   }
   uint32_t devices_for(Family family) const {
     const std::atomic<uint32_t> *const counts[] = {&usable_devices, &ml_dsa_devices,

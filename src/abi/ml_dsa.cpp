@@ -9,7 +9,7 @@
 #include "cpu/ml_dsa/cpu_ml_dsa.h"
 #include "job/ml_dsa_job.h"
 #include "ml_dsa/ml_dsa_request.h"
-#include "service/wire/sort.h"
+#include "service/wire/operation_kind.h"
 
 using lanecrypt::MlDsaSizes;
 using lanecrypt::Result;
@@ -30,7 +30,7 @@ namespace {
 const lanecrypt::MlDsaKeyPointer &key_of(const lc_ml_dsa_key *key) { return key->key; }
 
 // As the service has it.
-lanecrypt::service::Sort sort_of(const MlDsaSizes &sizes) {
+lanecrypt::service::OperationKind operation_kind_of(const MlDsaSizes &sizes) {
   return {lanecrypt::service::Family::kMlDsa, uint32_t(sizes.set)};
 }
 
@@ -102,7 +102,7 @@ int lc_ml_dsa_device_is_sooner(lc_context *context, lc_ml_dsa_set set, uint32_t 
   const lanecrypt::abi::Call call;
   try {
     if (auto *served = context->served_operations(); served != nullptr)
-      return served->is_sooner(sort_of(*sizes), in_line) ? 1 : 0;
+      return served->is_sooner(operation_kind_of(*sizes), in_line) ? 1 : 0;
     return context->ml_dsa_choice().is_device_sooner(*sizes, in_line) ? 1 : 0;
   } catch (...) {  // want of memory or of threads
     return 0;
@@ -114,7 +114,7 @@ void lc_ml_dsa_ran_on_cpu(lc_context *context, lc_ml_dsa_set set, uint64_t nanos
   if (context == nullptr || sizes == nullptr) return;
   try {
     if (auto *served = context->served_operations(); served != nullptr)
-      return served->ran_on_cpu(sort_of(*sizes), std::chrono::nanoseconds(nanoseconds));
+      return served->ran_on_cpu(operation_kind_of(*sizes), std::chrono::nanoseconds(nanoseconds));
     context->ml_dsa_choice().ran_on_cpu(*sizes, std::chrono::nanoseconds(nanoseconds));
   } catch (...) {
   }

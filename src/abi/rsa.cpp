@@ -11,7 +11,7 @@
 #include "job/rsa_generation.h"
 #include "job/rsa_job.h"
 #include "rsa/rsa_request.h"
-#include "service/wire/sort.h"
+#include "service/wire/operation_kind.h"
 
 using lanecrypt::Result;
 using lanecrypt::Status;
@@ -32,7 +32,9 @@ namespace {
 const lanecrypt::RsaKeyPointer &key_of(const lc_rsa_key *key) { return key->key; }
 
 // As the service has it.
-lanecrypt::service::Sort sort_of(uint32_t bits) { return {lanecrypt::service::Family::kRsa, bits}; }
+lanecrypt::service::OperationKind operation_kind_of(uint32_t bits) {
+  return {lanecrypt::service::Family::kRsa, bits};
+}
 
 // Whether the caller waits: then the service needs no thread of ours.
 template <bool waits>
@@ -99,7 +101,8 @@ int lc_rsa_device_is_sooner(lc_context *context, uint32_t bits, uint32_t in_line
   const lanecrypt::abi::Call call;
   try {
     if (auto *served = context->served_operations(); served != nullptr)
-      return lanecrypt::runtime::rsa_kind(bits) != 0 && served->is_sooner(sort_of(bits), in_line)
+      return lanecrypt::runtime::rsa_kind(bits) != 0 &&
+                     served->is_sooner(operation_kind_of(bits), in_line)
                  ? 1
                  : 0;
     return context->rsa_choice().is_device_sooner(bits, in_line) ? 1 : 0;
@@ -112,7 +115,7 @@ void lc_rsa_ran_on_cpu(lc_context *context, uint32_t bits, uint64_t nanoseconds)
   if (context == nullptr) return;
   try {
     if (auto *served = context->served_operations(); served != nullptr)
-      return served->ran_on_cpu(sort_of(bits), std::chrono::nanoseconds(nanoseconds));
+      return served->ran_on_cpu(operation_kind_of(bits), std::chrono::nanoseconds(nanoseconds));
     context->rsa_choice().ran_on_cpu(bits, std::chrono::nanoseconds(nanoseconds));
   } catch (...) {
   }

@@ -8,7 +8,7 @@
 #include "abi/ticket.h"
 #include "cpu/slh/cpu_slh.h"
 #include "job/slh_job.h"
-#include "service/wire/sort.h"
+#include "service/wire/operation_kind.h"
 #include "slh/slh_request.h"
 
 using lanecrypt::enum_number;
@@ -31,15 +31,15 @@ namespace {
 const lanecrypt::SlhKeyPointer &key_of(const lc_slh_dsa_key *key) { return key->key; }
 
 // As the service has it.
-lanecrypt::service::Sort sort_of(const SlhSet &set) {
+lanecrypt::service::OperationKind operation_kind_of(const SlhSet &set) {
   return {lanecrypt::service::Family::kSlhDsa, uint32_t(set.number)};
 }
 
 // What asks for such an operation in the place of the devices; nullptr if they do it.
 lanecrypt::served::PrivateOperations *served_for(lc_context *context, const SlhSet &set,
                                                  lc_slh_dsa_operation operation) {
-  const bool may_be_served =
-      operation == LC_SLH_DSA_SIGN && lanecrypt::service::find_set(sort_of(set)) != nullptr;
+  const bool may_be_served = operation == LC_SLH_DSA_SIGN &&
+                             lanecrypt::service::find_set(operation_kind_of(set)) != nullptr;
   return may_be_served ? context->served_operations() : nullptr;
 }
 
@@ -150,7 +150,7 @@ int lc_slh_dsa_device_is_sooner(lc_context *context, lc_slh_dsa_set set,
   const lanecrypt::abi::Call call;
   try {
     if (auto *served = served_for(context, *found, operation); served != nullptr)
-      return served->is_sooner(sort_of(*found), in_line) ? 1 : 0;
+      return served->is_sooner(operation_kind_of(*found), in_line) ? 1 : 0;
     return context->slh_choice().is_device_sooner(*found, operation, in_line) ? 1 : 0;
   } catch (...) {  // want of memory or of threads
     return 0;
@@ -163,7 +163,7 @@ void lc_slh_dsa_ran_on_cpu(lc_context *context, lc_slh_dsa_set set, lc_slh_dsa_o
   if (found == nullptr) return;
   try {
     if (auto *served = served_for(context, *found, operation); served != nullptr)
-      return served->ran_on_cpu(sort_of(*found), std::chrono::nanoseconds(nanoseconds));
+      return served->ran_on_cpu(operation_kind_of(*found), std::chrono::nanoseconds(nanoseconds));
     context->slh_choice().ran_on_cpu(*found, operation, std::chrono::nanoseconds(nanoseconds));
   } catch (...) {
   }

@@ -29,19 +29,19 @@ uint32_t BatchChoice::recent_callers(uint32_t now, Duration window) {
   return std::max({now, most, most_before_.load(std::memory_order_relaxed)});
 }
 
-bool BatchChoice::is_device_sooner(const Sort &sort, uint32_t in_line) {
+bool BatchChoice::is_device_sooner(const OperationProfile &profile, uint32_t in_line) {
   const uint32_t on_cpu = on_cpu_.fetch_add(1, std::memory_order_relaxed) + 1;
-  int64_t alone = cpu_nanoseconds_[sort.slot].load(std::memory_order_relaxed);
-  if (alone == 0) alone = sort.least_on_cpu.count();
+  int64_t alone = cpu_nanoseconds_[profile.slot].load(std::memory_order_relaxed);
+  if (alone == 0) alone = profile.least_on_cpu.count();
   if (alone == 0) return false;
   const uint32_t callers = on_cpu + uint32_t(std::min<size_t>(devices_.load(), 1u << 30));
   const uint32_t recent = recent_callers(callers, std::max(kLeastWindow, 4 * Duration(alone)));
   // The callers share the cores; the operations of one thread, one.
   const int64_t own = alone * std::max<int64_t>({1, recent / cores_, in_line});
-  if (own < sort.guess.count() / 8) return false;
-  const std::optional<Duration> device = devices_.estimate(sort.kind, sort.guess);
+  if (own < profile.guess.count() / 8) return false;
+  const std::optional<Duration> device = devices_.estimate(profile.kind, profile.guess);
   if (!device) {
-    if (own > sort.guess.count()) devices_.warm_up();
+    if (own > profile.guess.count()) devices_.warm_up();
     return false;
   }
   if (device->count() + device->count() * kMarginPercent / 100 > own) return false;
@@ -49,12 +49,12 @@ bool BatchChoice::is_device_sooner(const Sort &sort, uint32_t in_line) {
   return true;
 }
 
-void BatchChoice::ran_on_cpu(const Sort &sort, Duration took) {
+void BatchChoice::ran_on_cpu(const OperationProfile &profile, Duration took) {
   // With more callers than cores they wait for each other, which says nothing
   // of the operation.
   const uint32_t at_work = on_cpu_.fetch_sub(1, std::memory_order_relaxed);
   if (took.count() <= 0) return;
-  std::atomic<int64_t> &known = cpu_nanoseconds_[sort.slot];
+  std::atomic<int64_t> &known = cpu_nanoseconds_[profile.slot];
   const int64_t before = known.load(std::memory_order_relaxed);
   if (before == 0)
     known.store(took.count(), std::memory_order_relaxed);

@@ -22,8 +22,8 @@ class BatchChoice {
  public:
   using Clock = std::chrono::steady_clock;
   using Duration = std::chrono::nanoseconds;
-  // An operation as its family has it.
-  struct Sort {
+  // What is known of an operation before any was measured.
+  struct OperationProfile {
     BatchKind kind;
     size_t slot = 0;      // below kSlots: those that take a core as long share one
     Duration guess = {};  // what a device may take before any was seen
@@ -48,9 +48,9 @@ class BatchChoice {
   // Whether a device is sooner. Where it is not, the caller counts as one at
   // work on his CPU until ran_on_cpu(). in_line: how many operations the calling
   // thread has to do, which wait for one another on the CPU.
-  bool is_device_sooner(const Sort &sort, uint32_t in_line);
+  bool is_device_sooner(const OperationProfile &profile, uint32_t in_line);
   // 0: it was not measured.
-  void ran_on_cpu(const Sort &sort, Duration took);
+  void ran_on_cpu(const OperationProfile &profile, Duration took);
 
  private:
   uint32_t recent_callers(uint32_t now, Duration window);

@@ -19,14 +19,14 @@ class MlDsaChoice {
 
   // As in BatchChoice.
   bool is_device_sooner(const MlDsaSizes &sizes, uint32_t in_line) {
-    return choice_.is_device_sooner(sort_of(sizes), in_line);
+    return choice_.is_device_sooner(profile_of(sizes), in_line);
   }
   void ran_on_cpu(const MlDsaSizes &sizes, Duration took) {
-    choice_.ran_on_cpu(sort_of(sizes), took);
+    choice_.ran_on_cpu(profile_of(sizes), took);
   }
 
  private:
-  static BatchChoice::Sort sort_of(const MlDsaSizes &sizes) {
+  static BatchChoice::OperationProfile profile_of(const MlDsaSizes &sizes) {
     constexpr Duration kGuess = std::chrono::microseconds(2500);
     return {.kind = {LC_ML_DSA_SIGN, uint32_t(sizes.set)},
             .slot = size_t(&sizes - kMlDsaSizes),

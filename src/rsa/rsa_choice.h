@@ -19,12 +19,12 @@ class RsaChoice {
 
   // As in BatchChoice.
   bool is_device_sooner(uint32_t bits, uint32_t in_line) {
-    return choice_.is_device_sooner(sort_of(bits), in_line);
+    return choice_.is_device_sooner(profile_of(bits), in_line);
   }
-  void ran_on_cpu(uint32_t bits, Duration took) { choice_.ran_on_cpu(sort_of(bits), took); }
+  void ran_on_cpu(uint32_t bits, Duration took) { choice_.ran_on_cpu(profile_of(bits), took); }
 
  private:
-  static BatchChoice::Sort sort_of(uint32_t bits) {
+  static BatchChoice::OperationProfile profile_of(uint32_t bits) {
     constexpr uint32_t kSlotBits = 256;
     constexpr Duration kGuess = std::chrono::microseconds(2500);  // for 2048 bits
     return {.kind = {LC_RSA_PRIVATE, rsa_kind(bits)},

@@ -104,26 +104,27 @@ Status PrivateOperations::why_not(const ServedRequest &served) const {
   }
 }
 
-bool PrivateOperations::is_sooner(const service::Sort &sort, uint32_t in_line) {
+bool PrivateOperations::is_sooner(const service::OperationKind &operation_kind, uint32_t in_line) {
   client::Connection &connection = service_.client->here();
   client::Choice &choice = connection.choice();
-  const bool is_worth_it = choice.is_worth_connecting(sort.family, in_line);
+  const bool is_worth_it = choice.is_worth_connecting(operation_kind.family, in_line);
   std::shared_ptr<client::Session> session = connection.session();
   if (session == nullptr && is_worth_it && connection.may_connect())
     session = connection.connect(false);
   if (session == nullptr) return false;
   if (choice.wants_look(*session)) session->look_again();
-  if (choice.is_service_sooner(sort, in_line)) return true;
+  if (choice.is_service_sooner(operation_kind, in_line)) return true;
   on_cpu_.fetch_add(1, std::memory_order_relaxed);
   return false;
 }
 
-void PrivateOperations::ran_on_cpu(const service::Sort &sort, std::chrono::nanoseconds took) {
+void PrivateOperations::ran_on_cpu(const service::OperationKind &operation_kind,
+                                   std::chrono::nanoseconds took) {
   // If there was no session to ask, is_sooner() has not counted its caller.
   uint32_t counted = on_cpu_.load(std::memory_order_relaxed);
   while (counted != 0 && !on_cpu_.compare_exchange_weak(counted, counted - 1)) {
   }
-  if (counted != 0) service_.client->here().choice().ran_on_cpu(sort, took);
+  if (counted != 0) service_.client->here().choice().ran_on_cpu(operation_kind, took);
 }
 
 }  // namespace lanecrypt::served

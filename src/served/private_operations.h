@@ -39,8 +39,8 @@ class PrivateOperations {
 
   // As lc_rsa_device_is_sooner() and lc_rsa_ran_on_cpu(), for a kind of operation that the service
   // does.
-  bool is_sooner(const service::Sort &sort, uint32_t in_line);
-  void ran_on_cpu(const service::Sort &sort, std::chrono::nanoseconds took);
+  bool is_sooner(const service::OperationKind &operation_kind, uint32_t in_line);
+  void ran_on_cpu(const service::OperationKind &operation_kind, std::chrono::nanoseconds took);
 
   // Generates RSA keys.
   ServedGeneration &generation() { return generation_; }

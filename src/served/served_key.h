@@ -16,8 +16,8 @@ namespace lanecrypt::served {
 // family provides the numbers of the key, which must outlive the operations with it.
 class ServedKey : public client::Key, public BesideKey {
  public:
-  ServedKey(const service::Sort &sort, const Service &service)
-      : client::Key(sort), BesideKey(service.number), client_(service.client) {}
+  ServedKey(const service::OperationKind &operation_kind, const Service &service)
+      : client::Key(operation_kind), BesideKey(service.number), client_(service.client) {}
   ~ServedKey() override;
 
  private:

@@ -14,7 +14,7 @@
 #include "ml_dsa/ml_dsa_request.h"
 #include "rsa/rsa_request.h"
 #include "served/served_key.h"
-#include "service/wire/sort.h"
+#include "service/wire/operation_kind.h"
 #include "slh/slh_request.h"
 
 namespace lanecrypt::served {

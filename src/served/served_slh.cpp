@@ -10,14 +10,14 @@
 namespace lanecrypt::served {
 namespace {
 
-service::Sort sort_of(const SlhSet &set) {
+service::OperationKind operation_kind_of(const SlhSet &set) {
   return {service::Family::kSlhDsa, uint32_t(set.number)};
 }
 
 class ServedSlhKey final : public ServedKey {
  public:
   ServedSlhKey(const SlhKey &key, const Service &service)
-      : ServedKey(sort_of(key.set), service), key_(key) {}
+      : ServedKey(operation_kind_of(key.set), service), key_(key) {}
 
   // Copies all of the key but SK.prf.
   bool copy_numbers(client::KeyNumbers &to) const override {
@@ -73,7 +73,7 @@ ServedRequestPointer wrap(const std::shared_ptr<runtime::SlhSignatures> &request
 
 bool knows_sets(const SlhJob &job) {
   return std::ranges::all_of(job.keys, [](const SlhKeyPointer &key) {
-    return service::find_set(sort_of(key->set)) != nullptr;
+    return service::find_set(operation_kind_of(key->set)) != nullptr;
   });
 }
 

@@ -19,17 +19,18 @@ class SlhChoice {
 
   // As in BatchChoice.
   bool is_device_sooner(const SlhSet &set, lc_slh_dsa_operation operation, uint32_t in_line) {
-    return choice_.is_device_sooner(sort_of(set, operation), in_line);
+    return choice_.is_device_sooner(profile_of(set, operation), in_line);
   }
   void ran_on_cpu(const SlhSet &set, lc_slh_dsa_operation operation, Duration took) {
-    choice_.ran_on_cpu(sort_of(set, operation), took);
+    choice_.ran_on_cpu(profile_of(set, operation), took);
   }
 
  private:
   static constexpr size_t kOperations = 3;
   static_assert(BatchChoice::kSlots >= kOperations * kSlhSets);
 
-  static BatchChoice::Sort sort_of(const SlhSet &set, lc_slh_dsa_operation operation) {
+  static BatchChoice::OperationProfile profile_of(const SlhSet &set,
+                                                  lc_slh_dsa_operation operation) {
     // What a launch takes at least: hashes that follow one another, and the way there and back.
     constexpr Duration kGuess = std::chrono::microseconds(1000);
     return {.kind = slh_kind(operation, set),

@@ -15,8 +15,8 @@
 #include "service/daemon/seat.h"
 #include "service/daemon/system/descriptor.h"
 #include "service/daemon/work/turns.h"
+#include "service/wire/operation_kind.h"
 #include "service/wire/packets.h"
-#include "service/wire/sort.h"
 
 namespace lanecrypt::service::daemon {
 
@@ -29,10 +29,10 @@ struct Request {
   Kind kind = Kind::kRsaPrivate;
   // For an operation with a key:
   std::shared_ptr<Key> key;
-  Sort sort;                // RSA: until the key is found, the size is that of the input
-  uint32_t load = 0;        // operations in the service at its arrival, with this one
-  size_t cost = 0;          // its share of kWindow
-  Clock::time_point given;  // when the library got it
+  OperationKind operation_kind;  // RSA: until the key is found, the size is that of the input
+  uint32_t load = 0;             // operations in the service at its arrival, with this one
+  size_t cost = 0;               // its share of kWindow
+  Clock::time_point given;       // when the library got it
   lc_result result = {};
   // For kRsaGenerate:
   uint32_t bits = 0;

@@ -13,15 +13,15 @@ namespace {
 
 // Returns the kind of operation of a key. For RSA, its size is the length of the modulus itself,
 // not that of the input.
-Sort sort_of(const KeyUse &use) {
-  if (use.sort.family != Family::kRsa) return use.sort;
+OperationKind operation_kind_of(const KeyUse &use) {
+  if (use.operation_kind.family != Family::kRsa) return use.operation_kind;
   return {Family::kRsa, bits_of((*use.parts)[kN])};
 }
 
 }  // namespace
 
 uint32_t Key::charged_bits_of(const KeyUse &use) {
-  if (use.sort.family != Family::kRsa) return 0;
+  if (use.operation_kind.family != Family::kRsa) return 0;
   const KeyParts &parts = *use.parts;
   return daemon::charged_bits(bits_of(parts[kN]), std::max(bits_of(parts[kP]), bits_of(parts[kQ])));
 }
@@ -31,7 +31,7 @@ Key::Key(std::shared_ptr<Session> its_session, const KeyUse &use, Seats seats, C
       number(use.number),
       seats_(std::move(seats)),
       counters_(counters),
-      sort_(sort_of(use)),
+      operation_kind_(operation_kind_of(use)),
       charged_bits_(charged_bits_of(use)),
       output_bytes_(use.output_bytes),
       parts_(*use.parts) {
@@ -41,7 +41,7 @@ Key::Key(std::shared_ptr<Session> its_session, const KeyUse &use, Seats seats, C
 Key::~Key() { counters_.keys.fetch_sub(1, std::memory_order_relaxed); }
 
 bool Key::check() {
-  checked_ = session->service().library_keys.get(sort_, parts_.parts());
+  checked_ = session->service().library_keys.get(operation_kind_, parts_.parts());
   return checked_ != nullptr && !checked_->is_at_fault();
 }
 

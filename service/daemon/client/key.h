@@ -22,7 +22,7 @@ struct Counters;
 // What a request says of the key that it uses.
 struct KeyUse {
   uint64_t number = 0;            // the client's number of the key
-  Sort sort;                      // RSA: by the length of the input
+  OperationKind operation_kind;   // RSA: by the length of the input
   size_t output_bytes = 0;        // the length of the operation's output
   std::optional<KeyParts> parts;  // set if the request carries the key
 };
@@ -49,12 +49,13 @@ class Key : public Waiting, public std::enable_shared_from_this<Key> {
   const std::shared_ptr<Session> session;
   const uint64_t number;
 
-  const Sort &sort() const { return sort_; }
+  const OperationKind &operation_kind() const { return operation_kind_; }
   uint32_t charged_bits() const { return charged_bits_; }
   // Returns whether the key is usable for this request.
   bool suits(const KeyUse &use) const {
-    return sort_.family == use.sort.family && output_bytes_ == use.output_bytes &&
-           (sort_.family == Family::kRsa || sort_ == use.sort);
+    return operation_kind_.family == use.operation_kind.family &&
+           output_bytes_ == use.output_bytes &&
+           (operation_kind_.family == Family::kRsa || operation_kind_ == use.operation_kind);
   }
   bool has(const KeyParts &parts) const { return parts_.are(parts); }
 
@@ -72,7 +73,7 @@ class Key : public Waiting, public std::enable_shared_from_this<Key> {
  private:
   const Seats seats_;
   Counters &counters_;
-  const Sort sort_;
+  const OperationKind operation_kind_;
   const uint32_t charged_bits_;
   const size_t output_bytes_;
   const StoredParts parts_;

@@ -15,9 +15,9 @@ namespace {
 
 void begin_with_key(Service &service, Channel &channel, std::span<const uint8_t> input,
                     const KeyUse &use) {
-  service.operations.arrive(channel, use.sort);
+  service.operations.arrive(channel, use.operation_kind);
   Session::FoundKey found;
-  if (service.page.status().devices_for(use.sort.family) == 0) {
+  if (service.page.status().devices_for(use.operation_kind.family) == 0) {
     found.outcome = Outcome::kNoDevice;
   } else if (!channel.keep_input(input, use.output_bytes)) {
     found.outcome = Outcome::kBusy;
@@ -29,7 +29,8 @@ void begin_with_key(Service &service, Channel &channel, std::span<const uint8_t>
     }
   }
   if (found.outcome != Outcome::kDone) return service.operations.finish(channel, found.outcome);
-  if (found.to_check != nullptr) return service.checks_of(use.sort.family).add(found.to_check);
+  if (found.to_check != nullptr)
+    return service.checks_of(use.operation_kind.family).add(found.to_check);
   if (found.has_key) service.operations.wait(channel);
 }
 
@@ -42,7 +43,7 @@ void begin_private(Service &service, Channel &channel, const PrivateRequest &req
 
 void begin_signature(Service &service, Channel &channel, const SignRequest &request) {
   channel.begin(kind_of_signature(request.set->family));
-  KeyUse use{request.key, request.set->sort(), request.set->signature_bytes, {}};
+  KeyUse use{request.key, request.set->operation_kind(), request.set->signature_bytes, {}};
   if (!request.private_key.empty()) use.parts.emplace()[kWholeKey] = request.private_key;
   begin_with_key(service, channel, request.input, use);
 }

@@ -98,8 +98,8 @@ Session::FoundKey Session::find_key(Channel &channel, const KeyUse &use) {
   if (key == nullptr && !use.parts) return refuse(Outcome::kUnknownKey);
   if (key != nullptr && use.parts && !key->has(*use.parts)) return refuse(Outcome::kBadKey);
   if (key == nullptr) {
-    const size_t bytes = bytes_of_key(use.sort.family, Key::charged_bits_of(use));
-    Key::Seats seats{Seat(user->keys, kMostKeysOfUser, seats_of_key(use.sort.family)),
+    const size_t bytes = bytes_of_key(use.operation_kind.family, Key::charged_bits_of(use));
+    Key::Seats seats{Seat(user->keys, kMostKeysOfUser, seats_of_key(use.operation_kind.family)),
                      Seat(user->key_bytes, kMostKeyBytesOfUser, bytes),
                      Seat(service_.key_bytes, kMostKeyBytes, bytes)};
     if (keys_.size() >= kMostKeysOfSession || !seats.ok()) return refuse(Outcome::kBusy);
@@ -111,7 +111,7 @@ Session::FoundKey Session::find_key(Channel &channel, const KeyUse &use) {
   found.outcome = Outcome::kDone;
   found.has_key = key->state == Key::State::kGood;
   if (found.has_key && key->checked().is_at_fault()) return refuse(Outcome::kBadKey);
-  channel.request.sort = key->sort();
+  channel.request.operation_kind = key->operation_kind();
   channel.request.key = key;
   if (!found.has_key) key->waiting.push_back(channel.shared_from_this());
   return found;

@@ -39,9 +39,10 @@ struct Counters {
   std::atomic<uint64_t> keys = 0, channels = 0, sessions = 0;
   std::atomic<uint64_t> under_way = 0;  // operations with keys that the library has now
   // Returns the counters of operations with keys of this kind.
-  KindCounters &of(const Sort &sort) {
-    return sort.family == Family::kRsa ? rsa_private[StatusPage::size_of(sort.size)]
-                                       : sign[index_of_set(sort)];
+  KindCounters &of(const OperationKind &operation_kind) {
+    return operation_kind.family == Family::kRsa
+               ? rsa_private[StatusPage::size_of(operation_kind.size)]
+               : sign[index_of_set(operation_kind)];
   }
   // Threads of the service that run now, of those that use Running.
   std::atomic<int32_t> running_threads = 0;

@@ -36,8 +36,10 @@ Page::~Page() {
   if (status_ != nullptr) (void)munmap(status_, kStatusPageBytes);
 }
 
-void note_latency(StatusPage &page, const Sort &sort, uint32_t load, uint64_t microseconds) {
-  std::atomic<uint32_t> &known = StatusPage::times_of(page, sort)[StatusPage::load_of(load)];
+void note_latency(StatusPage &page, const OperationKind &operation_kind, uint32_t load,
+                  uint64_t microseconds) {
+  std::atomic<uint32_t> &known =
+      StatusPage::times_of(page, operation_kind)[StatusPage::load_of(load)];
   const auto measured = int64_t(std::clamp<uint64_t>(microseconds, 1, UINT32_MAX / 2));
   const auto before = int64_t(known.load(std::memory_order_relaxed));
   // If two threads store at once, one measurement is lost, which matters little.

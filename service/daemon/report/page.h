@@ -27,6 +27,7 @@ class Page {
 };
 
 // Adds the time of an operation to the page, as a moving average with a weight of 1/8.
-void note_latency(StatusPage &page, const Sort &sort, uint32_t load, uint64_t microseconds);
+void note_latency(StatusPage &page, const OperationKind &operation_kind, uint32_t load,
+                  uint64_t microseconds);
 
 }  // namespace lanecrypt::service::daemon

@@ -35,7 +35,8 @@ struct OwnSlhDsaKey {
 };
 
 constexpr uint32_t kTriedBits = 2048;
-constexpr Sort kTriedMlDsa{Family::kMlDsa, 65}, kTriedSlhDsa{Family::kSlhDsa, LC_SLH_DSA_SHA2_128F};
+constexpr OperationKind kTriedMlDsa{Family::kMlDsa, 65},
+    kTriedSlhDsa{Family::kSlhDsa, LC_SLH_DSA_SHA2_128F};
 constexpr size_t kTriedBatches[] = {1, 16, 256};
 constexpr size_t kTriedCount = std::size(kTriedBatches);
 // No larger batch is timed after one that took longer than this.
@@ -322,14 +323,14 @@ void Devices::try_slh_dsa(uint32_t index) {
 // Times batches of several sizes and stores the times on the status page. `run(count)` runs a batch
 // and returns its time; a negative time means that the device cannot do it. The first run is not
 // timed.
-void Devices::time_batches(const Sort &sort,
+void Devices::time_batches(const OperationKind &operation_kind,
                            const std::function<Clock::duration(size_t count)> &run) {
   if (run(1).count() < 0) return;
   for (const size_t count : kTriedBatches) {
     const Clock::duration took = run(count);
     if (took.count() < 0) return;
     const auto us = std::chrono::duration_cast<std::chrono::microseconds>(took).count();
-    note_latency(page_, sort, uint32_t(count), uint64_t(us));
+    note_latency(page_, operation_kind, uint32_t(count), uint64_t(us));
     if (took > kSlow || is_stopping()) return;
   }
 }

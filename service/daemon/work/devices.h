@@ -57,7 +57,7 @@ class Devices {
   void try_rsa(uint32_t index, const lc_rsa_key *key);
   void try_ml_dsa(uint32_t index);
   void try_slh_dsa(uint32_t index);
-  void time_batches(const Sort &sort,
+  void time_batches(const OperationKind &operation_kind,
                     const std::function<std::chrono::steady_clock::duration(size_t count)> &run);
   bool is_stopping();
   void look_at_signatures(const lc_device_info &info, const char *family, lc_device_state now,

@@ -32,12 +32,13 @@ uint32_t bits_of(std::span<const uint8_t> number) {
   return uint32_t(8 * (number.size() - zeros - 1) + size_t(std::bit_width(number[zeros])));
 }
 
-LibraryKey::LibraryKey(lc_context *context, const Sort &sort, const KeyParts &brought)
+LibraryKey::LibraryKey(lc_context *context, const OperationKind &operation_kind,
+                       const KeyParts &brought)
     : parts_(brought) {
-  if (sort.family == Family::kMlDsa)
-    take_ml_dsa(sort.size, brought);
-  else if (sort.family == Family::kSlhDsa)
-    take_slh_dsa(context, sort.size, brought);
+  if (operation_kind.family == Family::kMlDsa)
+    take_ml_dsa(operation_kind.size, brought);
+  else if (operation_kind.family == Family::kSlhDsa)
+    take_slh_dsa(context, operation_kind.size, brought);
   else
     take_rsa(brought);
 }
@@ -118,27 +119,31 @@ void LibraryKey::take_slh_dsa(lc_context *context, uint32_t set, const KeyParts 
   (void)lc_slh_dsa_key_new(&key, &slh_dsa_);
 }
 
-LibraryKeys::PublicPart LibraryKeys::public_part_of(const Sort &sort, const KeyParts &parts) {
+LibraryKeys::PublicPart LibraryKeys::public_part_of(const OperationKind &operation_kind,
+                                                    const KeyParts &parts) {
   std::span<const uint8_t> part = parts[kN];
   // tr, the hash of the public key, follows rho and K in an ML-DSA private key (FIPS 204, Algorithm
   // 24, skEncode).
   constexpr size_t kBefore = 64, kHashBytes = 64;
-  if (sort.family == Family::kMlDsa) part = parts[kWholeKey].subspan(kBefore, kHashBytes);
+  if (operation_kind.family == Family::kMlDsa) part = parts[kWholeKey].subspan(kBefore, kHashBytes);
   // An SLH-DSA private key ends with PK.seed and PK.root.
-  if (sort.family == Family::kSlhDsa) part = parts[kWholeKey].last(parts[kWholeKey].size() / 3 * 2);
+  if (operation_kind.family == Family::kSlhDsa)
+    part = parts[kWholeKey].last(parts[kWholeKey].size() / 3 * 2);
   PublicPart name(part.begin(), part.end());
   // Keys of several SLH-DSA sets have the same length, so the set is a part of the name.
-  name.push_back(uint8_t(sort.family));
-  if (sort.family != Family::kRsa) name.push_back(uint8_t(sort.size));
+  name.push_back(uint8_t(operation_kind.family));
+  if (operation_kind.family != Family::kRsa) name.push_back(uint8_t(operation_kind.size));
   return name;
 }
 
-LibraryKeyPointer LibraryKeys::get(const Sort &sort, const KeyParts &parts) {
-  const PublicPart name = public_part_of(sort, parts);
+LibraryKeyPointer LibraryKeys::get(const OperationKind &operation_kind, const KeyParts &parts) {
+  const PublicPart name = public_part_of(operation_kind, parts);
   if (LibraryKeyPointer found = find(name, parts)) return found;
   lc_context *const context = context_;
-  if (sort.family == Family::kSlhDsa && (context == nullptr || !may_ask_())) throw NotChecked();
-  std::unique_ptr<const LibraryKey> made = std::make_unique<LibraryKey>(context, sort, parts);
+  if (operation_kind.family == Family::kSlhDsa && (context == nullptr || !may_ask_()))
+    throw NotChecked();
+  std::unique_ptr<const LibraryKey> made =
+      std::make_unique<LibraryKey>(context, operation_kind, parts);
   if (!made->is_good()) return nullptr;
   const LibraryKeyPointer key(made.release(), [this, name](const LibraryKey *gone) {
     delete gone;

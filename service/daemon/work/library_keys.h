@@ -18,7 +18,7 @@
 
 #include "lanecrypt/lanecrypt.h"
 #include "service/daemon/work/stored_parts.h"
-#include "service/wire/sort.h"
+#include "service/wire/operation_kind.h"
 
 namespace lanecrypt::service::daemon {
 
@@ -35,7 +35,7 @@ class LibraryKey {
  public:
   // Has the library check the key; is_good() returns the result. It takes some milliseconds, or
   // seconds for SLH-DSA. Throws NotChecked.
-  LibraryKey(lc_context *context, const Sort &sort, const KeyParts &parts);
+  LibraryKey(lc_context *context, const OperationKind &operation_kind, const KeyParts &parts);
   ~LibraryKey();
   LibraryKey(const LibraryKey &) = delete;
 
@@ -74,13 +74,13 @@ class LibraryKeys {
   }
   // Returns the library's key, or nullptr if the library refuses it. Throws std::bad_alloc and
   // NotChecked.
-  LibraryKeyPointer get(const Sort &sort, const KeyParts &parts);
+  LibraryKeyPointer get(const OperationKind &operation_kind, const KeyParts &parts);
 
  private:
   // The public part of a key, with its family and set, which identifies it.
   using PublicPart = std::vector<uint8_t>;
 
-  static PublicPart public_part_of(const Sort &sort, const KeyParts &parts);
+  static PublicPart public_part_of(const OperationKind &operation_kind, const KeyParts &parts);
   LibraryKeyPointer find(const PublicPart &name, const KeyParts &parts);
   void forget(const PublicPart &name);
 

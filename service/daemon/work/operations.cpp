@@ -16,7 +16,7 @@ namespace {
 Outcome outcome_of(lc_status status, const Request &request, bool has_run) {
   // The library compares with what the key has signed only after a failed check. So this error with
   // a failed check means that a fault was signed.
-  if (status == LC_ERROR_DEVICE && request.sort.family == Family::kSlhDsa &&
+  if (status == LC_ERROR_DEVICE && request.operation_kind.family == Family::kSlhDsa &&
       request.result.failed_checks != 0)
     return Outcome::kFaultSigned;
   switch (status) {
@@ -38,14 +38,14 @@ Outcome outcome_of(lc_status status, const Request &request, bool has_run) {
 // Returns the cost of an operation, in operations of RSA-2048. A device takes longer for longer
 // numbers and needs fewer of them to be busy.
 size_t cost_of(const Key &key) {
-  const Sort &sort = key.sort();
-  if (sort.family == Family::kRsa) {
+  const OperationKind &operation_kind = key.operation_kind();
+  if (operation_kind.family == Family::kRsa) {
     const size_t length = (key.charged_bits() + 2047) / 2048;
     return length * length;
   }
   // A signature of ML-DSA takes a device less time than an operation of RSA-2048. That is as long
   // as some 90,000 hashes of SHA-256, or a quarter as many of SHAKE.
-  const SignatureSet &set = kSignatureSets[index_of_set(sort)];
+  const SignatureSet &set = kSignatureSets[index_of_set(operation_kind)];
   return std::max<size_t>(1, (set.thousand_hashes * (set.is_shake() ? 4 : 1) + 89) / 90);
 }
 
@@ -85,9 +85,9 @@ Operations::Operations(StatusPage &page, Counters &counters, void (*on_trouble)(
                        void *argument)
     : page_(page), counters_(counters), on_trouble_(on_trouble), argument_(argument) {}
 
-void Operations::arrive(Channel &channel, const Sort &sort) {
+void Operations::arrive(Channel &channel, const OperationKind &operation_kind) {
   channel.request.result = {};
-  channel.request.sort = sort;
+  channel.request.operation_kind = operation_kind;
   channel.request.load = page_.operations.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
@@ -161,7 +161,8 @@ lc_status Operations::give_to_library(Channel &channel, const lc_completion &com
     return lc_ml_dsa_submit(context, &job, &completion, nullptr);
   }
   const auto message = message_of<lc_slh_dsa_message>(
-      key.slh_dsa(), channel, kSignatureSets[index_of_set(channel.request.sort)].input_bytes);
+      key.slh_dsa(), channel,
+      kSignatureSets[index_of_set(channel.request.operation_kind)].input_bytes);
   auto job = job_of<lc_slh_dsa_job>(message);
   job.operation = LC_SLH_DSA_SIGN;
   job.encoding = LC_MESSAGE_DIGEST;
@@ -213,7 +214,7 @@ void Operations::leave_window(size_t cost) {
 
 void Operations::finish(Channel &channel, Outcome outcome) {
   const std::shared_ptr<Session> session = channel.session;
-  counters_.of(channel.request.sort).count(outcome);
+  counters_.of(channel.request.operation_kind).count(outcome);
   page_.operations.fetch_sub(1, std::memory_order_relaxed);
   const bool is_done = outcome == Outcome::kDone;
   if (is_done) {
@@ -234,9 +235,10 @@ void Operations::count_done(const Channel &channel, Clock::time_point now) {
   // The time of a key with unequal primes says nothing about others with a modulus of the same
   // length.
   const Key &key = *request.key;
-  if (key.charged_bits() <= key.sort().size || key.sort().family != Family::kRsa)
-    note_latency(page_, request.sort, request.load, in_service / 1000);
-  KindCounters &counters = counters_.of(request.sort);
+  if (key.charged_bits() <= key.operation_kind().size ||
+      key.operation_kind().family != Family::kRsa)
+    note_latency(page_, request.operation_kind, request.load, in_service / 1000);
+  KindCounters &counters = counters_.of(request.operation_kind);
   counters.service_time.add(in_service);
   // If the CPU computed the result, since the device's was wrong, there is no batch.
   const uint64_t together = request.result.batch_operations;

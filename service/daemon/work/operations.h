@@ -27,7 +27,7 @@ class Operations {
   void open(lc_context *context) { context_ = context; }
 
   // Counts a request that has begun on a channel. finish() takes it out of the count.
-  void arrive(Channel &channel, const Sort &sort);
+  void arrive(Channel &channel, const OperationKind &operation_kind);
   // Queues an operation whose key has been checked, or passes it to the library at once.
   void wait(Channel &channel);
   // Passes waiting operations to the library for as long as the window has room.

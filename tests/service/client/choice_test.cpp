@@ -10,7 +10,7 @@ using lanecrypt::service::Family;
 using lanecrypt::service::StatusPage;
 
 constexpr uint32_t kBits = 2048;
-constexpr lanecrypt::service::Sort kSort{lanecrypt::service::Family::kRsa, kBits};
+constexpr lanecrypt::service::OperationKind kOperationKind{lanecrypt::service::Family::kRsa, kBits};
 constexpr auto kAlone = std::chrono::microseconds(500);
 
 class Choosing : public WithFake {
@@ -20,16 +20,16 @@ class Choosing : public WithFake {
     know(0, 1500);
     ASSERT_TRUE(connects());
     // The first operation gives the time on a core.
-    ASSERT_FALSE(choice().is_service_sooner(kSort, 1));
-    choice().ran_on_cpu(kSort, kAlone);
+    ASSERT_FALSE(choice().is_service_sooner(kOperationKind, 1));
+    choice().ran_on_cpu(kOperationKind, kAlone);
   }
   client::Choice &choice() { return user.here().choice(); }
   void know(uint32_t load, uint32_t us) {
     fake.page().rsa_us[StatusPage::size_of(kBits)][StatusPage::load_of(load + 1)] = us;
   }
   bool goes(uint32_t in_line = 1) {
-    const bool sooner = choice().is_service_sooner(kSort, in_line);
-    if (!sooner) choice().ran_on_cpu(kSort, kAlone);
+    const bool sooner = choice().is_service_sooner(kOperationKind, in_line);
+    if (!sooner) choice().ran_on_cpu(kOperationKind, kAlone);
     return sooner;
   }
   void others_want(uint32_t tasks) {
@@ -50,10 +50,10 @@ TEST_F(Choosing, ACrowdInOneThreadGoes) {
 
 TEST_F(Choosing, ACrowdOfThreadsGoes) {
   int at_work = 0;
-  while (at_work < 100 && !choice().is_service_sooner(kSort, 1)) ++at_work;
+  while (at_work < 100 && !choice().is_service_sooner(kOperationKind, 1)) ++at_work;
   EXPECT_GE(at_work, 3);
   EXPECT_LE(at_work, 4);
-  for (int n = 0; n < at_work; ++n) choice().ran_on_cpu(kSort, kAlone);
+  for (int n = 0; n < at_work; ++n) choice().ran_on_cpu(kOperationKind, kAlone);
 }
 
 // Threads of other processes want the cores.

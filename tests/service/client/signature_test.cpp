@@ -13,8 +13,8 @@ using lanecrypt::service::Family;
 using lanecrypt::service::kMlDsaSets;
 using lanecrypt::service::kSignatureSets;
 using lanecrypt::service::kSlhDsaSets;
+using lanecrypt::service::OperationKind;
 using lanecrypt::service::SignatureSet;
-using lanecrypt::service::Sort;
 using lanecrypt::service::StatusPage;
 using Answer = FakeService::Answer;
 
@@ -109,27 +109,28 @@ TEST_P(Signatures, AnOutputWithoutSuccessEndsTheSession) {
 }
 
 TEST_P(Signatures, AnswersOfOtherFamiliesDevicesSayNothing) {
-  const Sort sort = GetParam().sort();
-  auto &known = StatusPage::times_of(fake.page(), sort);
+  const OperationKind operation_kind = GetParam().operation_kind();
+  auto &known = StatusPage::times_of(fake.page(), operation_kind);
   for (auto &us : known) us = 1;
   ASSERT_TRUE(connects());
   client::Choice &choice = user.here().choice();
-  if (choice.is_service_sooner(sort, 1 << 20)) {
-    EXPECT_EQ(Family::kSlhDsa, sort.family);
+  if (choice.is_service_sooner(operation_kind, 1 << 20)) {
+    EXPECT_EQ(Family::kSlhDsa, operation_kind.family);
   } else {
-    choice.ran_on_cpu(sort, std::chrono::seconds(1));
+    choice.ran_on_cpu(operation_kind, std::chrono::seconds(1));
   }
-  EXPECT_TRUE(choice.is_service_sooner(sort, 1 << 20));
+  EXPECT_TRUE(choice.is_service_sooner(operation_kind, 1 << 20));
   // The times and devices of other sets have no influence.
   for (auto &size : fake.page().rsa_us)
     for (auto &us : size) us = 1'000'000;
   for (const SignatureSet &other : kSignatureSets)
-    if (other.sort() != sort)
-      for (auto &us : StatusPage::times_of(fake.page(), other.sort())) us = 1'000'000;
-  EXPECT_TRUE(choice.is_service_sooner(sort, 4));
-  (sort.family == Family::kMlDsa ? fake.page().ml_dsa_devices : fake.page().slh_dsa_devices) = 0;
-  EXPECT_FALSE(choice.is_service_sooner(sort, 1 << 20));
-  choice.ran_on_cpu(sort, std::chrono::seconds(1));
+    if (other.operation_kind() != operation_kind)
+      for (auto &us : StatusPage::times_of(fake.page(), other.operation_kind())) us = 1'000'000;
+  EXPECT_TRUE(choice.is_service_sooner(operation_kind, 4));
+  (operation_kind.family == Family::kMlDsa ? fake.page().ml_dsa_devices
+                                           : fake.page().slh_dsa_devices) = 0;
+  EXPECT_FALSE(choice.is_service_sooner(operation_kind, 1 << 20));
+  choice.ran_on_cpu(operation_kind, std::chrono::seconds(1));
 }
 
 // A set with short and one with long signatures of each family. Those of SLH-DSA are longer than
@@ -146,10 +147,11 @@ INSTANTIATE_TEST_SUITE_P(SomeSets, Signatures,
 class SignatureChoice : public WithFake {
  protected:
   // Returns whether the service is faster than a core that takes `on_cpu`.
-  bool goes(const Sort &sort, uint32_t in_line, std::chrono::microseconds on_cpu) {
+  bool goes(const OperationKind &operation_kind, uint32_t in_line,
+            std::chrono::microseconds on_cpu) {
     client::Choice &choice = user.here().choice();
-    const bool sooner = choice.is_service_sooner(sort, in_line);
-    if (!sooner) choice.ran_on_cpu(sort, on_cpu);
+    const bool sooner = choice.is_service_sooner(operation_kind, in_line);
+    if (!sooner) choice.ran_on_cpu(operation_kind, on_cpu);
     return sooner;
   }
 };
@@ -160,11 +162,11 @@ TEST_F(SignatureChoice, ALoneCallerOfMlDsaStaysAndACrowdGoes) {
   ASSERT_TRUE(connects());
   for (const SignatureSet &set : kMlDsaSets) {
     SCOPED_TRACE(set.name);
-    StatusPage::times_of(fake.page(), set.sort())[StatusPage::load_of(1)] = 1500;
-    EXPECT_FALSE(goes(set.sort(), 1, kOnCpu));
-    EXPECT_FALSE(goes(set.sort(), 1, kOnCpu));
-    EXPECT_FALSE(goes(set.sort(), 3, kOnCpu));
-    EXPECT_TRUE(goes(set.sort(), 4, kOnCpu));
+    StatusPage::times_of(fake.page(), set.operation_kind())[StatusPage::load_of(1)] = 1500;
+    EXPECT_FALSE(goes(set.operation_kind(), 1, kOnCpu));
+    EXPECT_FALSE(goes(set.operation_kind(), 1, kOnCpu));
+    EXPECT_FALSE(goes(set.operation_kind(), 3, kOnCpu));
+    EXPECT_TRUE(goes(set.operation_kind(), 4, kOnCpu));
   }
 }
 
@@ -175,12 +177,12 @@ TEST_F(SignatureChoice, ALoneCallerOfSlhDsaGoes) {
   EXPECT_TRUE(user.here().choice().is_worth_connecting(Family::kSlhDsa, 1));
   for (const SignatureSet &set : kSlhDsaSets) {
     SCOPED_TRACE(set.name);
-    auto &known = StatusPage::times_of(fake.page(), set.sort())[StatusPage::load_of(1)];
+    auto &known = StatusPage::times_of(fake.page(), set.operation_kind())[StatusPage::load_of(1)];
     known = 3000;
-    EXPECT_TRUE(goes(set.sort(), 1, std::chrono::microseconds(1)));
+    EXPECT_TRUE(goes(set.operation_kind(), 1, std::chrono::microseconds(1)));
     // A device that is slower than any core gets none.
     known = 1'000'000;
-    EXPECT_FALSE(goes(set.sort(), 1, std::chrono::milliseconds(400)));
+    EXPECT_FALSE(goes(set.operation_kind(), 1, std::chrono::milliseconds(400)));
   }
 }
 

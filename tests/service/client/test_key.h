@@ -42,7 +42,7 @@ class TestKey final : public client::Key {
 class TestSetKey final : public client::Key {
  public:
   explicit TestSetKey(const lanecrypt::service::SignatureSet &set)
-      : Key(set.sort()), bytes_(set.key_bytes) {}
+      : Key(set.operation_kind()), bytes_(set.key_bytes) {}
   bool copy_numbers(client::KeyNumbers &to) const override {
     to.memory = lanecrypt::secure::KeyMemory(bytes_);
     to.parts[lanecrypt::service::kWholeKey] = {to.memory.data(), bytes_};

@@ -198,21 +198,22 @@ TEST_F(DaemonHostile, WrongRequests) {
 TEST_F(DaemonHostile, WrongRequestsForSignatures) {
   for (const SignatureSet &set : kSignatureSets) {
     const Bytes input(set.input_bytes, 1), key(set.key_bytes, 1);
-    const Bytes right = sign_request(2, set.sort(), input, key);
+    const Bytes right = sign_request(2, set.operation_kind(), input, key);
     expect_channel_ends(Bytes(right.begin(), right.end() - 1));
     expect_channel_ends(Bytes(right.begin(), right.begin() + sizeof(Sign)));
-    expect_channel_ends(sign_request(0, set.sort(), input, key));
+    expect_channel_ends(sign_request(0, set.operation_kind(), input, key));
     expect_channel_ends(sign_request(2, {set.family, 88}, input, key));
-    expect_channel_ends(sign_request(2, set.sort(), input, Bytes(set.key_bytes + 1, 1)));
-    expect_channel_ends(sign_request(2, set.sort(), input, Bytes(1, 1)));
-    expect_channel_ends(sign_request(2, set.sort(), Bytes(set.input_bytes - 1, 1), {}));
-    expect_channel_ends(sign_request(2, set.sort(), Bytes(set.input_bytes + 1, 1), {}));
+    expect_channel_ends(sign_request(2, set.operation_kind(), input, Bytes(set.key_bytes + 1, 1)));
+    expect_channel_ends(sign_request(2, set.operation_kind(), input, Bytes(1, 1)));
+    expect_channel_ends(sign_request(2, set.operation_kind(), Bytes(set.input_bytes - 1, 1), {}));
+    expect_channel_ends(sign_request(2, set.operation_kind(), Bytes(set.input_bytes + 1, 1), {}));
     const Kind kind = kind_of_signature(set.family);
     expect_channel_ends(packet(kind, Sign{{}, 2, set.number, UINT32_MAX}, input));
   }
   // A key with the length of another set.
   for (const std::span<const SignatureSet> sets : {kMlDsaSets, kSlhDsaSets})
-    expect_channel_ends(sign_request(2, sets.back().sort(), Bytes(sets.back().input_bytes, 1),
+    expect_channel_ends(sign_request(2, sets.back().operation_kind(),
+                                     Bytes(sets.back().input_bytes, 1),
                                      Bytes(sets.front().key_bytes, 1)));
 }
 

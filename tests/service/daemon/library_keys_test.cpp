@@ -16,7 +16,7 @@ namespace {
 
 using test::Bytes;
 
-constexpr Sort kRsa{Family::kRsa, 1024}, kMlDsa{Family::kMlDsa, 44},
+constexpr OperationKind kRsa{Family::kRsa, 1024}, kMlDsa{Family::kMlDsa, 44},
     kSlhDsa{Family::kSlhDsa, LC_SLH_DSA_SHA2_128F};
 
 // The numbers of a key in the order of KeyPart, without kD.

@@ -8,7 +8,7 @@
 
 #include "../../unit/slh/slh_dsa_job.h"
 #include "lanecrypt/lanecrypt.h"
-#include "service/wire/sort.h"
+#include "service/wire/operation_kind.h"
 
 namespace lanecrypt::service::test {
 

@@ -13,7 +13,7 @@
 #include "daemon_process.h"
 #include "lanecrypt/lanecrypt.h"
 #include "service/daemon/limits.h"
-#include "service/wire/sort.h"
+#include "service/wire/operation_kind.h"
 #include "test_client.h"
 #include "test_scale.h"
 
@@ -104,7 +104,7 @@ class DaemonMlDsa : public testing::Test {
   }
   Answer ask_to_sign(uint64_t number, const SignatureSet &set, const Bytes &input,
                      const Bytes &key) {
-    EXPECT_TRUE(channels_[0].send(sign_request(number, set.sort(), input, key)));
+    EXPECT_TRUE(channels_[0].send(sign_request(number, set.operation_kind(), input, key)));
     return answer_of(channels_[0]);
   }
 
@@ -122,7 +122,7 @@ TEST_F(DaemonMlDsa, TheSignaturesAreRightAndTheDeviceMadeThem) {
     ++number;
     // Each request carries the key, as requests do until one is answered.
     for (uint8_t n = 0; n < channels_.size(); ++n)
-      ASSERT_TRUE(channels_[n].send(sign_request(number, set.sort(), input_of(n), key)));
+      ASSERT_TRUE(channels_[n].send(sign_request(number, set.operation_kind(), input_of(n), key)));
     for (uint8_t n = 0; n < channels_.size(); ++n) {
       const Answer answer = answer_of(channels_[n]);
       ASSERT_EQ(Outcome::kDone, answer.outcome);
@@ -135,7 +135,8 @@ TEST_F(DaemonMlDsa, TheSignaturesAreRightAndTheDeviceMadeThem) {
     // Only operations that a device did have a batch.
     EXPECT_EQ(9, kind["batch_operations"]["count"]);
     EXPECT_EQ(9, kind["device_seconds"]["count"]);
-    EXPECT_GT(StatusPage::times_of(*client_.page(), set.sort())[StatusPage::load_of(1)], 0u);
+    EXPECT_GT(StatusPage::times_of(*client_.page(), set.operation_kind())[StatusPage::load_of(1)],
+              0u);
   }
   const nlohmann::json told = client_.statistics();
   EXPECT_EQ(3, told["keys"]);
@@ -205,9 +206,9 @@ TEST_F(DaemonMlDsa, KeysOfClientsAreApartAndGoWithThem) {
   {
     TestClient second = connected(daemon_.socket_path());
     const std::vector<Socket> channels = second.open_channels(1);
-    ASSERT_TRUE(channels[0].send(sign_request(1, set.sort(), input_of(1), {})));
+    ASSERT_TRUE(channels[0].send(sign_request(1, set.operation_kind(), input_of(1), {})));
     EXPECT_EQ(Outcome::kUnknownKey, answer_of(channels[0]).outcome);
-    ASSERT_TRUE(channels[0].send(sign_request(1, set.sort(), input_of(1), key)));
+    ASSERT_TRUE(channels[0].send(sign_request(1, set.operation_kind(), input_of(1), key)));
     EXPECT_EQ(Outcome::kDone, answer_of(channels[0]).outcome);
     EXPECT_EQ(2, client_.statistics()["keys"]);
   }

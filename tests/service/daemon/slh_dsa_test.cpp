@@ -9,7 +9,7 @@
 
 #include "../../unit/slh/slh_dsa_job.h"
 #include "daemon_process.h"
-#include "service/wire/sort.h"
+#include "service/wire/operation_kind.h"
 #include "test_client.h"
 
 namespace lanecrypt::service::test {
@@ -75,7 +75,8 @@ class DaemonSlhDsa : public testing::Test {
     ASSERT_TRUE(comes_true([&] { return client.page()->slh_dsa_devices == 1; }));
     // The service does not try SLH-DSA before the first key comes.
     ASSERT_EQ("untried", client.statistics()["devices"][0]["slh_dsa_state"]);
-    const Bytes request = sign_request(1, kFast.sort(), input_of(kFast, 1), Cpu().key(kFast, 1));
+    const Bytes request =
+        sign_request(1, kFast.operation_kind(), input_of(kFast, 1), Cpu().key(kFast, 1));
     // The first request waits for the trial, but not for long.
     ASSERT_TRUE(comes_true([&] {
       EXPECT_TRUE(channels[0].send(request));
@@ -88,7 +89,7 @@ class DaemonSlhDsa : public testing::Test {
 
   Answer ask_to_sign(uint64_t number, const SignatureSet &set, const Bytes &input,
                      const Bytes &key) {
-    EXPECT_TRUE(channels_[0].send(sign_request(number, set.sort(), input, key)));
+    EXPECT_TRUE(channels_[0].send(sign_request(number, set.operation_kind(), input, key)));
     return answer_of(channels_[0]);
   }
   uint64_t done(const SignatureSet &set) {
@@ -120,7 +121,8 @@ TEST_F(DaemonSlhDsa, TheSignaturesAreRightAndTheDeviceMadeThem) {
     ++number;
     // Each request carries the key, as requests do until one is answered.
     for (uint8_t n = 0; n < 2; ++n)
-      ASSERT_TRUE(channels_[n].send(sign_request(number, set->sort(), input_of(*set, n), key)));
+      ASSERT_TRUE(
+          channels_[n].send(sign_request(number, set->operation_kind(), input_of(*set, n), key)));
     for (uint8_t n = 0; n < 2; ++n) {
       const Answer answer = answer_of(channels_[n]);
       ASSERT_EQ(Outcome::kDone, answer.outcome);
@@ -133,7 +135,8 @@ TEST_F(DaemonSlhDsa, TheSignaturesAreRightAndTheDeviceMadeThem) {
     // Only operations that a device did have a batch.
     EXPECT_EQ(kind["done"], kind["batch_operations"]["count"]);
     EXPECT_EQ(kind["done"], kind["device_seconds"]["count"]);
-    EXPECT_GT(StatusPage::times_of(*client_.page(), set->sort())[StatusPage::load_of(1)], 0u);
+    EXPECT_GT(StatusPage::times_of(*client_.page(), set->operation_kind())[StatusPage::load_of(1)],
+              0u);
   }
   EXPECT_EQ(0, client_.statistics()["devices"][0]["failures"]);
 }
@@ -178,7 +181,7 @@ TEST_F(DaemonSlhDsa, OtherNewKeysDoNotWaitForRoots) {
   const std::vector<Socket> channels = client_.open_channels(8);
   ASSERT_EQ(8u, channels.size());
   for (size_t n = 1; n < channels.size(); ++n)
-    ASSERT_TRUE(channels[n].send(sign_request(n, slow.sort(), input_of(slow, uint8_t(n)),
+    ASSERT_TRUE(channels[n].send(sign_request(n, slow.operation_kind(), input_of(slow, uint8_t(n)),
                                               Bytes(slow.key_bytes, uint8_t(n)))));
   const TestKey &key = key_of_bits(kBits);
   EXPECT_EQ(Outcome::kDone,
@@ -194,9 +197,9 @@ TEST_F(DaemonSlhDsa, KeysOfClientsAreApartAndGoWithThem) {
   {
     TestClient second = connected(daemon_->socket_path());
     const std::vector<Socket> channels = second.open_channels(1);
-    ASSERT_TRUE(channels[0].send(sign_request(1, kFast.sort(), input, {})));
+    ASSERT_TRUE(channels[0].send(sign_request(1, kFast.operation_kind(), input, {})));
     EXPECT_EQ(Outcome::kUnknownKey, answer_of(channels[0]).outcome);
-    ASSERT_TRUE(channels[0].send(sign_request(1, kFast.sort(), input, key)));
+    ASSERT_TRUE(channels[0].send(sign_request(1, kFast.operation_kind(), input, key)));
     EXPECT_EQ(Outcome::kDone, answer_of(channels[0]).outcome);
     EXPECT_EQ(2, client_.statistics()["keys"]);
   }
@@ -216,7 +219,7 @@ TEST_F(DaemonSlhDsa, AClientThatDoesNotReadIsSentAway) {
     return ioctl(channels[0].get(), FIONREAD, &bytes) == 0 ? size_t(bytes) : 0;
   };
   for (size_t n = 1; n <= 3; ++n) {
-    ASSERT_TRUE(channels[0].send(sign_request(1, kLongest.sort(), input, key))) << n;
+    ASSERT_TRUE(channels[0].send(sign_request(1, kLongest.operation_kind(), input, key))) << n;
     // The next request is sent after this one's answer has come. The third answer has no room.
     if (n < 3) {
       ASSERT_TRUE(comes_true([&] { return unread() >= n * kLongest.signature_bytes; })) << n;

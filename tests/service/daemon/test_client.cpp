@@ -79,7 +79,8 @@ Bytes private_request(uint64_t number, const TestKey &key, const Bytes &input, b
   return packet(Kind::kRsaPrivate, fixed, rest);
 }
 
-Bytes sign_request(uint64_t number, const Sort &set, const Bytes &input, const Bytes &key) {
+Bytes sign_request(uint64_t number, const OperationKind &set, const Bytes &input,
+                   const Bytes &key) {
   Bytes rest = input;
   rest.insert(rest.end(), key.begin(), key.end());
   return packet(kind_of_signature(set.family), Sign{{}, number, set.size, uint32_t(key.size())},

@@ -15,7 +15,7 @@
 
 #include "../../unit/support/rsa_test_key.h"
 #include "service/wire/messages.h"
-#include "service/wire/sort.h"
+#include "service/wire/operation_kind.h"
 #include "service/wire/status_page.h"
 
 namespace lanecrypt::service::test {
@@ -63,7 +63,7 @@ Bytes private_request(uint64_t number, const TestKey &key, const Bytes &input, b
 
 // Returns a request for a signature. `input` and `key` are as in Sign; without a key, `key` is
 // empty.
-Bytes sign_request(uint64_t number, const Sort &set, const Bytes &input, const Bytes &key);
+Bytes sign_request(uint64_t number, const OperationKind &set, const Bytes &input, const Bytes &key);
 
 struct Answer {
   Outcome outcome = Outcome::kFailed;

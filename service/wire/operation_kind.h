@@ -13,11 +13,11 @@ namespace lanecrypt::service {
 
 enum class Family : uint32_t { kRsa, kMlDsa, kSlhDsa };
 
-struct Sort {
+struct OperationKind {
   Family family = Family::kRsa;
   uint32_t size = 0;  // bits of the RSA modulus, or the number of a parameter set
 
-  bool operator==(const Sort &) const = default;
+  bool operator==(const OperationKind &) const = default;
 };
 
 // A parameter set of ML-DSA (FIPS 204, table 2) or of SLH-DSA (FIPS 205, table 2) for which the
@@ -30,7 +30,7 @@ struct SignatureSet {
   // SLH-DSA: the compressions of SHA-256, or permutations of Keccak, in a signature, in thousands.
   uint32_t thousand_hashes = 0;
 
-  constexpr Sort sort() const { return {family, number}; }
+  constexpr OperationKind operation_kind() const { return {family, number}; }
   constexpr bool is_shake() const { return family == Family::kSlhDsa && number >= 6; }
 };
 inline constexpr SignatureSet kSignatureSets[] = {
@@ -55,15 +55,16 @@ inline constexpr std::span<const SignatureSet> kMlDsaSets = std::span(kSignature
                                                kSlhDsaSets = std::span(kSignatureSets).subspan(3);
 
 // Returns the parameter set of a kind of operation, or nullptr if there is none.
-constexpr const SignatureSet *find_set(const Sort &sort) {
+constexpr const SignatureSet *find_set(const OperationKind &operation_kind) {
   for (const SignatureSet &set : kSignatureSets)
-    if (set.sort() == sort) return &set;
+    if (set.operation_kind() == operation_kind) return &set;
   return nullptr;
 }
 // Returns the index of a set in kSignatureSets.
-constexpr size_t index_of_set(const Sort &sort) {
+constexpr size_t index_of_set(const OperationKind &operation_kind) {
   size_t index = 0;
-  while (index + 1 < kSignatureSetCount && kSignatureSets[index].sort() != sort) ++index;
+  while (index + 1 < kSignatureSetCount && kSignatureSets[index].operation_kind() != operation_kind)
+    ++index;
   return index;
 }
 
