@@ -13,7 +13,7 @@
 
 #include "cli/crypt/device_engine.h"
 #include "cli/subcommand.h"
-#include "job/cipher/mode.h"
+#include "job/cipher/cipher_info.h"
 #include "lanecrypt/lanecrypt.hpp"
 
 namespace lanecrypt::cli {
@@ -33,8 +33,8 @@ Examples:
 // Returns OpenSSL's name of the cipher in lower case. For ciphertext stealing, for which OpenSSL
 // has one name for three variants, it is this project's name.
 std::string cipher_name(const lc_tune_point &point) {
-  const Mode &mode = mode_of(point.cipher);
-  std::string name = mode.family(point.key_bytes) + (mode.steals() ? mode.name : mode.openssl);
+  const CipherInfo &info = cipher_info(point.cipher);
+  std::string name = info.family(point.key_bytes) + (info.steals() ? info.name : info.openssl);
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return name;

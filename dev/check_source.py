@@ -17,7 +17,7 @@ import sys
 PUBLIC = "include/lanecrypt"
 # Headers of the library's internal jobs that contain only data.
 JOB_DATA = ["src/job/cipher/block_cipher.h", "src/job/cipher/counter.h",
-            "src/job/cipher/mode.h"]
+            "src/job/cipher/cipher_info.h"]
 # All programs use this to print text that is not their own.
 PRINTABLE = "src/process/printable.h"
 # Headers of the command that lanecrypt-bench uses, which are in lanecrypt_command_base
@@ -90,7 +90,7 @@ MAY_INCLUDE = {
                         "provider/fleet.h", "provider/provider.h", "provider/refusal.h",
                         "src/libcrypto/forward.h", "src/secure",
                         "src/job/cipher/block_cipher.h", "src/job/cipher/counter.h",
-                        "src/job/cipher/mode.h", "src/job/cipher/stealing.h", "src/job/placement.h",
+                        "src/job/cipher/cipher_info.h", "src/job/cipher/stealing.h", "src/job/placement.h",
                         "src/cpu/tag_arithmetic.h", "kernels/aead/gf128.h",
                         "kernels/aead/poly1305_field.h"],
     "provider/wait": ["provider/dispatch.h", "service/client", "src/process", "src/secure"],
@@ -102,7 +102,7 @@ MAY_INCLUDE = {
                     "service/client", "service/wire", "src/cpu/slh/slh_hash.h", "src/process", "src/secure"],
     # libcrypto/ reports errors as a Status.
     "provider": ["provider/cipher", "provider/wait", "provider/rsa", "provider/pq", "service/client", "src/libcrypto", "src/process", "src/secure",
-                 "src/job/status.h", "src/job/device_list.h", "src/job/cipher/block_cipher.h", "src/job/cipher/mode.h"],
+                 "src/job/status.h", "src/job/device_list.h", "src/job/cipher/block_cipher.h", "src/job/cipher/cipher_info.h"],
     "probe": ["src/abi/probe.h"],
     # Rings read and write chunks of the pipeline.
     "cli/io": ["cli/failure.h", "cli/keys/hex.h", "cli/crypt/pipeline.h"],

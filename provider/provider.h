@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "job/cipher/mode.h"
+#include "job/cipher/cipher_info.h"
 #include "lanecrypt/lanecrypt.h"
 #include "process/sandbox.h"
 #include "provider/counters.h"
@@ -22,20 +22,20 @@
 
 namespace lanecrypt::provider {
 
-// Whether a cipher of OpenSSL's begins with this mode. It has the three ways of ciphertext
+// Whether a cipher of OpenSSL's begins with this mode. It has the three kinds of ciphertext
 // stealing by one name, and both standards of XTS where there are two, of which it takes GB's
 // if it is told none.
-constexpr bool leads_cipher(const Mode &mode) {
-  if (mode.is_cpu_only) return false;  // OpenSSL's default provider has it for everyone
-  if (mode.steals()) return mode.way == Way::kCs1;
-  return mode.way != Way::kXts || !mode.block->has(Way::kXtsGb);
+constexpr bool leads_cipher(const CipherInfo &info) {
+  if (info.is_cpu_only) return false;  // OpenSSL's default provider has it for everyone
+  if (info.steals()) return info.mode == Mode::kCs1;
+  return info.mode != Mode::kXts || !info.block->has(Mode::kXtsGb);
 }
 
 // Each with each of its keys.
 constexpr int count_ciphers() {
   int count = 0;
-  for (const Mode &mode : kModes)
-    if (leads_cipher(mode)) count += std::popcount(mode.key_sizes);
+  for (const CipherInfo &info : kCipherInfos)
+    if (leads_cipher(info)) count += std::popcount(info.key_sizes);
   return count;
 }
 inline constexpr int kCipherCount = count_ciphers();

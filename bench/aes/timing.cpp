@@ -13,7 +13,7 @@
 #include "cli/crypt/block_cipher_mode.h"
 #include "cli/crypt/device_engine.h"
 #include "cli/failure.h"
-#include "job/cipher/mode.h"
+#include "job/cipher/cipher_info.h"
 #include "process/diagnostics.h"
 
 namespace lanecrypt::bench {
@@ -33,7 +33,7 @@ struct TimingCase {
   uint32_t key_bytes;
   uint64_t bytes = kMostBytes, messages = 1;
 
-  bool has_tag() const { return mode_of(mode).is_aead; }
+  bool has_tag() const { return cipher_info(mode).is_aead; }
 };
 
 // Returns the cases, with both directions if these have separate kernels. ChaCha20 has no table
@@ -73,11 +73,11 @@ std::vector<TimingCase> timing_cases(bool quick) {
   // Other block ciphers have the same frames around them.
   for (const std::string &name : cli::cipher_names()) {
     const cli::BlockCipherMode cipher = *cli::find_cipher(name);
-    const Mode &mode = mode_of(cipher.mode);
-    if (mode.block->first == LC_AES_ECB || (quick && cipher.key_bytes != 16)) continue;
-    if (mode.way == Way::kCtr) cases.push_back({name, cipher.mode, LC_ENCRYPT, cipher.key_bytes});
-    if (mode.way == Way::kEcb) both({name, cipher.mode, LC_ENCRYPT, cipher.key_bytes});
-    if (mode.way == Way::kCbc)
+    const CipherInfo &info = cipher_info(cipher.mode);
+    if (info.block->first == LC_AES_ECB || (quick && cipher.key_bytes != 16)) continue;
+    if (info.mode == Mode::kCtr) cases.push_back({name, cipher.mode, LC_ENCRYPT, cipher.key_bytes});
+    if (info.mode == Mode::kEcb) both({name, cipher.mode, LC_ENCRYPT, cipher.key_bytes});
+    if (info.mode == Mode::kCbc)
       cases.push_back({name + "-decrypt", cipher.mode, LC_DECRYPT, cipher.key_bytes});
   }
   cases.push_back({"chacha20", LC_CHACHA20, LC_ENCRYPT, 32});

@@ -16,12 +16,12 @@ namespace {
 
 constexpr uint64_t kUnitBytes = 4 << 10;  // an XTS data unit: a sector
 
-struct Way {
+struct Variant {
   BenchCase run;
   bool is_in_place;
 };
 
-std::vector<Way> ways() {
+std::vector<Variant> variants() {
   return {{EvpUpdate::usual(), true},
           {EvpUpdate::usual(), false},
           {{*cli::find_cipher("aes-256-cbc"), LC_DECRYPT}, true},
@@ -31,24 +31,24 @@ std::vector<Way> ways() {
 }  // namespace
 
 void bench_host_cores(uint64_t bytes, unsigned runs, const BenchData &data, BenchLog &log) {
-  for (const Way &way : ways()) {
-    const std::string row = fmt::format("{}.ordinary-{}-4KiB-pages", way.run.name(),
-                                        way.is_in_place ? "in-place" : "apart");
+  for (const Variant &variant : variants()) {
+    const std::string row = fmt::format("{}.ordinary-{}-4KiB-pages", variant.run.name(),
+                                        variant.is_in_place ? "in-place" : "apart");
     const std::string one = row + ".openssl", several = row + ".cores";
     if (!log.wants(one) && !log.wants(several)) continue;
     log.tell(fmt::format("{}, {} bytes", row, bytes));
     const OrdinaryMemory in(bytes), out(bytes);
     data.fill(0, {in.data(), bytes});
-    const Reference reference(way.run, data, in.data(), bytes);
-    const uint8_t *const from = way.is_in_place ? out.data() : in.data();
+    const Reference reference(variant.run, data, in.data(), bytes);
+    const uint8_t *const from = variant.is_in_place ? out.data() : in.data();
     const Context context("none", LC_FALLBACK_NONE);
-    const Messages messages(way.run, data, from, out.data(), bytes);
-    OpensslCipher openssl(way.run);
+    const Messages messages(variant.run, data, from, out.data(), bytes);
+    OpensslCipher openssl(variant.run);
     const auto prepare = [&] {
-      if (way.is_in_place) std::memcpy(out.data(), in.data(), bytes);
+      if (variant.is_in_place) std::memcpy(out.data(), in.data(), bytes);
     };
     std::vector<Contender> contenders = {
-        {one, bytes, [&] { openssl_pass(openssl, way.run, data, from, out.data(), bytes); },
+        {one, bytes, [&] { openssl_pass(openssl, variant.run, data, from, out.data(), bytes); },
          [&] { reference.check(out.data(), one); }, prepare},
         {several, bytes,
          [&] {

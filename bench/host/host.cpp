@@ -89,19 +89,19 @@ class HostBench {
 
   // The cost of checking the devices' output. A context has one setting for that.
   void verify() {
-    static constexpr std::pair<const char *, lc_verify> kWays[] = {
+    static constexpr std::pair<const char *, lc_verify> kChecks[] = {
         {"verify-sampled", LC_VERIFY_SAMPLED},
         {"verify-off", LC_VERIFY_OFF},
         {"verify-full", LC_VERIFY_FULL}};
     const uint64_t bytes = scale_.usual_bytes;
     for (const auto &[index, where] : devices_) {
-      struct Way {
+      struct Variant {
         std::string name;
         Context context;
         Pinned memory;
       };
-      std::list<Way> ways;
-      for (const auto &[name, way] : kWays) {
+      std::list<Variant> variants;
+      for (const auto &[name, verify] : kChecks) {
         const std::string full = fmt::format(".pinned-to-pinned.{}.{}", name, where);
         const auto all = parallel_cases();
         if (std::none_of(all.begin(), all.end(),
@@ -112,20 +112,20 @@ class HostBench {
         options.struct_size = sizeof options;
         options.devices = info.id;
         options.fallback = LC_FALLBACK_NONE;
-        options.verify = way;
+        options.verify = verify;
         Context context(options);
         Pinned memory(context, data_, bytes);
-        ways.push_back({full, std::move(context), std::move(memory)});
+        variants.push_back({full, std::move(context), std::move(memory)});
       }
-      if (ways.empty()) continue;
+      if (variants.empty()) continue;
       for (const BenchCase &run : parallel_cases()) {
-        const Reference reference(run, data_, ways.front().memory.in.data(), bytes);
+        const Reference reference(run, data_, variants.front().memory.in.data(), bytes);
         std::vector<Contender> contenders;
         // Each context selects one device, which is its first.
-        for (Way &way : ways)
-          if (const std::string name = run.name() + way.name; log_.wants(name))
+        for (Variant &variant : variants)
+          if (const std::string name = run.name() + variant.name; log_.wants(name))
             contenders.push_back(
-                by_device(way.context, 0, run, way.memory, bytes, reference, name));
+                by_device(variant.context, 0, run, variant.memory, bytes, reference, name));
         measure(contenders, {});
       }
     }

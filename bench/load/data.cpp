@@ -22,7 +22,7 @@ constexpr uint64_t kChachaBlockBytes = 64;
 
 // Decryption by CBC and CFB needs the ciphertext before it.
 bool reads_back(const BenchCase &run) {
-  return run.cipher.way() == Way::kCbc || run.cipher.way() == Way::kCfb128;
+  return run.cipher.block_mode() == Mode::kCbc || run.cipher.block_mode() == Mode::kCfb128;
 }
 
 const BenchCase &seed_case() {
@@ -43,7 +43,7 @@ std::vector<BenchCase> other_block_ciphers() {
   std::vector<BenchCase> cases;
   for (const BlockCipher &block : kBlockCiphers) {
     if (block.first == LC_AES_ECB) continue;
-    const Mode &ctr = mode_of(another_mode(block.first, Way::kCtr));
+    const CipherInfo &ctr = cipher_info(another_mode(block.first, Mode::kCtr));
     const std::optional<cli::BlockCipherMode> cipher = cli::find_cipher(ctr.openssl_name(16));
     if (cipher &&
         cli::EvpCipher(EVP_CIPHER_fetch(nullptr, cipher->name.c_str(), "provider=default")))
@@ -58,12 +58,13 @@ std::string BenchCase::name() const {
            (data_unit_bytes == kLargeUnitBytes ? "" : "-" + std::to_string(data_unit_bytes)) +
            (direction == LC_ENCRYPT ? "" : "-decrypt");
   if (is_own_inverse()) return cipher.name;
-  if ((cipher.way() == Way::kEcb || cipher.way() == Way::kGcm) && direction == LC_ENCRYPT)
+  if ((cipher.block_mode() == Mode::kEcb || cipher.block_mode() == Mode::kGcm) &&
+      direction == LC_ENCRYPT)
     return cipher.name;
   return cipher.name + (direction == LC_ENCRYPT ? "-encrypt" : "-decrypt");
 }
 
-bool BenchCase::is_own_inverse() const { return mode_of(cipher.mode).is_own_inverse; }
+bool BenchCase::is_own_inverse() const { return cipher_info(cipher.mode).is_own_inverse; }
 
 uint64_t BenchCase::part_bytes() const {
   if (stream_bytes != 0) return stream_bytes;
@@ -123,7 +124,8 @@ bool BenchData::part_matches(const BenchCase &run, uint64_t offset,
   } else {
     cli::Block first = iv(run, 0);
     if (run.data_unit_bytes != 0) first = advance_tweak(first, offset / run.data_unit_bytes);
-    if (run.cipher.way() == Way::kCtr) first = advance_counter(first, offset / cli::kBlockBytes);
+    if (run.cipher.block_mode() == Mode::kCtr)
+      first = advance_counter(first, offset / cli::kBlockBytes);
     if (run.cipher.mode == LC_CHACHA20) {
       const uint32_t block = static_cast<uint32_t>(offset / kChachaBlockBytes);
       for (int i = 0; i < 4; ++i) first[i] = static_cast<uint8_t>(block >> (8 * i));

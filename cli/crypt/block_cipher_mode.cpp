@@ -26,10 +26,10 @@ std::vector<BlockCipherMode> all_ciphers() {
   std::vector<BlockCipherMode> all;
   for (const BlockCipher &block : kBlockCiphers)
     for (const uint32_t key_bytes : kKeyBytes)
-      for (const Way way : {Way::kEcb, Way::kCbc, Way::kCtr}) {
-        const Mode &mode = mode_of(another_mode(block.first, way));
-        if (mode.takes_key(key_bytes))
-          all.push_back({lower(mode.openssl_name(key_bytes)), mode.cipher, key_bytes});
+      for (const Mode mode : {Mode::kEcb, Mode::kCbc, Mode::kCtr}) {
+        const CipherInfo &info = cipher_info(another_mode(block.first, mode));
+        if (info.takes_key(key_bytes))
+          all.push_back({lower(info.openssl_name(key_bytes)), info.cipher, key_bytes});
       }
   return all;
 }
@@ -46,7 +46,7 @@ std::optional<BlockCipherMode> find_cipher(std::string_view name) {
   for (const BlockCipher &block : kBlockCiphers)
     for (const uint32_t key_bytes : kKeyBytes)
       if (wanted == short_name(block, key_bytes))
-        wanted = lower(mode_of(another_mode(block.first, Way::kCbc)).openssl_name(key_bytes));
+        wanted = lower(cipher_info(another_mode(block.first, Mode::kCbc)).openssl_name(key_bytes));
   for (BlockCipherMode &cipher : all_ciphers())
     if (cipher.name == wanted) return std::move(cipher);
   return std::nullopt;

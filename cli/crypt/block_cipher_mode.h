@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "job/cipher/mode.h"
+#include "job/cipher/cipher_info.h"
 #include "lanecrypt/lanecrypt.h"
 
 namespace lanecrypt::cli {
@@ -26,9 +26,9 @@ struct BlockCipherMode {
   lc_cipher mode;
   uint32_t key_bytes;
 
-  Way way() const { return mode_of(mode).way; }
-  size_t iv_bytes() const { return way() == Way::kEcb ? 0 : kBlockBytes; }
-  bool pads() const { return way() != Way::kCtr; }
+  Mode block_mode() const { return cipher_info(mode).mode; }
+  size_t iv_bytes() const { return block_mode() == Mode::kEcb ? 0 : kBlockBytes; }
+  bool pads() const { return block_mode() != Mode::kCtr; }
 };
 
 // Finds a cipher by its name in any case, such as "aes-128-cbc", or by one of OpenSSL's short names

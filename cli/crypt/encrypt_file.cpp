@@ -120,7 +120,7 @@ struct Choice {
 };
 
 Choice choose_runner(const EncryptRequest &request, const Input &input, const Output &output) {
-  if (request.encrypt && request.cipher.way() == Way::kCbc)
+  if (request.encrypt && request.cipher.block_mode() == Mode::kCbc)
     return {Runner::kChain, "CBC encryption of one file is one serial chain: it ran on the CPU"};
   // A user who names devices wants them to be used. The same holds for LANECRYPT_FILE_IO, which
   // says how files are read and written.

@@ -259,7 +259,7 @@ class Pipeline {
   }
 
   bool needs_block_before(uint64_t offset) const {
-    return plan_.cipher.way() == Way::kCbc && !plan_.encrypt && offset > 0;
+    return plan_.cipher.block_mode() == Mode::kCbc && !plan_.encrypt && offset > 0;
   }
 
   // Called on one thread only.
@@ -268,7 +268,7 @@ class Pipeline {
     chunk.last = input_.at_end();
     chunk.iv = previous_;
     if (chunk.last) check_whole_blocks_of_stream(offset + chunk.data_bytes);
-    if (plan_.cipher.way() == Way::kCbc && !plan_.encrypt && !chunk.last)
+    if (plan_.cipher.block_mode() == Mode::kCbc && !plan_.encrypt && !chunk.last)
       std::memcpy(previous_.data(), chunk.in + chunk.data_bytes - kBlockBytes, kBlockBytes);
   }
 
@@ -277,7 +277,8 @@ class Pipeline {
   }
 
   void start(Chunk &chunk, uint64_t offset) {
-    if (plan_.cipher.way() == Way::kCtr) chunk.iv = advance_counter(plan_.iv, offset / kBlockBytes);
+    if (plan_.cipher.block_mode() == Mode::kCtr)
+      chunk.iv = advance_counter(plan_.iv, offset / kBlockBytes);
     chunk.work_bytes = chunk.data_bytes;
     if (chunk.last && plan_.encrypt && pads_) {
       const size_t padding = padding_bytes(chunk.data_bytes);

@@ -25,9 +25,9 @@ using cpu::poly_sum;
 bool is_gcm(const AeadMessage &message) { return kAlgorithms[message.index].is_gcm(); }
 
 // The number of another mode of its block cipher, with keys as long.
-int index_of(const AeadMessage &message, Way way) {
+int index_of(const AeadMessage &message, Mode mode) {
   const Algorithm &own = kAlgorithms[message.index];
-  const lc_cipher cipher = another_mode(own.cipher, way);
+  const lc_cipher cipher = another_mode(own.cipher, mode);
   int index = 0;
   while (kAlgorithms[index].cipher != cipher || kAlgorithms[index].key_bytes != own.key_bytes)
     ++index;
@@ -58,7 +58,7 @@ bool crypt(FallbackContext &context, uint8_t *out, const uint8_t *in, size_t byt
 }
 
 Block lengths(const AeadMessage &message, uint64_t aad_bytes, uint64_t text_bytes) {
-  return cpu::lengths_block(kAlgorithms[message.index].traits().way, aad_bytes, text_bytes);
+  return cpu::lengths_block(kAlgorithms[message.index].traits().mode, aad_bytes, text_bytes);
 }
 
 Poly negative(Poly a) {
@@ -97,7 +97,7 @@ bool derive_gcm(AeadMessage &message) {
   FallbackContext ecb = {};
   uint8_t blocks[48] = {};
   bool ok =
-      start_cipher(*message.provider, index_of(message, Way::kEcb), message.key, nullptr, &ecb) &&
+      start_cipher(*message.provider, index_of(message, Mode::kEcb), message.key, nullptr, &ecb) &&
       crypt(ecb, blocks, blocks, 16);
   if (ok) {
     message.h = gf128_of_block(load_block(blocks));
@@ -120,7 +120,7 @@ bool derive_poly1305(AeadMessage &message) {
   std::memcpy(message.start + 4, message.iv, 12);
   FallbackContext chacha20 = {};
   uint8_t bytes[32] = {};
-  const bool ok = start_cipher(*message.provider, index_of(message, Way::kChaCha20), message.key,
+  const bool ok = start_cipher(*message.provider, index_of(message, Mode::kChaCha20), message.key,
                                message.start, &chacha20) &&
                   crypt(chacha20, bytes, bytes, sizeof bytes);
   cpu::poly1305_key(bytes, &message.r, &message.mask);
@@ -217,7 +217,7 @@ bool start_hash(AeadMessage &message) {
 bool start_on_cpu(AeadMessage &message) {
   uint8_t iv[16];
   counter_at(message, message.text_bytes, iv);
-  const int index = index_of(message, is_gcm(message) ? Way::kCtr : Way::kChaCha20);
+  const int index = index_of(message, is_gcm(message) ? Mode::kCtr : Mode::kChaCha20);
   return restart_cipher(message.cipher, index, message, iv) && start_hash(message);
 }
 

@@ -25,32 +25,32 @@
 namespace lanecrypt::provider {
 namespace {
 
-constexpr unsigned evp_mode(Way way) {
-  switch (way) {
-    case Way::kEcb:
+constexpr unsigned evp_mode(Mode mode) {
+  switch (mode) {
+    case Mode::kEcb:
       return EVP_CIPH_ECB_MODE;
-    case Way::kCbc:
-    case Way::kCs1:
-    case Way::kCs2:
-    case Way::kCs3:
+    case Mode::kCbc:
+    case Mode::kCs1:
+    case Mode::kCs2:
+    case Mode::kCs3:
       return EVP_CIPH_CBC_MODE;
-    case Way::kCtr:
+    case Mode::kCtr:
       return EVP_CIPH_CTR_MODE;
-    case Way::kXts:
-    case Way::kXtsGb:
+    case Mode::kXts:
+    case Mode::kXtsGb:
       return EVP_CIPH_XTS_MODE;
-    case Way::kCfb128:
-    case Way::kCfb8:
-    case Way::kCfb1:
+    case Mode::kCfb128:
+    case Mode::kCfb8:
+    case Mode::kCfb1:
       return EVP_CIPH_CFB_MODE;
-    case Way::kOfb:
+    case Mode::kOfb:
       return EVP_CIPH_OFB_MODE;
-    case Way::kGcm:
+    case Mode::kGcm:
       return EVP_CIPH_GCM_MODE;
-    case Way::kCcm:
+    case Mode::kCcm:
       return EVP_CIPH_CCM_MODE;
-    case Way::kChaCha20:
-    case Way::kChaCha20Poly1305:
+    case Mode::kChaCha20:
+    case Mode::kChaCha20Poly1305:
       break;
   }
   return EVP_CIPH_STREAM_CIPHER;
@@ -60,13 +60,13 @@ constexpr unsigned evp_mode(Way way) {
 // a block mode, though a message may have any length.
 constexpr Algorithm row(const char *names, lc_cipher cipher, unsigned key_bytes,
                         unsigned since = 300) {
-  const Mode &mode = mode_of(cipher);
+  const CipherInfo &info = cipher_info(cipher);
   return {.names = names,
           .cipher = cipher,
-          .mode = evp_mode(mode.way),
+          .mode = evp_mode(info.mode),
           .key_bytes = key_bytes,
-          .iv_bytes = mode.iv_bytes,
-          .block_bytes = mode.granule_bytes == 16 || mode.steals() ? 16u : 1u,
+          .iv_bytes = info.iv_bytes,
+          .block_bytes = info.granule_bytes == 16 || info.steals() ? 16u : 1u,
           .since = since};
 }
 
@@ -150,25 +150,25 @@ constexpr Algorithm kAlgorithms[kCipherCount] = {
 
 namespace {
 
-// As kModes has it: BLOCK-BITS-MODE, or the mode's name alone.
+// As kCipherInfos has it: BLOCK-BITS-MODE, or the mode's name alone.
 constexpr bool has_name_of_its_mode(const Algorithm &algorithm) {
-  const Mode &mode = algorithm.traits();
+  const CipherInfo &info = algorithm.traits();
   std::string_view name = algorithm.names;
   name = name.substr(0, name.find(':'));
-  if (mode.is_block_cipher()) {
+  if (info.is_block_cipher()) {
     const auto take = [&](std::string_view front) {
       const bool is_there = name.starts_with(front);
       if (is_there) name.remove_prefix(front.size());
       return is_there;
     };
-    const unsigned one_key_bytes = algorithm.key_bytes / mode.keys;
-    if (!take(mode.block->title) || !take("-")) return false;
-    if (mode.block->names_bits() && !take(one_key_bytes == 16   ? "128-"
+    const unsigned one_key_bytes = algorithm.key_bytes / info.keys;
+    if (!take(info.block->title) || !take("-")) return false;
+    if (info.block->names_bits() && !take(one_key_bytes == 16   ? "128-"
                                           : one_key_bytes == 24 ? "192-"
                                                                 : "256-"))
       return false;
   }
-  return name == mode.openssl && mode.takes_key(algorithm.key_bytes);
+  return name == info.openssl && info.takes_key(algorithm.key_bytes);
 }
 
 // Whether each mode is here with each of its keys: there are as many rows.
@@ -315,13 +315,13 @@ constexpr char kProperties[] = "provider=gpu";
 // Whether libcrypto was built with what makes a mode: its default provider then has it, and
 // libcrypto the functions from before there were providers. Those tell without asking a
 // provider, which the program may load later.
-bool is_built_in(const Mode &mode) {
-  if (mode.block == kBlockCiphers) return true;  // AES always is
+bool is_built_in(const CipherInfo &info) {
+  if (info.block == kBlockCiphers) return true;  // AES always is
   char function[48];
   std::snprintf(function, sizeof function, "EVP_%s%s%s",
-                mode.block == nullptr ? mode.name : mode.block->name,
-                mode.block != nullptr && mode.block->names_bits() ? "_128" : "",
-                mode.block == nullptr ? "" : "_ecb");
+                info.block == nullptr ? info.name : info.block->name,
+                info.block != nullptr && info.block->names_bits() ? "_128" : "",
+                info.block == nullptr ? "" : "_ecb");
   return libcrypto_exports(function);
 }
 
@@ -336,9 +336,9 @@ std::array<OSSL_ALGORITHM, kCipherCount + 1> make_operations(std::index_sequence
   const BlockCipher *block = nullptr;
   bool has_block = false;
   const auto add = [&](int index, const OSSL_DISPATCH *functions) {
-    const Mode &mode = kAlgorithms[index].traits();
-    if (mode.block == nullptr || mode.block != block) has_block = is_built_in(mode);
-    block = mode.block;
+    const CipherInfo &info = kAlgorithms[index].traits();
+    if (info.block == nullptr || info.block != block) has_block = is_built_in(info);
+    block = info.block;
     if (has_block && kAlgorithms[index].since <= version)
       made[count++] = {kAlgorithms[index].names, kProperties, functions, nullptr};
   };

@@ -5,7 +5,7 @@
 
 #include <openssl/core.h>
 
-#include "job/cipher/mode.h"
+#include "job/cipher/cipher_info.h"
 #include "lanecrypt/lanecrypt.h"
 #include "provider/provider.h"
 
@@ -28,7 +28,7 @@ struct Algorithm {
   unsigned block_bytes;  // as OpenSSL sees it: 1 for a stream
   unsigned since;        // 100 * major + minor of the first OpenSSL that has it
 
-  constexpr const Mode &traits() const { return mode_of(cipher); }
+  constexpr const CipherInfo &traits() const { return cipher_info(cipher); }
   // An update is a data unit of its own, and leaves the IV unchanged.
   constexpr bool has_data_units() const { return traits().has_data_units(); }
   // An update is a message or a data unit, which cannot be done in parts.
@@ -36,8 +36,8 @@ struct Algorithm {
   // Whether a block that ends the input may be held back.
   constexpr bool is_block_mode() const { return block_bytes != 1 && !takes_whole(); }
   constexpr bool is_aead() const { return traits().is_aead; }
-  bool is_gcm() const { return traits().way == Way::kGcm; }
-  bool is_ccm() const { return traits().way == Way::kCcm; }
+  bool is_gcm() const { return traits().mode == Mode::kGcm; }
+  bool is_ccm() const { return traits().mode == Mode::kCcm; }
   constexpr bool is_chacha20() const {
     return traits().continuation == Continuation::kChaChaCounter;
   }

@@ -19,16 +19,16 @@
 namespace lanecrypt::provider {
 namespace {
 
-// Asks OpenSSL's context which way of ciphertext stealing it was told.
+// Asks OpenSSL's context which kind of ciphertext stealing it was told.
 bool ask_stealing(CipherContext &context, lc_cipher *cipher) {
   char name[8] = "";
   OSSL_PARAM params[] = {{OSSL_CIPHER_PARAM_CTS_MODE, OSSL_PARAM_UTF8_STRING, name, sizeof name,
                           OSSL_PARAM_UNMODIFIED},
                          OSSL_PARAM_END};
   if (!context.fallback.get_params(params)) return false;
-  for (const Mode &mode : kModes)
-    if (mode.openssl_cts != nullptr && std::strcmp(mode.openssl_cts, name) == 0) {
-      *cipher = mode.cipher;
+  for (const CipherInfo &info : kCipherInfos)
+    if (info.openssl_cts != nullptr && std::strcmp(info.openssl_cts, name) == 0) {
+      *cipher = info.cipher;
       return true;
     }
   return false;
@@ -171,8 +171,8 @@ Bulk run_bulk(CipherContext &context, const Placement &place, const uint8_t iv[k
   }
   lc_cipher cipher = algorithm.cipher;
   const uint8_t *last_block_in = in + bytes - std::min(bytes, kBlockBytes);
-  if (algorithm.traits().way == Way::kXtsGb && context.is_ieee_xts)
-    cipher = another_mode(cipher, Way::kXts);
+  if (algorithm.traits().mode == Mode::kXtsGb && context.is_ieee_xts)
+    cipher = another_mode(cipher, Mode::kXts);
   if (algorithm.traits().steals()) {
     if (!ask_stealing(context, &cipher)) return Bulk::kNotTaken;
     last_block_in = in + last_block_at(cipher, bytes);

@@ -167,7 +167,7 @@ template <Passing kPassing>
 // by us: it is not so long that its IV might not allow it.
 bool is_plain(const CipherContext &context, const uint8_t *out, const uint8_t *in,
               size_t in_bytes) {
-  constexpr uint64_t kAlwaysAllowed = kWays[static_cast<int>(Way::kGcm)].most_text_bytes;
+  constexpr uint64_t kAlwaysAllowed = kModes[static_cast<int>(Mode::kGcm)].most_text_bytes;
   return in != nullptr && context.aead.message == nullptr && !context.aead.openssl_only &&
          context.aead.text_bytes + in_bytes <= kAlwaysAllowed &&
          (out == nullptr || context.key_set);

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/boundary.h"
-#include "job/cipher/mode.h"
+#include "job/cipher/cipher_info.h"
 
 using lanecrypt::enum_number;
 using lanecrypt::Result;
@@ -62,14 +62,14 @@ lc_choice lc_cipher_place(lc_context *context, const lc_cipher_question *questio
     return LC_CHOICE_CPU;
   const uint32_t cipher = enum_number(question->cipher),
                  direction = enum_number(question->direction);
-  if (cipher >= lanecrypt::kModeCount || direction > LC_DECRYPT) return LC_CHOICE_CPU;
-  const lanecrypt::Mode &mode = lanecrypt::mode_of(question->cipher);
-  if (!mode.takes_key(question->key_bytes)) return LC_CHOICE_CPU;
+  if (cipher >= lanecrypt::kCipherInfoCount || direction > LC_DECRYPT) return LC_CHOICE_CPU;
+  const lanecrypt::CipherInfo &info = lanecrypt::cipher_info(question->cipher);
+  if (!info.takes_key(question->key_bytes)) return LC_CHOICE_CPU;
   const lanecrypt::abi::Call call;
   try {
-    const lc_direction way = mode.is_own_inverse ? LC_ENCRYPT : question->direction;
+    const lc_direction its_direction = info.is_own_inverse ? LC_ENCRYPT : question->direction;
     const lanecrypt::Placement chosen =
-        context->place({.kind = {question->cipher, way, question->key_bytes},
+        context->place({.kind = {question->cipher, its_direction, question->key_bytes},
                         .pinned = question->pinned != 0,
                         .streams = question->streams,
                         .bytes = question->bytes});

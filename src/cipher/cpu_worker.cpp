@@ -26,8 +26,8 @@ Status run_piece(const Request &request, const Piece &piece) {
                                   request.job.data_unit_bytes};
   CipherKind kind = request.job.kind;
   // Except in the last two blocks, ciphertext stealing is plain CBC.
-  if (kind.mode().steals() && !request.ends_message(piece))
-    kind = kind.as(Way::kCbc, kind.direction);
+  if (kind.info().steals() && !request.ends_message(piece))
+    kind = kind.as(Mode::kCbc, kind.direction);
   return cpu::run_cipher(kind, input, message.in + piece.offset, message.out + piece.offset,
                          piece.length);
 }

@@ -118,7 +118,7 @@ Status Executor::make_ready() {
 }
 
 bool Executor::offers(const CipherKind &kind) const {
-  if (!kernels_are_known_) return !kind.mode().is_cpu_only;
+  if (!kernels_are_known_) return !kind.info().is_cpu_only;
   // What the CPU cannot do nobody can look at.
   return has_kernels(open_properties_, form_, kind) && cpu::has_cipher(kind);
 }
@@ -424,14 +424,14 @@ bool Executor::start_next() {
 }
 
 bool Executor::is_proven(const CipherKind &kind) const {
-  const BlockCipher *block = kind.mode().block;
+  const BlockCipher *block = kind.info().block;
   return block == nullptr || is_proven_[block - kBlockCiphers];
 }
 
 // Block ciphers that most never ask for answer their self-test when the first does. A device
 // that gives wrong answers there is trusted with nothing.
 void Executor::prove(const CipherKind &kind) {
-  const BlockCipher *block = kind.mode().block;
+  const BlockCipher *block = kind.info().block;
   while (!pipeline_->is_idle()) retire();
   if (state_ == LC_DEVICE_LOST) return;
   const uint64_t before = pipeline_->launches();

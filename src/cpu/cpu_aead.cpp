@@ -36,7 +36,7 @@ Status update(EVP_CIPHER_CTX *context, uint8_t *out, const uint8_t *in, uint64_t
 
 // Encrypts one block by the block cipher itself.
 Status encrypt_block(const CipherKind &kind, const uint8_t *key, const uint8_t *in, uint8_t *out) {
-  return run_cipher(kind.as(Way::kEcb, LC_ENCRYPT), {.key = key, .iv = {}}, in, out, kBlockBytes);
+  return run_cipher(kind.as(Mode::kEcb, LC_ENCRYPT), {.key = key, .iv = {}}, in, out, kBlockBytes);
 }
 
 Result<Gf128> ghash_key(const CipherKind &kind, const uint8_t *key) {
@@ -128,7 +128,7 @@ Status crypt_piece(const CipherKind &kind, const uint8_t *key, const Iv &start,
     const Iv iv = aead_counter(kind, start, (piece.offset + at) / kBlockBytes + 1);
     const uint64_t room = blocks_until_gcm_wraps(iv.data()) * kBlockBytes;
     const uint64_t bytes = std::min(room, piece.length - at);
-    LC_TRY(run_cipher(kind.as(Way::kCtr, LC_ENCRYPT), {.key = key, .iv = iv}, piece.in + at,
+    LC_TRY(run_cipher(kind.as(Mode::kCtr, LC_ENCRYPT), {.key = key, .iv = iv}, piece.in + at,
                       piece.out + at, bytes));
     at += bytes;
   }
@@ -288,7 +288,7 @@ Status run_aead_piece(const CipherKind &kind, const uint8_t *key, const Iv &star
 
 Status close_aead(const CipherKind &kind, const uint8_t *key, const Iv &start, uint64_t aad_length,
                   uint64_t length, AeadSum *sum) {
-  const Block block_of_lengths = lengths_block(kind.mode().way, aad_length, length);
+  const Block block_of_lengths = lengths_block(kind.info().mode, aad_length, length);
   uint8_t lengths[kBlockBytes];
   memcpy(lengths, &block_of_lengths, sizeof lengths);
   LC_TRY(hash_piece(kind, key, start, lengths, sizeof lengths, 1, sum));

@@ -29,7 +29,7 @@ Status authenticate(const CipherKind &kind, const uint8_t *key, Workspace &works
                     uint64_t bytes, Iv *mac) {
   const uint64_t whole = whole_blocks(bytes);
   std::fill(workspace.data() + bytes, workspace.data() + whole, uint8_t{0});
-  LC_TRY(run_cipher(kind.as(Way::kCbc, LC_ENCRYPT), {.key = key, .iv = *mac}, workspace.data(),
+  LC_TRY(run_cipher(kind.as(Mode::kCbc, LC_ENCRYPT), {.key = key, .iv = *mac}, workspace.data(),
                     workspace.data(), whole));
   std::copy(workspace.data() + whole - kBlockBytes, workspace.data() + whole, mac->begin());
   return Status();
@@ -51,7 +51,7 @@ Status run_ccm_piece(const CipherJob &job, uint32_t message, const Iv &counter, 
     LC_TRY(authenticate(kind, key, workspace, now, mac));
     offset += now;
   }
-  const CipherKind ctr = kind.as(Way::kCtr, LC_ENCRYPT);
+  const CipherKind ctr = kind.as(Mode::kCtr, LC_ENCRYPT);
   while (offset < end) {
     const uint64_t at = offset - header, now = std::min(end - offset, Workspace::kBytes);
     const uint8_t *in = caller.in + at;

@@ -19,14 +19,16 @@ namespace lanecrypt::cpu {
 namespace {
 
 // XTS of other ciphers than AES: OpenSSL has SM4's only from 3.2 on.
-bool goes_by_ecb(const Mode &mode) { return mode.has_data_units() && mode.block != kBlockCiphers; }
+bool goes_by_ecb(const CipherInfo &info) {
+  return info.has_data_units() && info.block != kBlockCiphers;
+}
 
 // The ciphers of all modes, fetched once. Never freed: at exit libcrypto may have ended
 // before.
 struct Ciphers {
   Status status;
   OSSL_LIB_CTX *library = nullptr;
-  EVP_CIPHER *by_kind[kModeCount][3] = {};  // by mode and key: 128, 192, 256 bits
+  EVP_CIPHER *by_kind[kCipherInfoCount][3] = {};  // by mode and key: 128, 192, 256 bits
 
   Ciphers() {
     status = bind_libcrypto_of_process();
@@ -36,16 +38,16 @@ struct Ciphers {
     if (library == nullptr) throw std::bad_alloc();
     // What is missing shall leave no error in the caller's queue.
     ERR_set_mark();
-    for (const Mode &mode : kModes) {
-      if (goes_by_ecb(mode)) continue;
+    for (const CipherInfo &info : kCipherInfos) {
+      if (goes_by_ecb(info)) continue;
       for (uint32_t size = 0; size < 3; ++size) {
         const uint32_t key_bytes = 16 + 8 * size;
-        if (!mode.takes_key(key_bytes * mode.keys)) continue;
-        const std::string name = mode.openssl_name(key_bytes * mode.keys);
+        if (!info.takes_key(key_bytes * info.keys)) continue;
+        const std::string name = info.openssl_name(key_bytes * info.keys);
         EVP_CIPHER *cipher = EVP_CIPHER_fetch(library, name.c_str(), "provider=default");
-        by_kind[mode.cipher][size] = cipher;
+        by_kind[info.cipher][size] = cipher;
         // Others than AES and ChaCha20 OpenSSL may be built without.
-        if (cipher == nullptr && (mode.block == nullptr || mode.block == kBlockCiphers))
+        if (cipher == nullptr && (info.block == nullptr || info.block == kBlockCiphers))
           status = Status(LC_ERROR_INTERNAL, "OpenSSL's default provider offers no " + name);
       }
     }
@@ -93,37 +95,37 @@ Result<const evp_cipher_st *> fetched_cipher(const CipherKind &kind) {
   const EVP_CIPHER *cipher = (*all)->by_kind[kind.cipher][kind.one_key_bytes() / 8 - 2];
   if (cipher != nullptr) return cipher;
   return Status(LC_ERROR_UNSUPPORTED,
-                "OpenSSL's default provider offers no " + kind.mode().openssl_name(kind.key_bytes));
+                "OpenSSL's default provider offers no " + kind.info().openssl_name(kind.key_bytes));
 }
 
 bool has_cipher(const CipherKind &kind) {
-  const bool by_ctr = kind.mode().is_aead && kind.mode().is_block_cipher();
-  return fetched_cipher(by_ctr                     ? kind.as(Way::kCtr, LC_ENCRYPT)
-                        : goes_by_ecb(kind.mode()) ? kind.as(Way::kEcb, LC_ENCRYPT)
+  const bool by_ctr = kind.info().is_aead && kind.info().is_block_cipher();
+  return fetched_cipher(by_ctr                     ? kind.as(Mode::kCtr, LC_ENCRYPT)
+                        : goes_by_ecb(kind.info()) ? kind.as(Mode::kEcb, LC_ENCRYPT)
                                                    : kind)
       .ok();
 }
 
 Status run_cipher(const CipherKind &kind, const CipherInput &input, const uint8_t *in, uint8_t *out,
                   uint64_t length) {
-  const Mode &mode = kind.mode();
-  if (goes_by_ecb(mode)) return run_by_ecb(kind, input, in, out, length);
+  const CipherInfo &info = kind.info();
+  if (goes_by_ecb(info)) return run_by_ecb(kind, input, in, out, length);
   Result<const EVP_CIPHER *> cipher = fetched_cipher(kind);
   if (!cipher.ok()) return cipher.status();
   const CipherContext context(EVP_CIPHER_CTX_new());
   if (!context) return Status(LC_ERROR_MEMORY, "no memory for a cipher on the CPU");
   const OSSL_PARAM stealing[] = {
-      {OSSL_CIPHER_PARAM_CTS_MODE, OSSL_PARAM_UTF8_STRING, const_cast<char *>(mode.openssl_cts),
-       mode.openssl_cts ? strlen(mode.openssl_cts) : 0, 0},
+      {OSSL_CIPHER_PARAM_CTS_MODE, OSSL_PARAM_UTF8_STRING, const_cast<char *>(info.openssl_cts),
+       info.openssl_cts ? strlen(info.openssl_cts) : 0, 0},
       OSSL_PARAM_END};
   if (EVP_CipherInit_ex2(
-          context.get(), *cipher, input.key, mode.iv_bytes == 0 ? nullptr : input.iv.data(),
-          kind.direction == LC_ENCRYPT, mode.openssl_cts != nullptr ? stealing : nullptr) != 1)
+          context.get(), *cipher, input.key, info.iv_bytes == 0 ? nullptr : input.iv.data(),
+          kind.direction == LC_ENCRYPT, info.openssl_cts != nullptr ? stealing : nullptr) != 1)
     return openssl_failed();
-  if (mode.granule_bytes == kBlockBytes && EVP_CIPHER_CTX_set_padding(context.get(), 0) != 1)
+  if (info.granule_bytes == kBlockBytes && EVP_CIPHER_CTX_set_padding(context.get(), 0) != 1)
     return openssl_failed();
   // OpenSSL counts bytes in an int, and takes each update as one data unit.
-  const bool has_units = mode.has_data_units();
+  const bool has_units = info.has_data_units();
   const uint64_t most = has_units && input.data_unit_bytes != 0 ? input.data_unit_bytes : 1 << 30;
   Iv iv = input.iv;
   for (uint64_t at = 0; at < length;) {

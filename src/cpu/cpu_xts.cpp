@@ -56,7 +56,7 @@ void add(const uint8_t *in, const uint8_t *mask, uint8_t *out, uint64_t length) 
 class Unit {
  public:
   Unit(const CipherKind &kind, const uint8_t *key)
-      : kind_(kind), key_(key), is_turned_(kind.mode().way == Way::kXtsGb) {}
+      : kind_(kind), key_(key), is_turned_(kind.info().mode == Mode::kXtsGb) {}
   ~Unit() {
     secure::wipe(&tweak_, sizeof tweak_);
     secure::wipe(masks_, sizeof masks_);
@@ -65,7 +65,7 @@ class Unit {
   Unit &operator=(const Unit &) = delete;
 
   Status begin(const Iv &number, uint64_t first) {
-    LC_TRY(run_cipher(kind_.as(Way::kEcb, LC_ENCRYPT), {key_ + kind_.one_key_bytes(), {}},
+    LC_TRY(run_cipher(kind_.as(Mode::kEcb, LC_ENCRYPT), {key_ + kind_.one_key_bytes(), {}},
                       number.data(), reinterpret_cast<uint8_t *>(tweak_.data()), kBlockBytes));
     if (is_turned_) turn_bytes(tweak_);
     tweak_ = multiply(tweak_, power_of_x(first));
@@ -87,7 +87,7 @@ class Unit {
       }
       add(in + at, masks_, out + at, bytes);
       LC_TRY(
-          run_cipher(kind_.as(Way::kEcb, kind_.direction), {key_, {}}, out + at, out + at, bytes));
+          run_cipher(kind_.as(Mode::kEcb, kind_.direction), {key_, {}}, out + at, out + at, bytes));
       add(out + at, masks_, out + at, bytes);
     }
     return Status();

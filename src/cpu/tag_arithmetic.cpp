@@ -3,8 +3,8 @@
 
 namespace lanecrypt::cpu {
 
-Block lengths_block(Way way, uint64_t aad_bytes, uint64_t text_bytes) {
-  const bool is_gcm = way == Way::kGcm;
+Block lengths_block(Mode mode, uint64_t aad_bytes, uint64_t text_bytes) {
+  const bool is_gcm = mode == Mode::kGcm;
   uint8_t bytes[16];
   for (int n = 0; n < 8; ++n) {
     const int shift = is_gcm ? 56 - 8 * n : 8 * n;
@@ -27,14 +27,14 @@ void gcm_start(const Gf128 &h, const uint8_t *iv, uint64_t iv_bytes, uint8_t sta
     start[15] = 1;
     return;
   }
-  const Gf128 lengths = gf128_of_block(lengths_block(Way::kGcm, 0, iv_bytes));
+  const Gf128 lengths = gf128_of_block(lengths_block(Mode::kGcm, 0, iv_bytes));
   const Block block =
       gf128_to_block(gf128_multiply(gf128_add(ghash(h, Gf128{}, iv, iv_bytes), lengths), h));
   std::memcpy(start, &block, sizeof block);
 }
 
 Gf128 gcm_closing(const Gf128 &h, uint64_t aad_bytes, uint64_t text_bytes) {
-  return gf128_multiply(gf128_of_block(lengths_block(Way::kGcm, aad_bytes, text_bytes)), h);
+  return gf128_multiply(gf128_of_block(lengths_block(Mode::kGcm, aad_bytes, text_bytes)), h);
 }
 
 Gf128 gcm_hash_of_tag(const Gf128 &h, Block tag, Block mask, uint64_t aad_bytes,

@@ -24,7 +24,7 @@ inline Block load_block(const uint8_t *from, uint64_t bytes = sizeof(Block)) {
 
 // The last block of the hash: both lengths, in bits and big-endian for GCM (SP 800-38D, 7.1),
 // in bytes and little-endian for ChaCha20-Poly1305 (RFC 8439, 2.8).
-Block lengths_block(Way way, uint64_t aad_bytes, uint64_t text_bytes);
+Block lengths_block(Mode mode, uint64_t aad_bytes, uint64_t text_bytes);
 
 // GHASH (SP 800-38D, 6.4), continued: `sum` is the hash so far, and these bytes follow.
 Gf128 ghash(const Gf128 &h, Gf128 sum, const uint8_t *from, uint64_t bytes);

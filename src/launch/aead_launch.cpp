@@ -28,17 +28,17 @@ uint32_t count(size_t items) { return static_cast<uint32_t>(items); }
 bool is_gcm(const CipherKind &kind) { return kind.is_gcm(); }
 
 // Segments without tags.
-bool is_plain(const ChunkWork &work) { return work.aead.segments && !work.kind.mode().is_aead; }
+bool is_plain(const ChunkWork &work) { return work.aead.segments && !work.kind.info().is_aead; }
 
 uint64_t sum_bytes(const CipherKind &kind) {
-  return kind.mode().is_block_cipher() ? kBlockBytes : POLY1305_SUM_WORDS * 4;
+  return kind.info().is_block_cipher() ? kBlockBytes : POLY1305_SUM_WORDS * 4;
 }
 
 }  // namespace
 
-CipherWork inner_work(const CipherWork &work, Way way) {
+CipherWork inner_work(const CipherWork &work, Mode mode) {
   CipherWork inner;
-  inner.kind = work.kind.as(way, LC_ENCRYPT);
+  inner.kind = work.kind.as(mode, LC_ENCRYPT);
   inner.keys = work.keys;
   inner.in = work.in;
   inner.out = work.out;
@@ -65,11 +65,11 @@ AeadLaunch::AeadLaunch(device::Device &device, BlockLaunch &blocks)
 }
 
 bool AeadLaunch::takes(const CipherKind &kind) const {
-  return kind.mode().is_aead || kind.cipher == LC_CHACHA20;
+  return kind.info().is_aead || kind.cipher == LC_CHACHA20;
 }
 
 uint32_t AeadLaunch::max_pieces(const CipherKind &kind) const {
-  if (!kind.mode().is_block_cipher()) return BlockLaunch::kMostPieces;
+  if (!kind.info().is_block_cipher()) return BlockLaunch::kMostPieces;
   // Tables of powers take up to 6.5 KiB a key.
   return std::min(blocks_.max_pieces(kind), is_gcm(kind) ? 4096 : BlockLaunch::kMostPieces);
 }
@@ -95,7 +95,7 @@ uint32_t AeadLaunch::sum_lanes(const AeadWork &aead) const {
 
 // The text of an encryption needs nothing of what prepares the hash just before it.
 CipherWork AeadLaunch::gcm_text(const CipherWork &work) const {
-  CipherWork text = inner_work(work, Way::kCtr);
+  CipherWork text = inner_work(work, Mode::kCtr);
   text.begins_beside = work.kind.direction == LC_ENCRYPT && pairs(work);
   return text;
 }
@@ -163,7 +163,7 @@ void AeadLaunch::stage_aad(Staging &staging, AeadWorkspace &workspace, const Aea
 Status AeadLaunch::upload_gcm(device::Stream &stream, AeadWorkspace &workspace, CipherWork &work,
                               AeadWork &aead) {
   plan_counters(work, aead);
-  aead.starts = inner_work(work, Way::kEcb);
+  aead.starts = inner_work(work, Mode::kEcb);
   std::vector<CipherPiece> &starts = aead.starts.pieces;
   const uint64_t keys = work.keys.size();
   std::vector<uint8_t> blocks(keys * kBlockBytes);
@@ -234,7 +234,7 @@ Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadWorkspace &worksp
   Staging staging(device_);
   stage_raw_keys(staging, workspace, work);
   staging.add(workspace.pieces, work.pieces);
-  if (work.kind.mode().is_aead) {
+  if (work.kind.info().is_aead) {
     stage_hashes(staging, workspace, aead);
     reserve_sums(staging, workspace, work, aead);
     staging.reserve(workspace.one_time_keys, aead.one_time_keys.size() * kOneTimeKeyBytes);
@@ -354,7 +354,7 @@ Status AeadLaunch::launch_gcm(device::Stream &stream, AeadWorkspace &workspace,
 
 Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadWorkspace &workspace,
                                    const CipherWork &work, const AeadWork &aead) {
-  if (!work.kind.mode().is_aead) {
+  if (!work.kind.info().is_aead) {
     const char *const kernel = work.is_across ? "chacha20_across" : "chacha20";
     const uint32_t local_words = work.is_across ? CHACHA20_ACROSS_LOCAL_WORDS : 0;
     const uint32_t lanes = blocks_.lanes_of(CHACHA20_LANES);
@@ -436,7 +436,7 @@ Status AeadLaunch::launch_check(device::Stream &stream, AeadWorkspace &workspace
   const uint32_t checks = aead.check_count;
   if (checks == 0) return Status();
   const device::Buffer *const results = workspace.sums_to(aead);
-  const uint32_t is_poly = work.kind.mode().is_block_cipher() ? 0 : 1;
+  const uint32_t is_poly = work.kind.info().is_block_cipher() ? 0 : 1;
   if (work.kind.direction == LC_ENCRYPT) {
     const Argument write[] = {workspace.checks.get(), checks, is_poly, results,
                               base(aead.tags, results)};

@@ -35,7 +35,7 @@ struct AeadWorkspace : LaunchWorkspace {
 };
 
 // A launch of the block cipher within one of GCM.
-CipherWork inner_work(const CipherWork &work, Way way);
+CipherWork inner_work(const CipherWork &work, Mode mode);
 
 // Whether GHASH and Poly1305 of long messages go by matrices: where the device can,
 // unless the environment variable LANECRYPT_HASH_FORM is `integer`, for measurements.

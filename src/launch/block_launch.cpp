@@ -46,23 +46,23 @@ constexpr bool schedules_are_in_order() {
 }
 static_assert(schedules_are_in_order());
 
-// Each cipher has the kernels of its ways, and no others.
-constexpr bool kernels_follow_from_ways() {
+// Each cipher has the kernels of its modes, and no others.
+constexpr bool kernels_follow_from_modes() {
   for (size_t n = 0; n < std::size(kSchedules); ++n) {
-    const auto agrees = [&](uint32_t kernels, Way way) {
-      return ((kSchedules[n].modes & kernels) != 0) == kBlockCiphers[n].has(way);
+    const auto agrees = [&](uint32_t kernels, Mode mode) {
+      return ((kSchedules[n].modes & kernels) != 0) == kBlockCiphers[n].has(mode);
     };
-    if (!agrees(BLOCK_HAS_XTS, Way::kXts) || !agrees(BLOCK_HAS_XTS_GB, Way::kXtsGb) ||
-        !agrees(BLOCK_HAS_CCM, Way::kCcm) || !agrees(BLOCK_HAS_STEALING, Way::kCs1) ||
-        !agrees(BLOCK_HAS_STEALING, Way::kCs3))
+    if (!agrees(BLOCK_HAS_XTS, Mode::kXts) || !agrees(BLOCK_HAS_XTS_GB, Mode::kXtsGb) ||
+        !agrees(BLOCK_HAS_CCM, Mode::kCcm) || !agrees(BLOCK_HAS_STEALING, Mode::kCs1) ||
+        !agrees(BLOCK_HAS_STEALING, Mode::kCs3))
       return false;
   }
   return true;
 }
-static_assert(kernels_follow_from_ways());
+static_assert(kernels_follow_from_modes());
 
 const ScheduleShape &schedule_of(const CipherKind &kind) {
-  return kSchedules[kind.mode().block - kBlockCiphers];
+  return kSchedules[kind.info().block - kBlockCiphers];
 }
 
 struct FormShape {
@@ -86,7 +86,7 @@ const FormShape &shape(BlockForm form) {
 
 // Keys of the block cipher: first those of the data, then those of the tweaks.
 uint32_t key_count(const CipherWork &work) {
-  return static_cast<uint32_t>(work.keys.size()) * work.kind.mode().keys;
+  return static_cast<uint32_t>(work.keys.size()) * work.kind.info().keys;
 }
 
 // Bitsliced schedules: one for 32 streams, or one for each key.
@@ -98,7 +98,7 @@ uint32_t plane_count(const CipherWork &work) {
 // Of the bitsliced kernels, those that are parallel in blocks take plain keys.
 bool has_planes(BlockForm form, const CipherKind &kind) {
   return form == BlockForm::kBitslice &&
-         (kind.is_chain() || kind.mode().has_data_units() || kind.mode().is_feedback);
+         (kind.is_chain() || kind.info().has_data_units() || kind.info().is_feedback);
 }
 
 // What NAME_expand_keys makes, or NAME_expand_stream_keys.
@@ -134,16 +134,16 @@ uint32_t points_of(const CipherPiece &piece) {
 
 // How the names of its kernels begin.
 std::string name_in(BlockForm form, const CipherKind &kind) {
-  return std::string(kind.mode().block->name) + "_" + shape(form).name + "_";
+  return std::string(kind.info().block->name) + "_" + shape(form).name + "_";
 }
 
 std::string kernel_name(BlockForm form, const CipherKind &kind, bool in_slot = false) {
-  const Mode &mode = kind.mode();
+  const CipherInfo &info = kind.info();
   const bool encrypts = kind.direction == LC_ENCRYPT;
   const std::string begin = name_in(form, kind) + (in_slot ? "slot_" : "");
-  if (const char *shared = encrypts ? mode.encrypt_kernel : mode.decrypt_kernel; shared != nullptr)
+  if (const char *shared = encrypts ? info.encrypt_kernel : info.decrypt_kernel; shared != nullptr)
     return begin + shared;
-  return begin + mode.name + (mode.is_own_inverse ? "" : encrypts ? "_encrypt" : "_decrypt");
+  return begin + info.name + (info.is_own_inverse ? "" : encrypts ? "_encrypt" : "_decrypt");
 }
 
 std::string steal_name(BlockForm form, const CipherKind &kind) {
@@ -161,7 +161,7 @@ bool lists(const device::Properties &properties, const std::string &name) {
 }
 
 std::string expand_name(const CipherKind &kind, const char *which) {
-  return std::string(kind.mode().block->name) + "_expand_" + which;
+  return std::string(kind.info().block->name) + "_expand_" + which;
 }
 
 // OpenGL's kernels of streams read schedules as they lie, and it has no kernel that orders them.
@@ -172,13 +172,13 @@ bool orders_schedules(const device::Properties &properties, const CipherKind &ki
 }  // namespace
 
 bool has_kernel(const device::Properties &properties, BlockForm form, const CipherKind &kind) {
-  if (kind.mode().is_cpu_only) return false;
+  if (kind.info().is_cpu_only) return false;
   const auto has = [&](const std::string &name) { return lists(properties, name); };
   if (properties.kernels.empty()) return true;
   // Devices that list their kernels have none of ChaCha20's.
-  if (!kind.mode().is_block_cipher()) return false;
+  if (!kind.info().is_block_cipher()) return false;
   return has(kernel_name(form, kind)) &&
-         (kind.mode().tail_bytes == 0 || has(steal_name(form, kind)));
+         (kind.info().tail_bytes == 0 || has(steal_name(form, kind)));
 }
 
 Result<BlockForm> choose_block_form(const device::Properties &properties) {
@@ -254,26 +254,26 @@ bool BlockLaunch::has_slot(const CipherWork &work) const {
 }
 
 bool BlockLaunch::can_use_slot(const CipherWork &work) const {
-  const Mode &mode = work.kind.mode();
-  const Way way = mode.way;
+  const CipherInfo &info = work.kind.info();
+  const Mode mode = info.mode;
   // What steals ciphertext reads the keys after CBC, and when it encrypts, as streams have them.
-  if (work.kind.is_chain() && mode.steals()) return false;
-  return has_slot(work) && (work.is_across || way == Way::kEcb || way == Way::kCbc ||
-                            way == Way::kCtr || mode.has_data_units());
+  if (work.kind.is_chain() && info.steals()) return false;
+  return has_slot(work) && (work.is_across || mode == Mode::kEcb || mode == Mode::kCbc ||
+                            mode == Mode::kCtr || info.has_data_units());
 }
 
 // Whether there is a kernel for texts that do not lie at multiples of 16, also where the key slot
 // is not to be had, but only on devices that have one (BLOCK_ACROSS of
 // kernels/block/table/form.inc). Of chains, CFB, OFB and CCM have one kernel for all texts.
 bool BlockLaunch::has_across(const CipherWork &work) const {
-  const Mode &mode = work.kind.mode();
+  const CipherInfo &info = work.kind.info();
   if (device_.key_slot() == nullptr || form_ != BlockForm::kTable4) return false;
-  return !work.kind.is_chain() || (!mode.is_feedback && !mode.is_aead);
+  return !work.kind.is_chain() || (!info.is_feedback && !info.is_aead);
 }
 
 // Whether the kernels for odd data units do this; see kernels/block/table/xts_odd.inc.
 bool BlockLaunch::has_odd_units(const CipherWork &work) const {
-  return work.kind.mode().has_data_units() && has_across(work) &&
+  return work.kind.info().has_data_units() && has_across(work) &&
          are_units_odd(work.pieces, device_.properties().team_lanes);
 }
 
@@ -284,7 +284,7 @@ const device::Buffer *BlockLaunch::schedules(const BlockWorkspace &workspace,
 }
 
 bool BlockLaunch::takes(const CipherKind &kind) const {
-  return kind.mode().is_block_cipher() && !kind.mode().is_aead;
+  return kind.info().is_block_cipher() && !kind.info().is_aead;
 }
 
 uint32_t BlockLaunch::max_pieces(const CipherKind &kind) const {
@@ -313,16 +313,16 @@ BlockTeams BlockLaunch::teams_for(const CipherWork &work, bool of_segments) cons
   const uint32_t team = device_.properties().team_lanes;
   BlockTeams teams = {team, uint64_t{resident_groups_} * form_lanes_ / team, 0, 0};
   if (pairs_) teams.beside = uint64_t{resident_groups_} * lanes_of(kBesideLanes) / team;
-  const BlockCipher &block = *work.kind.mode().block;
+  const BlockCipher &block = *work.kind.info().block;
   const bool inverse = work.kind.is_inverse();
   if (!work.is_across) {
     teams.share = inverse ? block.inverse_share_beside : block.share_beside;
     return teams;
   }
   const auto &across = block.across_share_beside;
-  const Way way = work.kind.mode().way;
-  if (work.in_slot && way == Way::kEcb) teams.share = inverse ? across.inverse_ecb : across.ecb;
-  if (work.in_slot && way == Way::kCtr)
+  const Mode mode = work.kind.info().mode;
+  if (work.in_slot && mode == Mode::kEcb) teams.share = inverse ? across.inverse_ecb : across.ecb;
+  if (work.in_slot && mode == Mode::kCtr)
     teams.share = of_segments ? across.ctr_segments : across.ctr;
   return teams;
 }
@@ -352,7 +352,7 @@ void BlockLaunch::plan(CipherWork &work) {
   if (work.by_stream && work.keys.size() > 1) number_keys_by_stream(work);
   work.points = 0;
   for (CipherPiece &piece : work.pieces) {
-    if (!work.kind.mode().has_data_units()) break;
+    if (!work.kind.info().has_data_units()) break;
     piece.first_point = work.points;
     work.points += points_of(piece);
   }
@@ -455,7 +455,7 @@ Status BlockLaunch::launch_points(device::Stream &stream, BlockWorkspace &worksp
                                 work.kind.rounds(),
                                 workspace.points.get()};
   const uint32_t groups = count_up(work.points, uint64_t{form_lanes_} * (sliced ? 32 : 1));
-  const std::string name = name_in(form_, work.kind) + work.kind.mode().name + "_points";
+  const std::string name = name_in(form_, work.kind) + work.kind.info().name + "_points";
   return start(stream, name.c_str(), std::min(groups, resident_groups_), form_lanes_, local_bytes_,
                arguments);
 }
@@ -476,8 +476,8 @@ Status BlockLaunch::launch_part(device::Stream &stream, BlockWorkspace &workspac
     pieces = workspace.pieces_beside.get();
   std::vector<Argument> arguments = {pieces,  part.pieces, part.tiles, keys, work.kind.rounds(),
                                      work.in, work.out};
-  if (work.kind.mode().way == Way::kCtr) arguments.push_back(part.rows);
-  if (work.kind.mode().has_data_units()) arguments.push_back(workspace.points.get());
+  if (work.kind.info().mode == Mode::kCtr) arguments.push_back(part.rows);
+  if (work.kind.info().has_data_units()) arguments.push_back(workspace.points.get());
   const std::string name =
       kernel_name(part.form, work.kind, work.in_slot) + (work.is_odd      ? "_odd"
                                                          : work.is_across ? "_across"
@@ -485,7 +485,7 @@ Status BlockLaunch::launch_part(device::Stream &stream, BlockWorkspace &workspac
   // See BLOCK_LOADED_REGISTERS.
   const bool has_many_registers = (work.is_across || work.is_odd) && !work.in_slot;
   const uint32_t alone =
-      work.kind.mode().has_data_units() && !has_many_registers ? xts_lanes_ : form_lanes_;
+      work.kind.info().has_data_units() && !has_many_registers ? xts_lanes_ : form_lanes_;
   const BlockGrid grid = tile_grid(part, beside ? lanes_of(kBesideLanes) : alone);
   ++launches_;
   return stream.launch({.kernel = name.c_str(),
@@ -539,8 +539,8 @@ Status BlockLaunch::launch_chains(device::Stream &stream, BlockWorkspace &worksp
       work.kind.rounds(),
       work.in,
       work.out};
-  if (work.kind.mode().is_feedback)
-    arguments.push_back(work.kind.mode().way == Way::kOfb ? 1u : 0u);
+  if (work.kind.info().is_feedback)
+    arguments.push_back(work.kind.info().mode == Mode::kOfb ? 1u : 0u);
   arguments.insert(arguments.end(), work.more.begin(), work.more.end());
   const BlockGrid grid = stream_grid(pieces);
   const std::string name = kernel_name(form_, work.kind, work.in_slot);
@@ -600,10 +600,10 @@ Status BlockLaunch::launch_mode(device::Stream &stream, BlockWorkspace &workspac
 }
 
 Status BlockLaunch::run(device::Stream &stream, BlockWorkspace &workspace, const CipherWork &work) {
-  if (work.kind.mode().has_data_units()) LC_TRY(launch_points(stream, workspace, work));
+  if (work.kind.info().has_data_units()) LC_TRY(launch_points(stream, workspace, work));
   LC_TRY(launch_mode(stream, workspace, work));
   if (work.is_odd) return launch_ends(stream, workspace, work);
-  return work.kind.mode().steals() ? launch_tails(stream, workspace, work) : Status();
+  return work.kind.info().steals() ? launch_tails(stream, workspace, work) : Status();
 }
 
 Status BlockLaunch::launch(device::Stream &stream, LaunchWorkspace &workspace, ChunkWork &work,
@@ -639,13 +639,13 @@ Status BlockLaunch::zero_made(device::Stream &stream, BlockWorkspace &workspace,
     slot_user_ = &workspace;
     slot_filler_ = nullptr;
   }
-  if (work.kind.mode().has_data_units())
+  if (work.kind.info().has_data_units())
     LC_TRY(stream.zero(*workspace.points, 0, work.points * kPointBytes));
   // The last keystream of OFB would tell the last plaintext, and the MAC of CCM
   // the right tag to who has a part of the keystream.
   if (work.kind.is_chain() && work.chain == nullptr)
     LC_TRY(stream.zero(*workspace.chain, 0, work.pieces.size() * kChainBytes));
-  if (form_ == BlockForm::kBitslice && work.kind.mode().steals() && !work.kind.is_chain())
+  if (form_ == BlockForm::kBitslice && work.kind.info().steals() && !work.kind.is_chain())
     LC_TRY(stream.zero(
         *workspace.tail_planes, 0,
         divide_up(work.pieces.size(), BLOCK_BITSLICE_BLOCKS) * schedule_of(work.kind).plane_bytes));

@@ -10,11 +10,11 @@ namespace lanecrypt::runtime {
 namespace {
 
 uint64_t blocks_of(const CipherKind &kind, const CipherPiece &piece) {
-  if (kind.mode().continuation == Continuation::kDataUnits) return piece.slots;
+  if (kind.info().continuation == Continuation::kDataUnits) return piece.slots;
   return divide_up(piece.length, kBlockBytes);
 }
 
-bool has_windows(const CipherKind &kind) { return kind.mode().way == Way::kCtr; }
+bool has_windows(const CipherKind &kind) { return kind.info().mode == Mode::kCtr; }
 
 // Where in its window of `size` counters the first of a piece lies.
 uint64_t skew_of(const CipherPiece &piece, uint64_t size) {
@@ -43,7 +43,7 @@ uint32_t choose_rows(const CipherKind &kind, BlockForm form, const BlockTeams &t
                      uint64_t blocks, uint64_t pieces) {
   if (!has_windows(kind)) return 0;
   if (form == BlockForm::kBitslice) {
-    if (!kind.mode().block->has_sliced_windows) return 0;
+    if (!kind.info().block->has_sliced_windows) return 0;
     // Windows that a piece begins or ends in are work for nothing.
     constexpr uint64_t kWindowsEach = 8, kTilesEach = 2;
     for (uint32_t rows = BLOCK_BITSLICE_ROWS; rows >= BLOCK_BITSLICE_FEW_ROWS; rows /= 2) {
@@ -64,10 +64,10 @@ uint32_t choose_rows(const CipherKind &kind, BlockForm form, const BlockTeams &t
 
 bool can_be_cut(const CipherKind &kind) {
   // Their bitsliced kernels are no match, or their last blocks are apart.
-  if (kind.mode().is_feedback || kind.mode().steals()) return false;
-  return kind.mode().continuation == Continuation::kNothing ||
-         kind.mode().continuation == Continuation::kCounter ||
-         kind.mode().reads_back(kind.direction);
+  if (kind.info().is_feedback || kind.info().steals()) return false;
+  return kind.info().continuation == Continuation::kNothing ||
+         kind.info().continuation == Continuation::kCounter ||
+         kind.info().reads_back(kind.direction);
 }
 
 // Where one piece is cut in two, the second for bitsliced teams, with so many rows of a window, or
@@ -129,7 +129,7 @@ Trips beside_trips(const CipherKind &kind, const BlockTeams &teams, const AlikeP
   // Without windows all rounds are done for each block. Of many pieces a trip takes longer than of
   // one (docs/lab/device-memory.md).
   constexpr double kWithoutWindows = 1.3, kOfPieces = 1.2;
-  const BlockCipher &block = *kind.mode().block;
+  const BlockCipher &block = *kind.info().block;
   Trips best;
   for (const uint32_t rows : {0u, BLOCK_BITSLICE_FEW_ROWS}) {
     if (rows != 0 && !(has_windows(kind) && block.has_sliced_windows)) continue;
@@ -187,9 +187,9 @@ CipherPiece cut_off(const CipherKind &kind, CipherPiece &piece, uint64_t cut) {
   rest.in += cut * kBlockBytes;
   rest.out += cut * kBlockBytes;
   rest.length -= cut * kBlockBytes;
-  if (kind.mode().continuation == Continuation::kCounter)
+  if (kind.info().continuation == Continuation::kCounter)
     advance_counter(reinterpret_cast<uint8_t *>(rest.iv), cut);
-  if (kind.mode().continuation == Continuation::kCiphertext) rest.continues = 1;
+  if (kind.info().continuation == Continuation::kCiphertext) rest.continues = 1;
   piece.length = cut * kBlockBytes;
   return rest;
 }

@@ -17,7 +17,7 @@ Status AeadLaunch::upload_plain_segments(device::Stream &stream, AeadWorkspace &
   SegmentRule &rule = aead.segments->rule;
   const std::array<uint64_t, 3> counts = segment_counts(rule);
   Staging staging(device_);
-  if (work.kind.mode().is_block_cipher()) {
+  if (work.kind.info().is_block_cipher()) {
     std::array<AlikePieces, 3> alike;
     for (size_t n = 0; n < alike.size(); ++n) {
       alike[n].count = counts[n];
@@ -47,7 +47,7 @@ Status AeadLaunch::upload_plain_segments(device::Stream &stream, AeadWorkspace &
 Status AeadLaunch::launch_plain_segments(device::Stream &stream, AeadWorkspace &workspace,
                                          const CipherWork &work, const AeadWork &aead) {
   const SegmentRule &rule = aead.segments->rule;
-  const bool is_block_cipher = work.kind.mode().is_block_cipher();
+  const bool is_block_cipher = work.kind.info().is_block_cipher();
   const device::Buffer *const pieces =
       (is_block_cipher ? workspace.text.pieces : workspace.pieces).get();
   if (is_block_cipher) LC_TRY(blocks_.expand_keys(stream, workspace.text, work));

@@ -116,7 +116,7 @@ void AeadLaunch::stage_segment_texts(Staging &staging, AeadWorkspace &workspace,
     staging.reserve(workspace.matrices, aead.matrix_sets.size() * POLY1305_MATRIX_WORDS * 4);
     return;
   }
-  aead.starts = inner_work(work, Way::kEcb);
+  aead.starts = inner_work(work, Mode::kEcb);
   CipherPiece start = {};
   start.length = kBlockBytes;
   aead.starts.pieces.push_back(start);

@@ -41,8 +41,8 @@ bool AeadLaunch::is_short(const ChunkWork &work) const {
   const device::Properties &properties = device_.properties();
   const bool gcm = work.kind.is_gcm();
   // Those that list their kernels are for other work.
-  if (!work.kind.mode().is_aead || work.kind.is_ccm() || !properties.kernels.empty()) return false;
-  if (gcm && !(blocks_.has_tables() && work.kind.mode().block->has_short_gcm &&
+  if (!work.kind.info().is_aead || work.kind.is_ccm() || !properties.kernels.empty()) return false;
+  if (gcm && !(blocks_.has_tables() && work.kind.info().block->has_short_gcm &&
                properties.local_bytes >= GCM_SHORT_LOCAL_WORDS * 4))
     return false;
   return aead.tags_stay_on_device && !aead.segments && !aead.checks.empty() &&
@@ -97,7 +97,7 @@ Status AeadLaunch::launch_short(device::Stream &stream, AeadWorkspace &workspace
         Argument(base(aead.verdicts, messages))})
     arguments.push_back(argument);
   return start(stream,
-               gcm ? (std::string(work.kind.mode().block->name) + "_table1_gcm_short").c_str()
+               gcm ? (std::string(work.kind.info().block->name) + "_table1_gcm_short").c_str()
                    : "chacha20_poly1305_short",
                aead.checks.size(), gcm ? GCM_SHORT_LANES : CHACHA20_SHORT_LANES,
                gcm ? GCM_SHORT_LOCAL_WORDS : CHACHA20_SHORT_LOCAL_WORDS, arguments);

@@ -22,7 +22,7 @@ verify::Span span_of(const Request &request, const Piece &piece) {
                        .length = text.length,
                        .data_unit_bytes = job.data_unit_bytes};
   if (request.aead != nullptr) {
-    const uint64_t block = job.kind.mode().is_block_cipher() ? kBlockBytes : kChaChaBlockBytes;
+    const uint64_t block = job.kind.info().is_block_cipher() ? kBlockBytes : kChaChaBlockBytes;
     const Iv &start = request.aead->start(piece.message);
     const uint64_t number = (job.aead[piece.message].text_before() + text.offset) / block + 1;
     span.iv = job.kind.is_ccm() ? advance_counter(start, number)

@@ -161,7 +161,7 @@ Status Pipeline::start(DeviceChunk chunk) {
 
 // Keeps OFB's last keystream, before output in place overwrites its input.
 Status Pipeline::keep_keystream(Slot &slot) noexcept {
-  if (slot.sliced == nullptr || slot.work.kind.mode().continuation != Continuation::kKeystream)
+  if (slot.sliced == nullptr || slot.work.kind.info().continuation != Continuation::kKeystream)
     return Status();
   try {
     slot.sliced->keystream.resize(slot.sliced->job.messages.size());
@@ -210,7 +210,7 @@ Status Pipeline::launch_work(device::Stream &stream, Slot &slot) {
 Status Pipeline::prepare(Slot &slot) {
   // Output that is checked as a whole must be laid out as on the device.
   lay_out(slot, key_numbers_,
-          slot.work.kind.mode().continuation == Continuation::kKeystream ||
+          slot.work.kind.info().continuation == Continuation::kKeystream ||
               options_.verify == LC_VERIFY_FULL);
   host_.plan(slot.share);
   if (!host_.must_pin(slot.share)) return gather(slot);

@@ -31,7 +31,7 @@ Status Pipeline::check_output(Slot &slot) noexcept {
 Status Pipeline::check_output_of(Slot &slot) {
   Status status;
   if (options_.verify == LC_VERIFY_FULL) {
-    const bool is_aead = slot.work.kind.mode().is_aead;
+    const bool is_aead = slot.work.kind.info().is_aead;
     for (size_t n = 0; n < slot.pieces.size() && status.ok(); ++n) {
       const ChunkPiece &part = slot.pieces[n];
       if (part.request->job.reads_device()) continue;

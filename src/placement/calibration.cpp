@@ -17,8 +17,8 @@ constexpr char kFolder[] = "tune";
 // The first line of the file. If it differs, the form, the version or the number of modes that
 // there were is another, and the device is measured anew.
 const std::string &title() {
-  static const std::string text =
-      "lanecrypt calibration 4 of " LC_VERSION_TEXT ", " + std::to_string(kModeCount) + " modes";
+  static const std::string text = "lanecrypt calibration 4 of " LC_VERSION_TEXT ", " +
+                                  std::to_string(kCipherInfoCount) + " modes";
   return text;
 }
 constexpr size_t kMostPoints = 4096;
@@ -44,9 +44,9 @@ bool read_line(std::istream &stream, const std::string &label, std::string *valu
 }
 
 // The mode's name. For block ciphers other than AES it also names the cipher.
-std::string name_of(const Mode &mode) {
-  const bool is_told = mode.block != nullptr && mode.block != kBlockCiphers;
-  return (is_told ? std::string(mode.block->name) + "_" : std::string()) + mode.name;
+std::string name_of(const CipherInfo &info) {
+  const bool is_told = info.block != nullptr && info.block != kBlockCiphers;
+  return (is_told ? std::string(info.block->name) + "_" : std::string()) + info.name;
 }
 
 std::optional<Point> read_point(const std::string &line) {
@@ -59,10 +59,10 @@ std::optional<Point> read_point(const std::string &line) {
         point.bytes >> point.device_ns >> point.device_cpu_ns >> point.cpu_ns >> point.cores_ns) ||
       stream >> rest)
     return std::nullopt;
-  const auto mode = std::find_if(std::begin(kModes), std::end(kModes),
-                                 [&](const Mode &one) { return cipher == name_of(one); });
-  if (mode == std::end(kModes) || !mode->takes_key(point.kind.key_bytes)) return std::nullopt;
-  point.kind.cipher = mode->cipher;
+  const auto info = std::find_if(std::begin(kCipherInfos), std::end(kCipherInfos),
+                                 [&](const CipherInfo &one) { return cipher == name_of(one); });
+  if (info == std::end(kCipherInfos) || !info->takes_key(point.kind.key_bytes)) return std::nullopt;
+  point.kind.cipher = info->cipher;
   if (direction != "encrypt" && direction != "decrypt") return std::nullopt;
   point.kind.direction = direction == "encrypt" ? LC_ENCRYPT : LC_DECRYPT;
   if (memory != "pinned" && memory != "ordinary") return std::nullopt;
@@ -94,7 +94,7 @@ std::string to_text(const Calibration &calibration) {
        << one_line(calibration.device) << "\ndepth " << (calibration.is_quick ? "quick" : "full")
        << "\n";
   for (const Point &point : calibration.points)
-    text << name_of(point.kind.mode()) << ' '
+    text << name_of(point.kind.info()) << ' '
          << (point.kind.direction == LC_ENCRYPT ? "encrypt" : "decrypt") << ' '
          << point.kind.key_bytes << ' ' << (point.pinned ? "pinned" : "ordinary") << ' '
          << point.streams << ' ' << point.bytes << ' ' << point.device_ns << ' '

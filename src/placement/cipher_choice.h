@@ -62,7 +62,7 @@ class CipherChoice {
   std::mutex mutex_;
   std::map<uint32_t, Known> devices_;
   static constexpr uint32_t kKeys = 9;  // keys have up to 64 bytes
-  std::atomic<uint64_t> least_[kModeCount][2][kKeys] = {};
+  std::atomic<uint64_t> least_[kCipherInfoCount][2][kKeys] = {};
 };
 
 }  // namespace lanecrypt::placement

@@ -64,9 +64,9 @@ CostModel::CostModel(const Calibration &calibration) {
 // longer for a longer key, so its time is estimated too short, never too long.
 const CostModel::Curve *CostModel::find(const CipherKind &kind, bool pinned, bool many) const {
   const Curve *exact = find_exact(kind, pinned, many);
-  if (exact != nullptr || !kind.mode().steals() || kind.is_chain()) return exact;
+  if (exact != nullptr || !kind.info().steals() || kind.is_chain()) return exact;
   // Ciphertext stealing is CBC, except in two blocks.
-  return find_exact(kind.as(Way::kCbc, kind.direction), pinned, many);
+  return find_exact(kind.as(Mode::kCbc, kind.direction), pinned, many);
 }
 
 const CostModel::Curve *CostModel::find_exact(const CipherKind &kind, bool pinned,

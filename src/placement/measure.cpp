@@ -39,19 +39,19 @@ Plan plan_of(Depth depth) {
 // Whether a device may pay at all in one message. The figures of the shortest key also serve for
 // longer ones, and those of CBC for ciphertext stealing.
 bool is_quick(const CipherKind &kind) {
-  return kind.one_key_bytes() == (kind.mode().is_block_cipher() ? 16 : 32) && !kind.is_chain() &&
-         !kind.mode().steals();
+  return kind.one_key_bytes() == (kind.info().is_block_cipher() ? 16 : 32) && !kind.is_chain() &&
+         !kind.info().steals();
 }
 
 std::vector<CipherKind> kinds_of(Depth depth) {
   std::vector<CipherKind> kinds;
-  for (const Mode &mode : kModes)
+  for (const CipherInfo &info : kCipherInfos)
     // The figures of keys of 128 bits also serve for 192 bits.
     for (const uint32_t one : {16u, 32u})
       for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
-        const CipherKind kind = {mode.cipher, direction, one * mode.keys};
-        if (!mode.takes_key(kind.key_bytes)) continue;
-        if (mode.is_own_inverse && direction == LC_DECRYPT) continue;
+        const CipherKind kind = {info.cipher, direction, one * info.keys};
+        if (!info.takes_key(kind.key_bytes)) continue;
+        if (info.is_own_inverse && direction == LC_DECRYPT) continue;
         if (depth == Depth::kFull || is_quick(kind)) kinds.push_back(kind);
       }
   return kinds;
@@ -126,7 +126,7 @@ class Trial {
   Status run_on_cores(Dispatcher &dispatcher) { return submit(dispatcher, LC_CPU); }
 
  private:
-  bool is_aead() const { return kind_.mode().is_aead; }
+  bool is_aead() const { return kind_.info().is_aead; }
   Status submit(Dispatcher &dispatcher, uint32_t index) {
     lc_cipher_job job = {};
     job.struct_size = sizeof job;
@@ -238,7 +238,7 @@ Result<Calibration> measure(Dispatcher &dispatcher, uint32_t index, Depth depth,
           if (!cpu.ok()) return cpu.status();
           // A device gets pinned memory without a copy, so several cores are never better there.
           Times cores = {};
-          if (!in_pinned && are_several && !kind.is_chain() && !kind.mode().is_aead)
+          if (!in_pinned && are_several && !kind.is_chain() && !kind.info().is_aead)
             cores = *cpu;  // one core does so little
           if (cores.ns != 0 && bytes >= runtime::kLeastForCores) {
             Result<Times> timed =

@@ -240,7 +240,7 @@ class DevicePrimes : public PrimeTester {
   uint64_t sieve_launches_ = 0, launches_told_ = 0;
 };
 
-// In each way in which the kernel runs, a prime must pass and a number that is
+// In each variant of the kernel, a prime must pass and a number that is
 // none must not; and the sieve must say what the CPU's says.
 Status DevicePrimes::self_test() {
   Result<std::vector<verify::RsaKnownAnswer>> answers = verify::rsa_known_answers();
@@ -274,16 +274,16 @@ Status DevicePrimes::self_test() {
   }
   const uint32_t trials[] = {0, other};
   const uint32_t limbs = launch_.limbs_of(rsa_class(rsa_kind(2 * bits)));
-  const size_t ways = launch_.ways(limbs, RsaPart::kPrime).size();
+  const size_t variants = launch_.variants(limbs, RsaPart::kPrime).size();
   Status status;
-  for (size_t way = 0; way < ways && status.ok(); ++way) {
-    launch_.force_way(way);
+  for (size_t variant = 0; variant < variants && status.ok(); ++variant) {
+    launch_.force_variant(variant);
     LC_TRY(cpu::draw_bases(cpu::random_bytes, bits, candidates(), trials, bases()));
     status = test(bits, trials, passed);
     if (status.ok() && (passed[0] != 1 || passed[1] != 0))
       status = verify::failed_self_test("wrong answer of the test of a prime");
   }
-  launch_.force_way(SIZE_MAX);
+  launch_.force_variant(SIZE_MAX);
   return status;
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 // A device that does fewer RSA-2048 operations within its time limit is of no use.
 constexpr double kOperationsOfLimit = 4096;
-// So many results of the first batch of each kind, and in each way of the kernels, are checked.
+// So many results of the first batch of each kind, and in each variant of the kernels, are checked.
 constexpr size_t kFirstLooks = 16;
 
 using Slots = StreamSlots<RsaWorkspace>;
@@ -114,13 +114,13 @@ class Engine : public RsaEngine {
   uint64_t throw_below(uint64_t bound) { return dice_.throw_below(bound); }
 
   Status open() { return Status(); }
-  // Each way in which the kernels for RSA-2048 run must find the known answer; the
+  // Each variant of the kernels for RSA-2048 must find the known answer; the
   // first batch in any other is computed back.
   Status self_test() {
     Result<std::vector<verify::RsaKnownAnswer>> answers = verify::rsa_known_answers();
     if (!answers.ok()) return answers.status();
     return verify::self_test(*answers, [this](const verify::RsaKnownAnswer &answer) {
-      return answer.operation == LC_RSA_PRIVATE ? knows_in_every_way(answer) : knows(answer);
+      return answer.operation == LC_RSA_PRIVATE ? knows_every_variant(answer) : knows(answer);
     });
   }
   void begin_service() {
@@ -137,19 +137,19 @@ class Engine : public RsaEngine {
 
   size_t looks_at(const RsaWork &work) {
     if (trust_.verify == LC_VERIFY_FULL) return SIZE_MAX;
-    const bool is_new = known_.insert(work.way).second;
+    const bool is_new = known_.insert(work.variant).second;
     return is_new ? kFirstLooks : 1;
   }
 
-  Result<bool> knows_in_every_way(const verify::RsaKnownAnswer &answer) {
+  Result<bool> knows_every_variant(const verify::RsaKnownAnswer &answer) {
     const RsaClass &size = rsa_class(rsa_kind(*answer.key, answer.operation));
-    const size_t ways = launch_.ways(launch_.limbs_of(size), RsaPart::kPower).size();
+    const size_t variants = launch_.variants(launch_.limbs_of(size), RsaPart::kPower).size();
     Result<bool> right = true;
-    for (size_t way = 0; way < ways && right.ok() && *right; ++way) {
-      launch_.force_way(way);
+    for (size_t variant = 0; variant < variants && right.ok() && *right; ++variant) {
+      launch_.force_variant(variant);
       right = knows(answer);
     }
-    launch_.force_way(SIZE_MAX);
+    launch_.force_variant(SIZE_MAX);
     return right;
   }
 
@@ -185,7 +185,7 @@ class Engine : public RsaEngine {
   const DeviceTrust trust_;
   const std::chrono::milliseconds time_limit_;
   Slots slots_;
-  // The ways in which batches ran.
+  // The variants in which batches ran.
   std::set<std::string> known_;
   verify::Dice dice_;
   uint64_t test_launches_ = 0;

@@ -124,64 +124,65 @@ uint32_t RsaLaunch::local_bytes(const RsaTeams &teams) const {
   return lanes_of_group() * teams.limbs * (teams.lone ? 2 : 1) * uint32_t{sizeof(uint64_t)};
 }
 
-std::vector<RsaTeams> RsaLaunch::ways(uint32_t limbs, RsaPart part) const {
+std::vector<RsaTeams> RsaLaunch::variants(uint32_t limbs, RsaPart part) const {
   const uint32_t most_lanes = most_lanes_of_team();
   const bool of_teams = most_lanes > 1;
   const std::string head = arithmetic_ == RsaArithmetic::kFp64 ? "rsa_fp64_" : "rsa_u32_";
   const bool of_power = part != RsaPart::kWhole;
-  std::vector<RsaTeams> ways;
+  std::vector<RsaTeams> variants;
   for (const Instances &kernels : instances()) {
     if (kernels.arithmetic != arithmetic_ || kernels.of_teams != of_teams) continue;
     for (const uint32_t lone : kernels.lone)
       if (of_power && lone == limbs)
-        ways.push_back({head + "lone_" + std::to_string(lone) + "_", 1, lone, true});
+        variants.push_back({head + "lone_" + std::to_string(lone) + "_", 1, lone, true});
     const std::vector<uint32_t> &lanes = of_power ? kernels.power : kernels.whole;
     for (auto at = lanes.rbegin(); at != lanes.rend(); ++at) {
       const uint32_t count = limbs / *at;
       if (count * *at == limbs && std::has_single_bit(count) && count <= most_lanes)
-        ways.push_back({head + std::to_string(*at) + "_", count, *at});
+        variants.push_back({head + std::to_string(*at) + "_", count, *at});
     }
     for (const uint32_t wide : kernels.wide)
       if (part == RsaPart::kPower && wide == limbs && kWarpLanes <= most_lanes)
-        ways.push_back({head + "wide_" + std::to_string(wide) + "_1_", kWarpLanes, 1, false, true});
+        variants.push_back(
+            {head + "wide_" + std::to_string(wide) + "_1_", kWarpLanes, 1, false, true});
   }
-  return ways;
+  return variants;
 }
 
 // Few lanes for each number give the most throughput, and many the least latency. So this
 // takes the fewest that keep the device busy.
 RsaTeams RsaLaunch::choose(uint32_t limbs, uint64_t numbers, RsaPart part) const {
-  std::vector<RsaTeams> all = ways(limbs, part);
-  if (part != RsaPart::kWhole && forced_way_ < all.size()) return all[forced_way_];
+  std::vector<RsaTeams> all = variants(limbs, part);
+  if (part != RsaPart::kWhole && forced_variant_ < all.size()) return all[forced_variant_];
   if (device_.properties().api != "cuda") return all.front();
   const uint64_t units = device_.properties().compute_units;
   if (all.back().wide && numbers > units * kWidePowersOfUnit) all.pop_back();
   // About one warp for each scheduler.
   const uint64_t busy = units * 128 * 4 / 5;
-  for (const RsaTeams &way : all)
-    if (numbers * way.lanes >= busy) return way;
+  for (const RsaTeams &variant : all)
+    if (numbers * variant.lanes >= busy) return variant;
   return all.back();
 }
 
-RsaTeams RsaLaunch::best_way(const RsaClass &size) const {
+RsaTeams RsaLaunch::best_variant(const RsaClass &size) const {
   return choose(limbs_of(size), UINT32_MAX, RsaPart::kPower);
 }
 
 // An operation has two powers.
-uint64_t RsaLaunch::operations_of(const RsaTeams &way, uint64_t groups) const {
-  return std::max<uint64_t>(groups * lanes_of_group() / way.lanes / 2, 1);
+uint64_t RsaLaunch::operations_of(const RsaTeams &variant, uint64_t groups) const {
+  return std::max<uint64_t>(groups * lanes_of_group() / variant.lanes / 2, 1);
 }
 
 uint64_t RsaLaunch::most_at_once(const RsaClass &size) const {
   if (device_.properties().api != "cuda") return SIZE_MAX;
-  const RsaTeams way = best_way(size);
-  return operations_of(way, device_.resident_groups((way.kernels + "power_all").c_str(),
-                                                    lanes_of_group(), local_bytes(way)));
+  const RsaTeams variant = best_variant(size);
+  return operations_of(variant, device_.resident_groups((variant.kernels + "power_all").c_str(),
+                                                        lanes_of_group(), local_bytes(variant)));
 }
 
 uint64_t RsaLaunch::best_batch(const RsaClass &size) const {
   if (device_.properties().api != "cuda") return SIZE_MAX;
-  return operations_of(best_way(size), device_.properties().compute_units);
+  return operations_of(best_variant(size), device_.properties().compute_units);
 }
 
 uint32_t RsaLaunch::groups_of(const RsaTeams &teams, const char *name, uint64_t numbers) {
@@ -402,7 +403,8 @@ Status RsaLaunch::start(const RsaStreams &streams, RsaWorkspace &workspace, RsaW
   const uint32_t most_of_one_key = number_keys(work, plan);
   plan_shapes(rsa_class(rsa_kind(*work.items.front().key, work.operation)), most_of_one_key, plan);
   plan_memory(work, plan);
-  work.way = (plan.is_private ? "private " + plan.power.kernels : "public ") + plan.whole.kernels;
+  work.variant =
+      (plan.is_private ? "private " + plan.power.kernels : "public ") + plan.whole.kernels;
   LC_TRY(stage(work, plan, workspace, results));
   if (!results.has_any_right()) return Status();
   LC_TRY(make_workspace(work, plan, workspace));

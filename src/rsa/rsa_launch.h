@@ -33,7 +33,7 @@ struct RsaTeams {
   bool wide = false;  // a whole warp for each (kernels/rsa/rsa_wide.inc)
 };
 
-// What a way computes: with numbers as long as the modulus, powers modulo its primes, or
+// What a variant computes: with numbers as long as the modulus, powers modulo its primes, or
 // tests of primes.
 enum class RsaPart { kWhole, kPower, kPrime };
 
@@ -53,7 +53,7 @@ struct RsaWork {
   uint64_t verdicts_at = 0;                            // in results, and there
   uint64_t staged_bytes = 0, result_bytes = 0;         // how much of both is not wiped yet
   uint32_t launch_id = 0;                              // the verdict that means "right"
-  std::string way;                                     // the way that runs it
+  std::string variant;                                 // the variant that runs it
 };
 
 // The streams of a launch. Powers take long. If the work before and after them were in such a
@@ -92,20 +92,20 @@ class RsaLaunch {
   // Does not wait for that.
   static void wipe_device(device::Stream &stream, RsaWorkspace &workspace);
 
-  // How many operations of a class run at once in the way of most throughput, and how many
+  // How many operations of a class run at once in the variant of most throughput, and how many
   // give each multiprocessor one group. SIZE_MAX if that is not known.
   uint64_t most_at_once(const RsaClass &size) const;
   uint64_t best_batch(const RsaClass &size) const;
 
-  // Every way in which a part may run, from the fewest lanes on. For the self-test.
-  std::vector<RsaTeams> ways(uint32_t limbs, RsaPart part) const;
-  // From now on powers and tests run in way `number` of ways() instead of the best one.
+  // Every variant of a part, from the fewest lanes on. For the self-test.
+  std::vector<RsaTeams> variants(uint32_t limbs, RsaPart part) const;
+  // From now on powers and tests run as variant `number` of variants() instead of the best one.
   // SIZE_MAX: in the best one again.
-  void force_way(size_t number) { forced_way_ = number; }
+  void force_variant(size_t number) { forced_variant_ = number; }
   uint64_t launches() const { return launches_; }
   RsaArithmetic arithmetic() const { return arithmetic_; }
 
-  // The parts of which a launch is made, for other kernels in the same ways.
+  // The parts of which a launch is made, for other kernels in the same variants.
   uint32_t limbs_of(const RsaClass &size) const {
     return arithmetic_ == RsaArithmetic::kFp64 ? size.fp64_limbs : size.u32_limbs;
   }
@@ -136,12 +136,12 @@ class RsaLaunch {
 
   uint32_t most_lanes_of_team() const;
   uint32_t local_bytes(const RsaTeams &teams) const;
-  RsaTeams best_way(const RsaClass &size) const;
-  uint64_t operations_of(const RsaTeams &way, uint64_t groups) const;
+  RsaTeams best_variant(const RsaClass &size) const;
+  uint64_t operations_of(const RsaTeams &variant, uint64_t groups) const;
 
   device::Device &device_;
   const RsaArithmetic arithmetic_;
-  size_t forced_way_ = SIZE_MAX;
+  size_t forced_variant_ = SIZE_MAX;
   uint64_t launches_ = 0;
   uint32_t launch_id_ = uint32_t(verify::Dice().throw_below(uint64_t{1} << 32)) | 1;  // of the last
   LaunchMemory memory_;

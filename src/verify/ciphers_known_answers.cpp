@@ -66,7 +66,7 @@ void add_example(std::vector<CipherKnownAnswer> &answers, lc_cipher cipher, std:
   answer.input = from_hex(kPlaintext);
   answer.expected = from_hex(ciphertext);
   answers.push_back(answer);
-  if (mode_of(cipher).is_own_inverse) return;
+  if (cipher_info(cipher).is_own_inverse) return;
   answer.kind.direction = LC_DECRYPT;
   std::swap(answer.input, answer.expected);
   answers.push_back(answer);
@@ -137,32 +137,32 @@ void add_example(std::vector<CipherKnownAnswer> &answers, const AeadExample &exa
 Status add_long_message(std::vector<CipherKnownAnswer> &answers, lc_cipher cipher,
                         lc_direction direction, bool is_emulated) {
   CipherKnownAnswer answer;
-  const Mode &mode = mode_of(cipher);
+  const CipherInfo &info = cipher_info(cipher);
   // A shorter one would not be hashed by matrices, nor encrypted in windows of counters.
-  const bool must_be_long = mode.is_aead || mode.way == Way::kCtr;
+  const bool must_be_long = info.is_aead || info.mode == Mode::kCtr;
   const size_t bytes = is_emulated && !must_be_long ? 1 << 17 : 1 << 20;
-  answer.kind = {cipher, direction, (mode.key_sizes & kKey128 ? 16u : 32u) * mode.keys};
+  answer.kind = {cipher, direction, (info.key_sizes & kKey128 ? 16u : 32u) * info.keys};
   // As many different bytes as the longest key has.
   answer.key = from_hex(kExamples[2].key);
   answer.key.insert(answer.key.end(), answer.key.rbegin(), answer.key.rend());
   answer.iv.fill(0xff);
   answer.iv[0] = 0x7f;
   // Shorter than a tile, so that a tile crosses data units.
-  answer.data_unit_bytes = mode.continuation == Continuation::kDataUnits ? 528 : 0;
+  answer.data_unit_bytes = info.continuation == Continuation::kDataUnits ? 528 : 0;
   // One lane does a chain, however long it is.
-  answer.input.resize(answer.kind.is_chain() ? 1024 : mode.is_aead ? bytes + 8197 : bytes);
+  answer.input.resize(answer.kind.is_chain() ? 1024 : info.is_aead ? bytes + 8197 : bytes);
   uint32_t state = 0x2545f491;
   for (uint8_t &byte : answer.input) {
     state = state * 1664525 + 1013904223;
     byte = static_cast<uint8_t>(state >> 24);
   }
   answer.expected.resize(answer.input.size());
-  if (mode.is_aead) {
+  if (info.is_aead) {
     // This answer encrypts it, and the other one then decrypts it.
-    answer.nonce.assign(mode.iv_bytes, 0x7f);
+    answer.nonce.assign(info.iv_bytes, 0x7f);
     answer.aad.assign(answer.input.begin(), answer.input.begin() + 20);
     answer.tag.resize(kBlockBytes);
-    const cpu::AeadInput input = {answer.key.data(), answer.nonce.data(), mode.iv_bytes,
+    const cpu::AeadInput input = {answer.key.data(), answer.nonce.data(), info.iv_bytes,
                                   answer.aad.data(), answer.aad.size()};
     const CipherKind seal = {cipher, LC_ENCRYPT, answer.kind.key_bytes};
     LC_TRY(cpu::run_aead(seal, input, answer.input.data(), answer.expected.data(),
@@ -183,21 +183,21 @@ Result<std::vector<CipherKnownAnswer>> ciphers_known_answers(const BlockCipher *
                                                              bool is_emulated) {
   std::vector<CipherKnownAnswer> answers;
   for (const Example &example : kExamples) {
-    if (mode_of(example.first).block != block) continue;
-    const auto add = [&](Way way, std::string_view iv, std::string_view ciphertext) {
-      add_example(answers, another_mode(example.first, way), example.key, iv, ciphertext);
+    if (cipher_info(example.first).block != block) continue;
+    const auto add = [&](Mode mode, std::string_view iv, std::string_view ciphertext) {
+      add_example(answers, another_mode(example.first, mode), example.key, iv, ciphertext);
     };
-    add(Way::kEcb, "", example.ecb);
-    add(Way::kCbc, kIv, example.cbc);
-    add(Way::kCtr, kCounter, example.ctr);
+    add(Mode::kEcb, "", example.ecb);
+    add(Mode::kCbc, kIv, example.cbc);
+    add(Mode::kCtr, kCounter, example.ctr);
   }
   for (const AeadExample &example : kAeadExamples)
-    if (mode_of(example.cipher).block == block) add_example(answers, example);
-  for (const Mode &mode : kModes) {
-    if (mode.block != block || mode.is_cpu_only) continue;
-    LC_TRY(add_long_message(answers, mode.cipher, LC_ENCRYPT, is_emulated));
-    if (!mode.is_own_inverse)
-      LC_TRY(add_long_message(answers, mode.cipher, LC_DECRYPT, is_emulated));
+    if (cipher_info(example.cipher).block == block) add_example(answers, example);
+  for (const CipherInfo &info : kCipherInfos) {
+    if (info.block != block || info.is_cpu_only) continue;
+    LC_TRY(add_long_message(answers, info.cipher, LC_ENCRYPT, is_emulated));
+    if (!info.is_own_inverse)
+      LC_TRY(add_long_message(answers, info.cipher, LC_DECRYPT, is_emulated));
   }
   return answers;
 }

@@ -12,21 +12,21 @@
 namespace lanecrypt::verify {
 namespace {
 
-uint64_t block_bytes(const Mode &mode) {
-  return mode.is_block_cipher() ? kBlockBytes : kChaChaBlockBytes;
+uint64_t block_bytes(const CipherInfo &info) {
+  return info.is_block_cipher() ? kBlockBytes : kChaChaBlockBytes;
 }
 
-bool counts(const Mode &mode) {
-  return mode.continuation == Continuation::kCounter ||
-         mode.continuation == Continuation::kChaChaCounter ||
-         mode.continuation == Continuation::kMessage || mode.continuation == Continuation::kMac;
+bool counts(const CipherInfo &info) {
+  return info.continuation == Continuation::kCounter ||
+         info.continuation == Continuation::kChaChaCounter ||
+         info.continuation == Continuation::kMessage || info.continuation == Continuation::kMac;
 }
 
 // The bytes, from the start of a piece or a data unit, that are not in its stolen blocks.
 uint64_t plain_bytes(const Span &span, uint64_t length) {
-  const Mode &mode = span.kind.mode();
-  const bool has_units = mode.continuation == Continuation::kDataUnits;
-  if (!has_units && !(mode.steals() && span.ends_message)) return length;
+  const CipherInfo &info = span.kind.info();
+  const bool has_units = info.continuation == Continuation::kDataUnits;
+  if (!has_units && !(info.steals() && span.ends_message)) return length;
   if (length <= kBlockBytes || (has_units && length % kBlockBytes == 0)) return length;
   const uint64_t stolen = kBlockBytes + (length - 1) % kBlockBytes + 1;
   return length - std::min(length, stolen);
@@ -34,24 +34,24 @@ uint64_t plain_bytes(const Span &span, uint64_t length) {
 
 // Whether a sample is the two blocks between which ciphertext is stolen.
 bool is_stolen(const Span &span, const Sample &sample) {
-  return span.kind.mode().is_block_cipher() && sample.length > kBlockBytes;
+  return span.kind.info().is_block_cipher() && sample.length > kBlockBytes;
 }
 
 // The mode that gives the blocks before the stolen ones.
 CipherKind plain_kind(const CipherKind &kind) {
-  const Mode &mode = kind.mode();
-  if (mode.steals()) return kind.as(Way::kCbc, kind.direction);
-  if (!mode.is_aead) return kind;
-  return kind.as(mode.is_block_cipher() ? Way::kCtr : Way::kChaCha20, LC_ENCRYPT);
+  const CipherInfo &info = kind.info();
+  if (info.steals()) return kind.as(Mode::kCbc, kind.direction);
+  if (!info.is_aead) return kind;
+  return kind.as(info.is_block_cipher() ? Mode::kCtr : Mode::kChaCha20, LC_ENCRYPT);
 }
 
 Iv iv_of_block(const Span &span, const Sample &sample, const uint8_t *out_before) {
-  const Mode &mode = span.kind.mode();
+  const CipherInfo &info = span.kind.info();
   if (sample.offset == 0) return span.iv;
-  const uint64_t blocks = sample.offset / block_bytes(mode);
-  if (mode.is_aead && !span.kind.is_ccm()) return cpu::aead_counter(span.kind, span.iv, blocks);
+  const uint64_t blocks = sample.offset / block_bytes(info);
+  if (info.is_aead && !span.kind.is_ccm()) return cpu::aead_counter(span.kind, span.iv, blocks);
   Iv iv = {};
-  switch (mode.continuation) {
+  switch (info.continuation) {
     case Continuation::kCounter:
     case Continuation::kMac:
       return advance_counter(span.iv, blocks);
@@ -78,7 +78,7 @@ Status run_xts(const Span &span, const Sample &sample, uint8_t *to) {
 }
 
 Status recompute(const Span &span, const Sample &sample, const uint8_t *out_before, uint8_t *to) {
-  if (span.kind.mode().continuation == Continuation::kDataUnits) return run_xts(span, sample, to);
+  if (span.kind.info().continuation == Continuation::kDataUnits) return run_xts(span, sample, to);
   const CipherKind kind = is_stolen(span, sample) ? span.kind : plain_kind(span.kind);
   return cpu::run_cipher(kind, {span.key, iv_of_block(span, sample, out_before)}, sample.in.data(),
                          to, sample.length);
@@ -96,17 +96,17 @@ Status wrong_output(const CipherKind &kind) {
 }
 
 Sample take_sample(const Span &span, const uint8_t *in, uint64_t near) {
-  const Mode &mode = span.kind.mode();
+  const CipherInfo &info = span.kind.info();
   Sample sample;
   if (span.length == 0) return sample;
-  const bool has_units = mode.continuation == Continuation::kDataUnits;
+  const bool has_units = info.continuation == Continuation::kDataUnits;
   const uint64_t unit = has_units && span.data_unit_bytes != 0 ? span.data_unit_bytes : span.length;
   const uint64_t start = near / unit * unit;
   const uint64_t all = std::min(unit, span.length - start), plain = plain_bytes(span, all);
-  const uint64_t block = block_bytes(mode);
+  const uint64_t block = block_bytes(info);
   uint64_t at = std::min((near - start) / block * block, plain);
   // If the IV is not known, take the second block: it follows from the first.
-  if (!span.iv_is_known && at == 0 && !counts(mode) && mode.iv_bytes != 0) at = block;
+  if (!span.iv_is_known && at == 0 && !counts(info) && info.iv_bytes != 0) at = block;
   if (at >= all) return sample;
   sample.offset = start + at;
   sample.length = static_cast<uint32_t>(at < plain ? std::min(block, plain - at) : all - plain);
@@ -127,13 +127,13 @@ Status check_sample(const Span &span, const Sample &sample, const uint8_t *out,
 }
 
 Status check_all(const Span &span, const uint8_t *in, const uint8_t *out) {
-  const Mode &mode = span.kind.mode();
+  const CipherInfo &info = span.kind.info();
   uint64_t from = 0;
   Sample first;
-  if (!span.iv_is_known && !counts(mode) && mode.iv_bytes != 0) from = kBlockBytes;
+  if (!span.iv_is_known && !counts(info) && info.iv_bytes != 0) from = kBlockBytes;
   if (from >= span.length) return Status();
   CipherKind kind = span.kind;
-  if ((mode.steals() && !span.ends_message) || mode.is_aead) kind = plain_kind(kind);
+  if ((info.steals() && !span.ends_message) || info.is_aead) kind = plain_kind(kind);
   first.offset = from;
   if (from != 0) memcpy(first.in_before.data(), in, kBlockBytes);
   const cpu::CipherInput input = {span.key, iv_of_block(span, first, out), span.data_unit_bytes};

@@ -31,7 +31,7 @@ Piece split(const Request &request, Piece &piece, uint64_t bytes) {
     piece.continues = true;
     return front;
   }
-  switch (kind.mode().continuation) {
+  switch (kind.info().continuation) {
     case Continuation::kCounter:
       piece.iv = advance_counter(front.iv, bytes / kBlockBytes);
       break;
@@ -58,16 +58,16 @@ Piece split(const Request &request, Piece &piece, uint64_t bytes) {
 
 // The most bytes, up to `most`, that a cut can leave in the front of a piece.
 uint64_t cut_at(const Request &request, const Piece &piece, uint64_t most) {
-  const Mode &mode = request.job.kind.mode();
-  if (mode.has_data_units()) {
+  const CipherInfo &info = request.job.kind.info();
+  if (info.has_data_units()) {
     const uint64_t unit = request.job.data_unit_bytes;
     return unit == 0 ? 0 : most / unit * unit;
   }
-  if (mode.continuation == Continuation::kChaChaCounter ||
-      mode.continuation == Continuation::kMessage)
+  if (info.continuation == Continuation::kChaChaCounter ||
+      info.continuation == Continuation::kMessage)
     return most / kChaChaBlockBytes * kChaChaBlockBytes;
-  if (piece.length < most + mode.tail_bytes)
-    most = piece.length - std::min<uint64_t>(piece.length, mode.tail_bytes);
+  if (piece.length < most + info.tail_bytes)
+    most = piece.length - std::min<uint64_t>(piece.length, info.tail_bytes);
   // Memory is pinned by whole pages. So a long cut goes between two pages.
   const CipherMessage &message = request.job.messages[piece.message];
   const uint8_t *host = (request.job.reads_device() ? message.out : message.in) + piece.offset;
@@ -166,7 +166,7 @@ void set_stealing(lc_cipher cipher, CipherPiece &piece) {
 }  // namespace
 
 uint64_t chunk_bytes(const CipherJob &job, uint64_t waiting_bytes, uint64_t least, uint64_t most) {
-  const bool has_units = job.kind.mode().has_data_units();
+  const bool has_units = job.kind.info().has_data_units();
   if (job.kind.is_chain() || (has_units && job.data_unit_bytes == 0)) return most;
   const double parts = static_cast<double>(waiting_bytes) / static_cast<double>(least);
   const uint64_t bytes = static_cast<uint64_t>(std::lround(std::sqrt(parts * kOwnCost))) * least;
@@ -178,7 +178,7 @@ CipherPiece describe(const Request &request, const Piece &piece) {
   made.length = request.text_of(piece).length;
   made.continues = piece.continues ? 1 : 0;
   memcpy(made.iv, piece.iv.data(), sizeof made.iv);
-  if (request.job.kind.mode().has_data_units()) {
+  if (request.job.kind.info().has_data_units()) {
     const uint64_t unit = request.job.data_unit_bytes;
     made.unit_bytes =
         static_cast<uint32_t>(unit == 0 ? piece.length : std::min(unit, piece.length));
@@ -187,13 +187,13 @@ CipherPiece describe(const Request &request, const Piece &piece) {
   }
   if (request.aead != nullptr && !request.job.kind.is_ccm()) {
     const uint64_t block =
-        request.job.kind.mode().is_block_cipher() ? kBlockBytes : kChaChaBlockBytes;
+        request.job.kind.info().is_block_cipher() ? kBlockBytes : kChaChaBlockBytes;
     const Iv iv = cpu::aead_counter(
         request.job.kind, request.aead->start(piece.message),
         (request.job.aead[piece.message].text_before() + piece.offset) / block + 1);
     memcpy(made.iv, iv.data(), sizeof made.iv);
   }
-  if (request.job.kind.mode().steals() && request.ends_message(piece))
+  if (request.job.kind.info().steals() && request.ends_message(piece))
     set_stealing(request.job.kind.cipher, made);
   return made;
 }
@@ -203,7 +203,7 @@ AeadPart describe_part(const Request &request, const Piece &piece, uint32_t inde
   const CipherMessage &message = request.job.messages[piece.message];
   const TextSpan text = request.text_of(piece);
   const Block lengths = cpu::lengths_block(
-      request.job.kind.mode().way, request.job.aead[piece.message].aad_length, message.length);
+      request.job.kind.info().mode, request.job.aead[piece.message].aad_length, message.length);
   const bool has_none = piece.is_aad || piece.length == 0;
   return {.piece = has_none ? AeadPart::kNoPiece : index,
           .aad_at = aad_at,

@@ -81,7 +81,7 @@ Result<Ends> find_ends(const Request &request, const Piece &piece, const DeviceM
 
 bool needs_scratch(const Request &request, const CipherMessage &message) {
   const CipherKind &kind = request.job.kind;
-  return kind.mode().reads_back(kind.direction) && message.in == message.out;
+  return kind.info().reads_back(kind.direction) && message.in == message.out;
 }
 
 CipherPiece make_piece(const Request &request, const Ends &ends, const Piece &piece, uint32_t key) {

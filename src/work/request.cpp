@@ -14,7 +14,7 @@ Request::Request(CipherJob whole, Callback on_end)
       whole_job(std::make_shared<CipherJob>(std::move(whole))),
       load_bytes(whole_job->bytes) {
   todo.begin();
-  if (job.kind.mode().is_aead && !job.segments) {
+  if (job.kind.info().is_aead && !job.segments) {
     aead = std::make_shared<AeadTally>();
     failure = aead->begin(job);
   }
@@ -105,7 +105,7 @@ Iv Request::chain_value(const Piece &piece) const {
   const CipherMessage &message = job.messages[piece.message];
   Iv value;
   memcpy(value.data(), message.out + piece.offset - value.size(), value.size());
-  if (job.kind.mode().continuation != Continuation::kKeystream) return value;
+  if (job.kind.info().continuation != Continuation::kKeystream) return value;
   if (message.in == message.out) return keystream[piece.message];
   for (size_t n = 0; n < value.size(); ++n) value[n] ^= message.in[piece.offset - value.size() + n];
   return value;

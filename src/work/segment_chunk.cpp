@@ -113,7 +113,7 @@ SegmentShape shape_of(const CipherJob &job, uint64_t length) {
   SegmentShape shape = {};
   shape.length = length;
   const Block lengths =
-      cpu::lengths_block(job.kind.mode().way, job.segments->given().aad_length, length);
+      cpu::lengths_block(job.kind.info().mode, job.segments->given().aad_length, length);
   memcpy(shape.lengths, lengths.w, sizeof shape.lengths);
   return shape;
 }
@@ -144,7 +144,7 @@ Status cut_segments(Request &request, const DeviceMemory &memory, DeviceChunk *c
   made.rule.is_poly = job.kind.is_gcm() ? 0 : 1;
   made.rule.count = range.count;
   set_nonces(job, range, made);
-  if (job.kind.mode().is_aead) {
+  if (job.kind.info().is_aead) {
     LC_TRY(find_tags(job, range, memory, work, made.rule));
     LC_TRY(find_aad(job, range, memory, made));
   }

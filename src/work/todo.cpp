@@ -32,7 +32,7 @@ void Todo::clear() {
 
 size_t Todo::make(uint32_t number) {
   size_t pieces = 1;
-  if (job_.kind.mode().is_aead && !job_.kind.is_ccm())
+  if (job_.kind.info().is_aead && !job_.kind.is_ccm())
     if (const uint64_t aad_length = job_.aead[number].aad_length; aad_length != 0) {
       made_.push_back({number, 0, aad_length, {}, false, true});
       ++pieces;

@@ -76,7 +76,7 @@ TEST_F(Cores, LeaveTheStreamAsOpensslDoes) {
   Random random(7);
   for (const Kind &one : kKinds) {
     SCOPED_TRACE(std::string(one.name) + (one.kind.direction == LC_DECRYPT ? ", decrypting" : ""));
-    const bool is_whole = one.kind.mode().granule_bytes != 1 || one.kind.mode().has_data_units();
+    const bool is_whole = one.kind.info().granule_bytes != 1 || one.kind.info().has_data_units();
     const uint64_t before = bytes_of_cores();
     Twins twins(*library_, one.name);
     twins.init(kKey, kIv, one.kind.direction == LC_ENCRYPT ? 1 : 0);
@@ -91,7 +91,7 @@ TEST_F(Cores, LeaveTheStreamAsOpensslDoes) {
     twins.finish();
     EXPECT_TRUE(twins.is_whole()) << twins.difference();
     // An update of XTS is one data unit.
-    if (one.kind.mode().has_data_units())
+    if (one.kind.info().has_data_units())
       EXPECT_EQ(bytes_of_cores(), before);
     else
       EXPECT_GE(bytes_of_cores() - before, 5 * kMiB - 100);

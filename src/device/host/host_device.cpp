@@ -217,17 +217,18 @@ class HostStream : public Stream {
       : fault_(fault), threads_(threads), queue_(std::move(queue)) {}
 
   Status upload(const Buffer &to, uint64_t offset, const void *from, uint64_t bytes) override {
-    return push_copy(reinterpret_cast<void *>(to.address() + offset), from, bytes, Way::kUp);
+    return push_copy(reinterpret_cast<void *>(to.address() + offset), from, bytes,
+                     CopyDirection::kUp);
   }
   Status download(void *to, const Buffer &from, uint64_t offset, uint64_t bytes) override {
     return push_copy(to, reinterpret_cast<const void *>(from.address() + offset), bytes,
-                     Way::kDown);
+                     CopyDirection::kDown);
   }
   Status copy(const Buffer &to, uint64_t to_offset, const Buffer &from, uint64_t from_offset,
               uint64_t bytes) override {
     return push_copy(reinterpret_cast<void *>(to.address() + to_offset),
                      reinterpret_cast<const void *>(from.address() + from_offset), bytes,
-                     Way::kWithin);
+                     CopyDirection::kWithin);
   }
   Status zero(const Buffer &buffer, uint64_t offset, uint64_t bytes) override {
     void *memory = reinterpret_cast<void *>(buffer.address() + offset);
@@ -294,16 +295,16 @@ class HostStream : public Stream {
     return std::get<uint64_t>(argument);
   }
 
-  enum class Way { kUp, kDown, kWithin };
-  Status push_copy(void *to, const void *from, uint64_t bytes, Way way) {
+  enum class CopyDirection { kUp, kDown, kWithin };
+  Status push_copy(void *to, const void *from, uint64_t bytes, CopyDirection direction) {
     return push([=, this] {
       uint64_t copied = bytes;
-      if (way == Way::kUp) copied = fault_.on_upload(bytes);
-      if (way == Way::kDown) copied = fault_.on_download(bytes);
-      if (way == Way::kDown && fault_.drops_download()) return Status();
+      if (direction == CopyDirection::kUp) copied = fault_.on_upload(bytes);
+      if (direction == CopyDirection::kDown) copied = fault_.on_download(bytes);
+      if (direction == CopyDirection::kDown && fault_.drops_download()) return Status();
       if (copied != 0) memcpy(to, from, copied);  // no bytes may have no address
       if (copied < bytes) return HostFault::lost();
-      if (way == Way::kDown) fault_.after_download(to, bytes);
+      if (direction == CopyDirection::kDown) fault_.after_download(to, bytes);
       return Status();
     });
   }

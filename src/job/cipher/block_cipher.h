@@ -1,5 +1,5 @@
 // The block ciphers, as data. A block has 16 bytes; a mode is a frame around any of them
-// (mode.h), so who adds one adds a row here and its kernels.
+// (cipher_info.h), so who adds one adds a row here and its kernels.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,8 +13,8 @@ namespace lanecrypt {
 // The sizes of a key that a cipher takes, or a mode, as a set.
 enum KeySizes : uint8_t { kKey128 = 1, kKey192 = 2, kKey256 = 4, kAnyKey = 7 };
 
-// What is done with blocks: the modes.
-enum class Way : uint8_t {
+// The modes: what is done with blocks.
+enum class Mode : uint8_t {
   kEcb,
   kCbc,
   kCtr,
@@ -44,8 +44,8 @@ struct BlockCipher {
   uint8_t rounds[3];
   // The modes that it has, from this value of lc_cipher on.
   lc_cipher first;
-  int way_count;
-  Way ways[13];
+  int mode_count;
+  Mode modes[13];
   // Encryption in XTS wants two keys that differ, as SP 800-38E's guidance and OpenSSL have it.
   bool xts_keys_differ = false;
   // Bitsliced CTR has shares for many counters.
@@ -61,9 +61,9 @@ struct BlockCipher {
   // Has a kernel for short messages of GCM.
   bool has_short_gcm = false;
 
-  constexpr bool has(Way way) const {
-    for (int n = 0; n < way_count; ++n)
-      if (ways[n] == way) return true;
+  constexpr bool has(Mode mode) const {
+    for (int n = 0; n < mode_count; ++n)
+      if (modes[n] == mode) return true;
     return false;
   }
   constexpr bool names_bits() const { return (key_sizes & (key_sizes - 1)) != 0; }
@@ -76,9 +76,9 @@ inline constexpr BlockCipher kBlockCiphers[] = {
      .key_sizes = kAnyKey,
      .rounds = {10, 12, 14},
      .first = LC_AES_ECB,
-     .way_count = 13,
-     .ways = {Way::kEcb, Way::kCbc, Way::kCtr, Way::kXts, Way::kCfb128, Way::kCfb8, Way::kCfb1,
-              Way::kOfb, Way::kCs1, Way::kCs2, Way::kCs3, Way::kGcm, Way::kCcm},
+     .mode_count = 13,
+     .modes = {Mode::kEcb, Mode::kCbc, Mode::kCtr, Mode::kXts, Mode::kCfb128, Mode::kCfb8,
+               Mode::kCfb1, Mode::kOfb, Mode::kCs1, Mode::kCs2, Mode::kCs3, Mode::kGcm, Mode::kCcm},
      .xts_keys_differ = true,
      .has_sliced_windows = true,
      // Measured on an H200 (docs/lab/aes-kernels.md). The inverse S-box has more
@@ -92,23 +92,24 @@ inline constexpr BlockCipher kBlockCiphers[] = {
      .key_sizes = kKey128,
      .rounds = {8},  // four at a time
      .first = LC_SM4_ECB,
-     .way_count = 9,
-     .ways = {Way::kEcb, Way::kCbc, Way::kCtr, Way::kCfb128, Way::kOfb, Way::kGcm, Way::kCcm,
-              Way::kXts, Way::kXtsGb}},
+     .mode_count = 9,
+     .modes = {Mode::kEcb, Mode::kCbc, Mode::kCtr, Mode::kCfb128, Mode::kOfb, Mode::kGcm,
+               Mode::kCcm, Mode::kXts, Mode::kXtsGb}},
     {.name = "camellia",
      .title = "CAMELLIA",
      .key_sizes = kAnyKey,
      .rounds = {3, 4, 4},  // six at a time
      .first = LC_CAMELLIA_ECB,
-     .way_count = 5,
-     .ways = {Way::kEcb, Way::kCbc, Way::kCtr, Way::kCfb128, Way::kOfb}},
+     .mode_count = 5,
+     .modes = {Mode::kEcb, Mode::kCbc, Mode::kCtr, Mode::kCfb128, Mode::kOfb}},
     {.name = "aria",
      .title = "ARIA",
      .key_sizes = kAnyKey,
      .rounds = {12, 14, 16},
      .first = LC_ARIA_ECB,
-     .way_count = 7,
-     .ways = {Way::kEcb, Way::kCbc, Way::kCtr, Way::kCfb128, Way::kOfb, Way::kGcm, Way::kCcm}},
+     .mode_count = 7,
+     .modes = {Mode::kEcb, Mode::kCbc, Mode::kCtr, Mode::kCfb128, Mode::kOfb, Mode::kGcm,
+               Mode::kCcm}},
 };
 inline constexpr int kBlockCipherCount = sizeof kBlockCiphers / sizeof kBlockCiphers[0];
 

@@ -15,31 +15,31 @@ namespace {
 // Where the struct of version 0.1 ended.
 constexpr size_t kLeastMessageBytes = offsetof(lc_message, aad);
 
-std::string key_sizes_of(const Mode &mode) {
+std::string key_sizes_of(const CipherInfo &info) {
   std::string sizes;
   for (const uint32_t bytes : {16, 24, 32})
-    if (mode.takes_key(bytes * mode.keys))
+    if (info.takes_key(bytes * info.keys))
       sizes += (sizes.empty() ? ""
                 : bytes == 32 ? " or "
                               : ", ") +
-               std::to_string(bytes * mode.keys);
+               std::to_string(bytes * info.keys);
   return sizes;
 }
 
 // What the standards allow of IVs and tags: SP 800-38D, 5.2.1; SP 800-38C, A.1;
 // RFC 8439, 2.8.
-Status check_aead(const lc_cipher_job &job, const Mode &mode) {
+Status check_aead(const lc_cipher_job &job, const CipherInfo &info) {
   const uint32_t iv_bytes = job.iv_bytes, tag_bytes = job.tag_bytes;
-  const bool ccm = mode.way == Way::kCcm, gcm = mode.way == Way::kGcm;
+  const bool ccm = info.mode == Mode::kCcm, gcm = info.mode == Mode::kGcm;
   if (iv_bytes != 0 && (ccm ? iv_bytes < 7 || iv_bytes > 13 : !gcm && iv_bytes != 12))
-    return wrong_argument("an IV of " + std::string(mode.title) + " has " +
+    return wrong_argument("an IV of " + std::string(info.title) + " has " +
                           (ccm ? "7 to 13" : "12") + " bytes, not " + std::to_string(iv_bytes));
   const bool is_tag = ccm ? tag_bytes >= 4 && tag_bytes <= 16 && tag_bytes % 2 == 0
                       : gcm
                           ? tag_bytes == 4 || tag_bytes == 8 || (tag_bytes >= 12 && tag_bytes <= 16)
                           : tag_bytes == 16;
   if (tag_bytes != 0 && !is_tag)
-    return wrong_argument("a tag of " + std::string(mode.title) + " has " +
+    return wrong_argument("a tag of " + std::string(info.title) + " has " +
                           (ccm   ? "4, 6, 8, 10, 12, 14 or 16"
                            : gcm ? "4, 8 or 12 to 16"
                                  : "16") +
@@ -48,18 +48,18 @@ Status check_aead(const lc_cipher_job &job, const Mode &mode) {
 }
 
 Status check_mode(const lc_cipher_job &job) {
-  const Mode &mode = mode_of(job.cipher);
-  if (!mode.takes_key(job.key_bytes))
+  const CipherInfo &info = cipher_info(job.cipher);
+  if (!info.takes_key(job.key_bytes))
     return wrong_argument(
         "a key of " +
-        (mode.block != nullptr ? std::string(mode.block->title) + "-" : std::string()) +
-        mode.title + " has " + key_sizes_of(mode) + " bytes, not " + std::to_string(job.key_bytes));
-  if (mode.is_aead) LC_TRY(check_aead(job, mode));
-  if (!mode.is_aead && job.iv_bytes != 0 && job.iv_bytes != mode.iv_bytes)
-    return wrong_argument("an IV of " + std::string(mode.title) + " has " +
-                          std::to_string(mode.iv_bytes) + " bytes, not " +
+        (info.block != nullptr ? std::string(info.block->title) + "-" : std::string()) +
+        info.title + " has " + key_sizes_of(info) + " bytes, not " + std::to_string(job.key_bytes));
+  if (info.is_aead) LC_TRY(check_aead(job, info));
+  if (!info.is_aead && job.iv_bytes != 0 && job.iv_bytes != info.iv_bytes)
+    return wrong_argument("an IV of " + std::string(info.title) + " has " +
+                          std::to_string(info.iv_bytes) + " bytes, not " +
                           std::to_string(job.iv_bytes));
-  if (mode.has_data_units() && job.data_unit_bytes != 0 &&
+  if (info.has_data_units() && job.data_unit_bytes != 0 &&
       (job.data_unit_bytes < kBlockBytes || job.data_unit_bytes > kMostDataUnitBytes))
     return wrong_argument("a data unit has 16 bytes to 16 MiB, not " +
                           std::to_string(job.data_unit_bytes) + " bytes");
@@ -67,15 +67,15 @@ Status check_mode(const lc_cipher_job &job) {
 }
 
 // Tags and verdicts that the host does not see.
-Status check_device_tags(const lc_cipher_job &job, const Mode &mode) {
-  const lc_memory where = mode.is_aead ? tag_memory_of(job) : job.tag_memory;
+Status check_device_tags(const lc_cipher_job &job, const CipherInfo &info) {
+  const lc_memory where = info.is_aead ? tag_memory_of(job) : job.tag_memory;
   const uint32_t memory = enum_number(where);
   if (memory != LC_MEMORY_HOST && memory != LC_MEMORY_DEVICE)
     return wrong_argument("unknown kind of memory " + std::to_string(memory) + " of tags");
   const bool on_device = memory == LC_MEMORY_DEVICE, opens = job.direction == LC_DECRYPT;
   if (!on_device && job.verdicts == nullptr) return Status();
   const std::string what = on_device ? "tags in device memory" : "verdicts";
-  if (!mode.is_aead) return wrong_argument(std::string(mode.title) + " has no tags");
+  if (!info.is_aead) return wrong_argument(std::string(info.title) + " has no tags");
   if (job.memory != LC_MEMORY_DEVICE)
     return wrong_argument(what + " go with messages in device memory only");
   if (!opens && job.verdicts != nullptr) return wrong_argument("verdicts go with decryption only");
@@ -87,24 +87,25 @@ Status check_device_tags(const lc_cipher_job &job, const Mode &mode) {
 }
 
 // The host cannot look at the input. So a chunk must need nothing of what comes before it.
-Status check_download(const lc_cipher_job &job, const Mode &mode) {
-  const bool needs_nothing = mode.continuation == Continuation::kNothing ||
-                             mode.continuation == Continuation::kCounter ||
-                             mode.continuation == Continuation::kDataUnits ||
-                             mode.continuation == Continuation::kChaChaCounter ||
-                             mode.continuation == Continuation::kMessage;
-  if (needs_nothing && !mode.is_chain(job.direction)) return Status();
+Status check_download(const lc_cipher_job &job, const CipherInfo &info) {
+  const bool needs_nothing = info.continuation == Continuation::kNothing ||
+                             info.continuation == Continuation::kCounter ||
+                             info.continuation == Continuation::kDataUnits ||
+                             info.continuation == Continuation::kChaChaCounter ||
+                             info.continuation == Continuation::kMessage;
+  if (needs_nothing && !info.is_chain(job.direction)) return Status();
   return Status(LC_ERROR_UNSUPPORTED,
-                std::string(mode.title) + " does not go from a device's memory to the host's");
+                std::string(info.title) + " does not go from a device's memory to the host's");
 }
 
-Status check_aead_part(const lc_cipher_job &job, const Mode &mode, const lc_message &message) {
-  if (mode.continuation != Continuation::kMessage)
-    return wrong_argument(std::string("a message of ") + mode.title + " has no parts");
+Status check_aead_part(const lc_cipher_job &job, const CipherInfo &info,
+                       const lc_message &message) {
+  if (info.continuation != Continuation::kMessage)
+    return wrong_argument(std::string("a message of ") + info.title + " has no parts");
   if (job.memory != LC_MEMORY_HOST)
     return Status(LC_ERROR_UNSUPPORTED, "parts of messages are for host memory only");
   if (message.aad_length != 0) return wrong_argument("a part has no additional data");
-  if (message.part->text_before % (mode.is_block_cipher() ? kBlockBytes : kChaChaBlockBytes) != 0)
+  if (message.part->text_before % (info.is_block_cipher() ? kBlockBytes : kChaChaBlockBytes) != 0)
     return wrong_argument("its part does not begin with a block");
   return Status();
 }
@@ -121,7 +122,7 @@ lc_memory tag_memory_of(const lc_cipher_job &job) {
 }
 
 Status check_job(const lc_cipher_job &job) {
-  if (const uint32_t cipher = enum_number(job.cipher); cipher >= kModeCount)
+  if (const uint32_t cipher = enum_number(job.cipher); cipher >= kCipherInfoCount)
     return wrong_argument("unknown cipher " + std::to_string(cipher));
   if (const uint32_t direction = enum_number(job.direction);
       direction != LC_ENCRYPT && direction != LC_DECRYPT)
@@ -130,10 +131,10 @@ Status check_job(const lc_cipher_job &job) {
   if (const uint32_t memory = enum_number(job.memory);
       memory != LC_MEMORY_HOST && memory != LC_MEMORY_DEVICE && memory != LC_MEMORY_DEVICE_TO_HOST)
     return wrong_argument("unknown kind of memory " + std::to_string(memory));
-  if (job.memory == LC_MEMORY_DEVICE_TO_HOST) LC_TRY(check_download(job, mode_of(job.cipher)));
+  if (job.memory == LC_MEMORY_DEVICE_TO_HOST) LC_TRY(check_download(job, cipher_info(job.cipher)));
   if (job.stream != nullptr && job.memory == LC_MEMORY_HOST)
     return wrong_argument("a stream goes with device memory only");
-  LC_TRY(check_device_tags(job, mode_of(job.cipher)));
+  LC_TRY(check_device_tags(job, cipher_info(job.cipher)));
   if (job.message_count != 0 && job.messages == nullptr)
     return wrong_argument("no messages were given");
   if (job.message_count != 0 && job.message_size < kLeastMessageBytes)
@@ -144,12 +145,12 @@ Status check_job(const lc_cipher_job &job) {
 
 MessageRules::MessageRules(const lc_cipher_job &job)
     : job_(&job),
-      mode_(&mode_of(job.cipher)),
-      has_iv_(mode_->iv_bytes != 0),
+      info_(&cipher_info(job.cipher)),
+      has_iv_(info_->iv_bytes != 0),
       suspects_ecb_(job.cipher == LC_AES_ECB && job.struct_size > kSizeInVersion01<lc_cipher_job>),
-      granule_bytes_(mode_->granule_bytes),
-      least_bytes_(mode_->least_bytes) {
-  if (!mode_->has_data_units()) return;
+      granule_bytes_(info_->granule_bytes),
+      least_bytes_(info_->least_bytes) {
+  if (!info_->has_data_units()) return;
   unit_bytes_ = job.data_unit_bytes;
   if (unit_bytes_ == 0) most_bytes_ = kMostDataUnitBytes;
 }
@@ -190,10 +191,10 @@ Status MessageRules::say(Fault fault, const lc_message &message) const {
 // bounded by the bytes that its nonce leaves for the length.
 Status MessageRules::check_aead(const lc_message &message) const {
   const lc_cipher_job &job = *job_;
-  const Mode &mode = *mode_;
+  const CipherInfo &info = *info_;
   if (message.key == nullptr) return wrong_argument("no key");
   if (message.iv == nullptr) return wrong_argument("no IV");
-  if (message.part != nullptr) LC_TRY(check_aead_part(job, mode, message));
+  if (message.part != nullptr) LC_TRY(check_aead_part(job, info, message));
   if (message.tag == nullptr && message.part == nullptr)
     return wrong_argument("no tag, or no place for it");
   if (message.aad_length != 0 && message.aad == nullptr)
@@ -201,10 +202,10 @@ Status MessageRules::check_aead(const lc_message &message) const {
   if (message.aad_length > UINT64_MAX / 16)
     return wrong_argument("its additional data are too long");
   const uint64_t before = message.part == nullptr ? 0 : message.part->text_before;
-  if (before > mode.most_text_bytes || message.length > mode.most_text_bytes - before)
+  if (before > info.most_text_bytes || message.length > info.most_text_bytes - before)
     return wrong_argument("its length is more than the mode allows under one IV");
-  if (mode.way == Way::kCcm) {
-    const uint32_t length_bytes = 15 - (job.iv_bytes == 0 ? mode.iv_bytes : job.iv_bytes);
+  if (info.mode == Mode::kCcm) {
+    const uint32_t length_bytes = 15 - (job.iv_bytes == 0 ? info.iv_bytes : job.iv_bytes);
     if (length_bytes < 8 && message.length >> (8 * length_bytes) != 0)
       return wrong_argument("its length does not fit in the bytes that its nonce leaves");
   }

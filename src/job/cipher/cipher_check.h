@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "job/cipher/mode.h"
+#include "job/cipher/cipher_info.h"
 #include "job/status.h"
 
 namespace lanecrypt {
@@ -66,7 +66,7 @@ class MessageRules {
   }
 
   const lc_cipher_job *job_;
-  const Mode *mode_;
+  const CipherInfo *info_;
   bool has_iv_;
   // The cipher's number is that of a field which was left zero.
   bool suspects_ecb_;

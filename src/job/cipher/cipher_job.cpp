@@ -131,9 +131,9 @@ class Source {
 template <bool kIsAead>
 Status copy_messages(const Source &source, const MessageRules &rules, CipherJob &made, Part &part) {
   const CipherKind kind = made.kind;
-  const bool has_iv = kind.mode().iv_bytes != 0;
+  const bool has_iv = kind.info().iv_bytes != 0;
   const bool keys_must_differ =
-      kind.mode().keys == 2 && kind.mode().block->xts_keys_differ && kind.direction == LC_ENCRYPT;
+      kind.info().keys == 2 && kind.info().block->xts_keys_differ && kind.direction == LC_ENCRYPT;
   CipherMessage *const begin = made.messages.data() + part.first, *to = begin;
   uint64_t bytes = 0, longest = 0;
   MessageExtents extents;
@@ -190,7 +190,7 @@ Status copy_messages(const Source &source, const MessageRules &rules, CipherJob 
 // On any thread, from which nothing may be thrown.
 void copy_part(const Source &source, const MessageRules &rules, CipherJob &made, Part &part) {
   part.status = guarded([&] {
-    return made.kind.mode().is_aead ? copy_messages<true>(source, rules, made, part)
+    return made.kind.info().is_aead ? copy_messages<true>(source, rules, made, part)
                                     : copy_messages<false>(source, rules, made, part);
   });
 }
@@ -247,9 +247,9 @@ std::vector<const void *> join_parts(std::vector<Part> &parts, const RunParts &r
 // ChaCha20-Poly1305, in CTR and ChaCha20, where texts and tags are in its memory.
 bool can_stay_segments(const lc_cipher_job &job, const Segments &segments, const CipherJob &made) {
   if (job.memory != LC_MEMORY_DEVICE) return false;
-  if (!made.kind.mode().is_aead) return true;
+  if (!made.kind.info().is_aead) return true;
   return made.tag_memory == LC_MEMORY_DEVICE &&
-         made.kind.mode().continuation == Continuation::kMessage && made.iv_bytes == 12 &&
+         made.kind.info().continuation == Continuation::kMessage && made.iv_bytes == 12 &&
          segments.given().aad_length <= kMostSegmentAadBytes;
 }
 
@@ -257,7 +257,7 @@ bool can_stay_segments(const lc_cipher_job &job, const Segments &segments, const
 // with additional data that the host has, a launch for short messages is sooner. Pieces of CTR
 // that the host makes may be cut, and their key may be in the device's slot.
 bool should_stay_segments(const Segments &segments, const CipherJob &made) {
-  return made.kind.mode().is_aead && segments.given().aad_length == 0 && segments.count() > 1;
+  return made.kind.info().is_aead && segments.given().aad_length == 0 && segments.count() > 1;
 }
 
 // Segments that stay so. The first two and the last one have what can be wrong with any.
@@ -266,13 +266,13 @@ Status take_segments(const Segments &segments, const MessageRules &rules, Cipher
   uint8_t iv[16];
   for (const uint64_t n : {uint64_t{0}, std::min<uint64_t>(1, count - 1), count - 1}) {
     const lc_message message = segments.message(n, iv, nullptr);
-    if (made.kind.mode().is_aead) LC_TRY(at_message(n, rules.check_aead(message)));
+    if (made.kind.info().is_aead) LC_TRY(at_message(n, rules.check_aead(message)));
     if (const Fault fault = rules.find_fault(message); fault != Fault::kNone)
       return at_message(n, rules.say(fault, message));
   }
   const lc_segments &given = segments.given();
   if (given.text_bytes > kMostBytes) return too_many_bytes();
-  if (!made.kind.mode().is_aead) made.iv_bytes = made.kind.mode().iv_bytes;
+  if (!made.kind.info().is_aead) made.iv_bytes = made.kind.info().iv_bytes;
   const uint64_t nonces = given.nonce_stride != 0 ? count : 1;
   made.ivs.resize(nonces * made.iv_bytes);
   for (uint64_t n = 0; n < nonces; ++n)
@@ -307,7 +307,7 @@ Status copy_keys(const std::vector<const void *> &keys, const RunParts &run_part
 }  // namespace
 
 std::string CipherKind::name() const {
-  return mode().full_title(key_bytes) + (direction == LC_ENCRYPT ? " encryption" : " decryption");
+  return info().full_title(key_bytes) + (direction == LC_ENCRYPT ? " encryption" : " decryption");
 }
 
 Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &run_parts,
@@ -317,17 +317,17 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &ru
     return wrong_argument("lc_cipher_job.struct_size is too small");
   const lc_cipher_job job = read_struct<lc_cipher_job>(given, given->struct_size);
   LC_TRY(check_job(job));
-  const Mode &mode = mode_of(job.cipher);
+  const CipherInfo &info = cipher_info(job.cipher);
 
   CipherJob result;
-  result.kind = {job.cipher, mode.is_own_inverse ? LC_ENCRYPT : job.direction, job.key_bytes};
+  result.kind = {job.cipher, info.is_own_inverse ? LC_ENCRYPT : job.direction, job.key_bytes};
   result.memory = job.memory;
   result.device = device_of(job);
   result.stream = job.stream;
   result.data_unit_bytes = job.data_unit_bytes;
   result.bytes = 0;
-  if (mode.is_aead) {
-    result.iv_bytes = job.iv_bytes != 0 ? job.iv_bytes : mode.iv_bytes;
+  if (info.is_aead) {
+    result.iv_bytes = job.iv_bytes != 0 ? job.iv_bytes : info.iv_bytes;
     result.tag_bytes = job.tag_bytes != 0 ? job.tag_bytes : kBlockBytes;
     result.message_status = job.message_status;
     result.tag_memory = tag_memory_of(job);
@@ -343,7 +343,7 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &ru
     segments = *read;
     result.nonces_follow_rule = segments->given().nonce_stride == 0;
     // The host cannot make messages of what it cannot read.
-    const bool aad_is_there = mode.is_aead && segments->given().aad_length != 0 &&
+    const bool aad_is_there = info.is_aead && segments->given().aad_length != 0 &&
                               segments->given().aad_memory == LC_MEMORY_DEVICE;
     const bool can_stay = can_stay_segments(job, *segments, result);
     if (aad_is_there && !can_stay) return no_aad_on_device();
@@ -357,7 +357,7 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &ru
     result.aad.resize(segments->aad_bytes());
   }
   result.messages.resize(count);
-  if (mode.is_aead) {
+  if (info.is_aead) {
     result.ivs.resize(count * result.iv_bytes);
     result.aead.resize(count);
   }

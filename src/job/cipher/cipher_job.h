@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "job/cipher/cipher_info.h"
 #include "job/cipher/counter.h"
-#include "job/cipher/mode.h"
 #include "job/cipher/segments.h"
 #include "job/kept_memory.h"
 #include "job/round_up.h"
@@ -39,21 +39,21 @@ struct CipherKind {
   uint32_t key_bytes;      // of all the mode's keys together
 
   bool operator==(const CipherKind &) const = default;
-  const Mode &mode() const { return mode_of(cipher); }
+  const CipherInfo &info() const { return cipher_info(cipher); }
   // One block waits for the one before it.
-  bool is_chain() const { return mode().is_chain(direction); }
+  bool is_chain() const { return info().is_chain(direction); }
   // A message is a stream of its header and its text (job/cipher/ccm_format.h).
-  bool is_gcm() const { return mode().way == Way::kGcm; }
-  bool is_ccm() const { return mode().way == Way::kCcm; }
+  bool is_gcm() const { return info().mode == Mode::kGcm; }
+  bool is_ccm() const { return info().mode == Mode::kCcm; }
   // The block cipher runs backwards.
-  bool is_inverse() const { return direction == LC_DECRYPT && mode().inverts; }
+  bool is_inverse() const { return direction == LC_DECRYPT && info().inverts; }
   // Another mode of its block cipher.
-  CipherKind as(Way way, lc_direction other) const {
-    return {another_mode(cipher, way), other, one_key_bytes()};
+  CipherKind as(Mode mode, lc_direction other) const {
+    return {another_mode(cipher, mode), other, one_key_bytes()};
   }
-  uint32_t rounds() const { return mode().block->rounds_of(one_key_bytes()); }
-  uint32_t one_key_bytes() const { return key_bytes / mode().keys; }
-  uint32_t key_slot_bytes() const { return 32 * mode().keys; }
+  uint32_t rounds() const { return info().block->rounds_of(one_key_bytes()); }
+  uint32_t one_key_bytes() const { return key_bytes / info().keys; }
+  uint32_t key_slot_bytes() const { return 32 * info().keys; }
   // "AES-256-XTS decryption".
   std::string name() const;
 };

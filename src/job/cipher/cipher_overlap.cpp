@@ -6,7 +6,7 @@ namespace {
 
 // `extents`: those of the messages; nullptr: not known.
 Status check(const CipherJob &job, uint64_t given, const MessageExtents *extents, bool joins_tags) {
-  const bool is_aead = job.kind.mode().is_aead, encrypts = job.kind.direction == LC_ENCRYPT;
+  const bool is_aead = job.kind.info().is_aead, encrypts = job.kind.direction == LC_ENCRYPT;
   const auto places = [&](size_t n) {
     return is_aead ? places_of(job.messages[n], job.aead[n], job.tag_bytes, encrypts, joins_tags)
                    : places_of(job.messages[n]);

@@ -123,7 +123,7 @@ bool ascend(const uint8_t *nonces, size_t count, size_t bytes) {
 
 bool must_compare_nonces(const CipherJob &job) {
   const size_t count = nonces_of(job);
-  if (!job.kind.mode().is_aead || job.kind.direction != LC_ENCRYPT || job.nonces_follow_rule ||
+  if (!job.kind.info().is_aead || job.kind.direction != LC_ENCRYPT || job.nonces_follow_rule ||
       count < 2)
     return false;
   return !ascend(job.ivs.data(), count, job.iv_bytes);

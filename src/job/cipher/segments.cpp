@@ -20,8 +20,8 @@ Status wrong(const std::string &text) { return wrong_argument("segments: " + tex
 // Neither side may wrap: what is compared is exact.
 bool fits(unsigned __int128 value) { return value <= UINT64_MAX / 2; }
 
-bool takes_segments(const Mode &mode) {
-  return mode.is_aead || mode.way == Way::kCtr || mode.way == Way::kChaCha20;
+bool takes_segments(const CipherInfo &info) {
+  return info.is_aead || info.mode == Mode::kCtr || info.mode == Mode::kChaCha20;
 }
 
 // Whether `count` numbers from the first on have room in their bytes.
@@ -51,11 +51,11 @@ Status check_numbering(const lc_numbering &numbering, uint64_t bytes, uint64_t c
 
 // How many blocks an IV can count before the bytes around its number change. In CTR those
 // behind the number count, big-endian; in ChaCha20 its first four, little-endian.
-unsigned __int128 countable_blocks(const Mode &mode, const lc_segments &segments) {
+unsigned __int128 countable_blocks(const CipherInfo &info, const lc_segments &segments) {
   const auto *iv = static_cast<const uint8_t *>(segments.nonce);
   uint64_t first = 0;
   uint32_t bytes = 4;
-  if (mode.way == Way::kChaCha20) {
+  if (info.mode == Mode::kChaCha20) {
     if (segments.number.at < bytes) return 0;
     for (uint32_t n = bytes; n-- > 0;) first = first << 8 | iv[n];
   } else {
@@ -71,10 +71,10 @@ unsigned __int128 countable_blocks(const Mode &mode, const lc_segments &segments
 
 Segments::Segments(const lc_cipher_job &job, const lc_segments &segments)
     : segments_(segments),
-      mode_(&mode_of(job.cipher)),
+      info_(&cipher_info(job.cipher)),
       direction_(job.direction),
-      iv_bytes_(job.iv_bytes != 0 ? job.iv_bytes : mode_->iv_bytes),
-      tag_bytes_(!mode_->is_aead      ? 0
+      iv_bytes_(job.iv_bytes != 0 ? job.iv_bytes : info_->iv_bytes),
+      tag_bytes_(!info_->is_aead      ? 0
                  : job.tag_bytes != 0 ? job.tag_bytes
                                       : 16) {
   lc_segments &mine = segments_;
@@ -132,13 +132,13 @@ uint64_t Segments::distance(uint64_t stride, uint64_t number) const {
 }
 
 Status Segments::check(const lc_cipher_job &job) const {
-  if (!takes_segments(*mode_)) return wrong(std::string(mode_->title) + " takes none");
+  if (!takes_segments(*info_)) return wrong(std::string(info_->title) + " takes none");
   if (job.messages != nullptr || job.message_count != 0)
     return wrong("a job has messages or segments, not both");
   if (count_ > UINT32_MAX) return wrong("more than 2^32 - 1 of them");
   if (segments_.key == nullptr) return wrong("no key");
   if (segments_.nonce == nullptr) return wrong("no nonce");
-  if (mode_->is_aead) LC_TRY(check_aad());
+  if (info_->is_aead) LC_TRY(check_aad());
   LC_TRY(check_nonces());
   return check_places();
 }
@@ -173,18 +173,18 @@ Status Segments::check_nonces() const {
   if (has_flag && number.bytes != 0 && segments_.last_flag_at >= number.at &&
       segments_.last_flag_at - number.at < number.bytes)
     return wrong("the last flag lies within the number");
-  if (mode_->is_aead) return Status();
-  if (has_flag) return wrong(std::string(mode_->title) + " has no last flag");
+  if (info_->is_aead) return Status();
+  if (has_flag) return wrong(std::string(info_->title) + " has no last flag");
   if (count_ > 1 && blocks_reach_number())
     return wrong("the blocks of one reach the number of the next");
   return Status();
 }
 
 bool Segments::blocks_reach_number() const {
-  if (mode_->is_aead) return false;
-  const uint64_t block = mode_->is_block_cipher() ? 16 : 64;
+  if (info_->is_aead) return false;
+  const uint64_t block = info_->is_block_cipher() ? 16 : 64;
   const uint64_t longest = std::min(segments_.segment_bytes, segments_.text_bytes);
-  return divide_up(longest, block) > countable_blocks(*mode_, segments_);
+  return divide_up(longest, block) > countable_blocks(*info_, segments_);
 }
 
 // Where all of it lies. What a single one may be is checked with each of them.
@@ -252,7 +252,7 @@ void Segments::add_places(const CipherJob &job, Overlaps *overlaps) const {
     else
       overlaps->reads("tag", count_, place, &extent, period);
   }
-  if (!mode_->is_aead) return;
+  if (!info_->is_aead) return;
   overlaps->reads_all("additional data", MemoryRange(segments_.aad, segments_.aad_length));
   add_statuses(job, count_, overlaps);
 }
@@ -275,7 +275,7 @@ lc_message Segments::message(uint64_t number, uint8_t *iv, uint8_t *aad) const {
   if (segments_.last_flag != 0)
     iv[segments_.last_flag_at] = segments_.is_end != 0 && number == count_ - 1 ? 1 : 0;
   made.iv = iv;
-  if (!mode_->is_aead) return made;
+  if (!info_->is_aead) return made;
   made.aad_length = segments_.aad_length;
   made.aad = segments_.aad;
   if (const uint64_t length = numbered_aad_length(); length != 0 && aad != nullptr) {

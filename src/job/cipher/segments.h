@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "job/cipher/mode.h"
+#include "job/cipher/cipher_info.h"
 #include "job/overlap.h"
 #include "job/status.h"
 
@@ -59,7 +59,7 @@ class Segments {
   Wide reach(uint64_t stride) const;
 
   lc_segments segments_;  // with what 0 stands for
-  const Mode *mode_;
+  const CipherInfo *info_;
   lc_direction direction_;
   uint32_t iv_bytes_, tag_bytes_;
   uint64_t count_ = 0;

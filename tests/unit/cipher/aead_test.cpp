@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "job/cipher/mode.h"
+#include "job/cipher/cipher_info.h"
 #include "kernels/aead/gf128.h"
 #include "unit/support/devices.h"
 
@@ -255,8 +255,8 @@ void Aead::check(const Setting &setting, lc_direction direction,
 
 std::vector<lc_cipher> offered_aead() {
   std::vector<lc_cipher> modes;
-  for (const Mode &mode : kModes)
-    if (mode.is_aead && has_reference(mode.cipher)) modes.push_back(mode.cipher);
+  for (const CipherInfo &info : kCipherInfos)
+    if (info.is_aead && has_reference(info.cipher)) modes.push_back(info.cipher);
   return modes;
 }
 
@@ -299,7 +299,8 @@ TEST_P(Aead, AdditionalData) {
 // SP 800-38D, 5.2.1.1 and 5.2.1.2; SP 800-38C, A.1.
 TEST_P(Aead, IvAndTagSizes) {
   for (lc_cipher cipher : offered_aead()) {
-    const bool ccm = mode_of(cipher).way == Way::kCcm, gcm = mode_of(cipher).way == Way::kGcm;
+    const bool ccm = cipher_info(cipher).mode == Mode::kCcm,
+               gcm = cipher_info(cipher).mode == Mode::kGcm;
     std::vector<uint32_t> ivs = {12}, tags = {16};
     if (gcm) ivs = {1, 2, 8, 11, 12, 13, 15, 16, 17, 31, 32, 64, 100, 128};
     if (ccm) ivs = {7, 8, 9, 10, 11, 12, 13};
@@ -368,7 +369,7 @@ TEST_P(Aead, Tampered) {
 TEST_P(Aead, Large) {
   const uint64_t scale = is_thorough() ? 16 : 1;
   for (lc_cipher cipher : offered_aead()) {
-    if (mode_of(cipher).way == Way::kCcm) continue;
+    if (cipher_info(cipher).mode == Mode::kCcm) continue;
     for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kPinned, DataMemory::kDevice}) {
       // Each kind of memory uses another key size.
       const std::vector<uint32_t> sizes = key_sizes(cipher);
@@ -475,7 +476,7 @@ TEST_P(Aead, ShortWithTagsOnTheDevice) {
     for (uint32_t key_bytes : key_sizes(cipher)) {
       const uint32_t tag_bytes = cipher == LC_CHACHA20_POLY1305 ? 16 : key_bytes / 2;
       for (uint32_t iv_bytes : {12u, 9u}) {
-        if (iv_bytes != 12 && mode_of(cipher).way != Way::kGcm) continue;
+        if (iv_bytes != 12 && cipher_info(cipher).mode != Mode::kGcm) continue;
         Setting setting{cipher, key_bytes, iv_bytes, std::min(tag_bytes, 16u), DataMemory::kDevice,
                         true};
         std::vector<Message> messages;

@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "job/cipher/mode.h"
+#include "job/cipher/cipher_info.h"
 #include "unit/support/cavp_file.h"
 #include "unit/support/devices.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "job/cipher/mode.h"
+#include "job/cipher/cipher_info.h"
 #include "unit/support/devices.h"
 
 namespace lanecrypt::test {
@@ -19,7 +19,7 @@ struct Kind {
   bool is_long = false;  // one of the messages takes several chunks
   uint64_t data_unit_bytes = 0;
 
-  bool is_aead() const { return mode_of(cipher).is_aead; }
+  bool is_aead() const { return cipher_info(cipher).is_aead; }
 };
 
 class Download : public DeviceTest {

@@ -2,7 +2,7 @@
 // their pieces.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "job/cipher/mode.h"
+#include "job/cipher/cipher_info.h"
 #include "unit/support/devices.h"
 
 namespace lanecrypt::test {
@@ -142,9 +142,9 @@ TEST_P(Large, EveryModeAndKey) {
     for (const lc_direction direction : {LC_DECRYPT, LC_ENCRYPT})
       for (const uint32_t key_bytes : key_sizes(cipher)) {
         if (!offers(cipher)) continue;
-        const bool is_chain = mode_of(cipher).is_chain(direction);
+        const bool is_chain = cipher_info(cipher).is_chain(direction);
         // ECB, CBC and CTR are tested so above.
-        const BlockCipher *block = mode_of(cipher).block;
+        const BlockCipher *block = cipher_info(cipher).block;
         const bool is_another = block != nullptr && block != kBlockCiphers;
         const bool one_key = cipher > LC_AES_CTR && direction == LC_DECRYPT && !is_chain &&
                              key_bytes == key_sizes(cipher).back() && !(is_quick() && is_another);
@@ -155,7 +155,7 @@ TEST_P(Large, EveryModeAndKey) {
         shape.cipher = cipher;
         shape.direction = direction;
         shape.key_bytes = key_bytes;
-        if (mode_of(cipher).has_data_units()) shape.data_unit_bytes = 5003;
+        if (cipher_info(cipher).has_data_units()) shape.data_unit_bytes = 5003;
         shape.data_memory = is_thorough() ? static_cast<DataMemory>(turn % 3) : DataMemory::kHost;
         const uint32_t streams = !is_chain ? 1 : is_thorough() ? 1000 : 40;
         for (uint32_t n = 0; n < streams; n++) {

@@ -1,7 +1,7 @@
 // Every short length, alone and together, compared with OpenSSL.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "job/cipher/mode.h"
+#include "job/cipher/cipher_info.h"
 #include "unit/support/devices.h"
 
 namespace lanecrypt::test {
@@ -25,7 +25,7 @@ class Lengths : public DeviceTest {
           if (HasFailure()) return;
         }
   }
-  static uint64_t step(const BatchShape &shape) { return mode_of(shape.cipher).granule_bytes; }
+  static uint64_t step(const BatchShape &shape) { return cipher_info(shape.cipher).granule_bytes; }
 
   // A bitsliced cipher takes as long for one message as for 32.
   bool is_lone_slice(bool is_alone) const { return is_alone && GetParam().form == "bitslice"; }
@@ -36,8 +36,8 @@ class Lengths : public DeviceTest {
     if (is_thorough() && !is_lone_slice(is_alone)) return 1;
     // With a scale below 1, Alone counts by itself.
     const uint64_t sampled = is_scaled_down() && !is_alone ? 7 : 1;
-    const bool is_chain = mode_of(shape.cipher).is_chain(shape.direction);
-    const BlockCipher *block = mode_of(shape.cipher).block;
+    const bool is_chain = cipher_info(shape.cipher).is_chain(shape.direction);
+    const BlockCipher *block = cipher_info(shape.cipher).block;
     const uint64_t of_block = block == nullptr || block == kBlockCiphers ? 1 : 3;
     return (is_quick() ? 3 : 1) * of_block * sampled *
            (is_lone_slice(is_alone) && is_chain ? 5 : 1);

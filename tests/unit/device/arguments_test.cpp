@@ -6,7 +6,7 @@
 #include <cstring>
 #include <functional>
 
-#include "job/cipher/mode.h"
+#include "job/cipher/cipher_info.h"
 #include "unit/support/devices.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -82,7 +82,7 @@ TEST_F(Arguments, OfThisTestAreRight) {
 TEST_F(Arguments, OfJobs) {
   refused("struct_size", [&] { job_.struct_size = 0; });
   refused("struct_size", [&] { job_.struct_size = offsetof(lc_cipher_job, iv_bytes) - 1; });
-  refused("cipher", [&] { put(&job_.cipher, kModeCount); });
+  refused("cipher", [&] { put(&job_.cipher, kCipherInfoCount); });
   refused("cipher", [&] { put(&job_.cipher, -1); });
   refused("direction", [&] { put(&job_.direction, 2); });
   for (uint32_t bytes : {0u, 15u, 17u, 23u, 31u, 33u, 128u, UINT32_MAX})

@@ -84,8 +84,8 @@ class Capture : public testing::TestWithParam<Shape> {
   const uint8_t *tag_of(uint64_t n) const {
     return shape_.tags_behind ? out_ + place_of(n, 16) + length_of(n) : tags_ + 16 * n;
   }
-  bool has_tags() const { return mode_of(shape_.cipher).is_aead; }
-  uint32_t nonce_bytes() const { return mode_of(shape_.cipher).iv_bytes; }
+  bool has_tags() const { return cipher_info(shape_.cipher).is_aead; }
+  uint32_t nonce_bytes() const { return cipher_info(shape_.cipher).iv_bytes; }
   Bytes nonce_of(uint64_t launch, uint64_t n) const {
     Bytes nonce(nonce_.begin(), nonce_.begin() + nonce_bytes());
     const lc_numbering &number = shape_.number;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "job/cipher/mode.h"
+#include "job/cipher/cipher_info.h"
 #include "lanecrypt/lanecrypt.h"
 #include "unit/support/reference.h"
 
@@ -211,7 +211,7 @@ inline constexpr Shape kShapes[] = {
 inline std::vector<Shape> shapes() {
   std::vector<Shape> made;
   for (const Shape &shape : kShapes)
-    if (!mode_of(shape.cipher).is_aead || has_reference(shape.cipher)) made.push_back(shape);
+    if (!cipher_info(shape.cipher).is_aead || has_reference(shape.cipher)) made.push_back(shape);
   return made;
 }
 

@@ -132,7 +132,7 @@ TEST_P(Trust, WrongBlocksAreFoundInEveryMode) {
           continue;
         BatchShape shape = one(cipher, direction, 0, in_place);
         shape.messages[0].length = allowed_length(cipher, 0, 5008 + 16 * random_.below(16) + 7);
-        if (mode_of(cipher).has_data_units() && in_place) shape.data_unit_bytes = 496;
+        if (cipher_info(cipher).has_data_units() && in_place) shape.data_unit_bytes = 496;
         SCOPED_TRACE(shape.name());
         open("wrong-blocks:0", options_for(LC_VERIFY_SAMPLED));
         EXPECT_EQ("", run(shape));
@@ -254,7 +254,7 @@ TEST_P(Trust, TheWholeRequestIsDoneAgain) {
 }
 
 // How the bytes of a large message get to the device.
-enum class Way { kCopied, kPinnedInPlace, kPinnedByCaller };
+enum class HostPath { kCopied, kPinnedInPlace, kPinnedByCaller };
 
 // If output overwrites its input, the input stays whole until the output is known to be right,
 // whatever fails and whenever. In each run something fails one step later, until nothing fails.
@@ -282,23 +282,23 @@ TEST_P(Trust, InPlaceDataSurviveEveryFaultAtEveryStage) {
       if (!offers(what.cipher)) continue;
       uint64_t n = random_.below(stride);
       for (bool struck = true; struck && n < 40; n += stride) {
-        const Way way = static_cast<Way>(random_.below(3));
+        const HostPath path = static_cast<HostPath>(random_.below(3));
         const std::string fault = kind + (":" + std::to_string(n));
         DispatcherOptions options = options_for(LC_VERIFY_SAMPLED);
-        options.pipeline.saves_cpu = way == Way::kPinnedInPlace;
+        options.pipeline.saves_cpu = path == HostPath::kPinnedInPlace;
         // As many chunks in a quarter of the bytes, but where only long ones are pinned.
-        const uint64_t smaller = way == Way::kPinnedInPlace ? 1 : 4;
+        const uint64_t smaller = path == HostPath::kPinnedInPlace ? 1 : 4;
         options.pipeline.least_chunk_bytes /= smaller;
         options.pipeline.most_chunk_bytes /= smaller;
         open(fault, options);
         const uint64_t length = allowed_length(what.cipher, 0, what.length / smaller);
         BatchShape shape = one(what.cipher, what.direction, length, true);
         shape.messages.resize(what.messages, shape.messages[0]);
-        SCOPED_TRACE(shape.name() + ", " + fault + ", way " + std::to_string(int(way)));
+        SCOPED_TRACE(shape.name() + ", " + fault + ", path " + std::to_string(int(path)));
         Batch batch(nullptr, shape, random_);
         const lc_cipher_job job = batch.job();
         for (size_t m = 0; m < what.messages; ++m)
-          if (way == Way::kPinnedByCaller)
+          if (path == HostPath::kPinnedByCaller)
             dispatcher().pinned().add(job.messages[m].in, job.messages[m].length);
         const Status status = submit(dispatcher(), job)->wait();
         ASSERT_TRUE(status.ok()) << status.text();

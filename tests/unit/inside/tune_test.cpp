@@ -229,11 +229,11 @@ TEST(CostModel, OddMeasurementsDoNoHarm) {
 TEST(Calibration, IsTheSameAfterItsText) {
   Calibration all = {
       placement::describe_machine(), "cuda:0, a card\nof two lines, 580.1", false, {}};
-  for (const Mode &mode : kModes)
+  for (const CipherInfo &info : kCipherInfos)
     for (const uint32_t one : {16u, 24u, 32u})
-      if (mode.takes_key(one * mode.keys))
+      if (info.takes_key(one * info.keys))
         all.points.push_back(
-            point_of({mode.cipher, LC_DECRYPT, one * mode.keys}, kMiB, one == 16, one));
+            point_of({info.cipher, LC_DECRYPT, one * info.keys}, kMiB, one == 16, one));
   all.points.back().cores_ns = 12345;
   const auto read = placement::from_text(placement::to_text(all));
   ASSERT_TRUE(read.has_value());
@@ -244,10 +244,10 @@ TEST(Calibration, IsTheSameAfterItsText) {
 // A calibration may lack a cipher, where the libcrypto of the program that measured had none.
 TEST(CostModel, LeavesToTheCpuWhatWasNotMeasured) {
   const CostModel model(usual());
-  for (const Mode &mode : kModes) {
-    if (mode.cipher == LC_AES_CTR) continue;
-    const CipherKind kind = {mode.cipher, LC_ENCRYPT,
-                             (mode.key_sizes & kKey128 ? 16u : 32u) * mode.keys};
+  for (const CipherInfo &info : kCipherInfos) {
+    if (info.cipher == LC_AES_CTR) continue;
+    const CipherKind kind = {info.cipher, LC_ENCRYPT,
+                             (info.key_sizes & kKey128 ? 16u : 32u) * info.keys};
     EXPECT_FALSE(model.estimate(ask(kind, 64 * kMiB), {}).has_value()) << kind.name();
     for (const Prefer prefer : {Prefer::kSpeed, Prefer::kOffload})
       EXPECT_EQ(LC_CHOICE_CPU, model.choose(ask(kind, 64 * kMiB), {}, prefer)) << kind.name();
@@ -330,7 +330,7 @@ TEST_F(TuneCache, MeasuresTheEmulator) {
   }
   for (const Point &point : made->points) {
     const bool are_shared = point.kind.cipher == LC_AES_CTR && dispatcher.cores() > 1;
-    if (point.kind.cipher == LC_AES_CTR || point.kind.mode().is_aead) {
+    if (point.kind.cipher == LC_AES_CTR || point.kind.info().is_aead) {
       EXPECT_EQ(are_shared, point.cores_ns != 0) << point.kind.name();
     }
   }

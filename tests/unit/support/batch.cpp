@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "job/cipher/mode.h"
+#include "job/cipher/cipher_info.h"
 
 namespace lanecrypt::test {
 namespace {
@@ -175,7 +175,7 @@ BatchShape random_shape(Random &random, uint64_t most_messages, uint64_t most_by
   shape.direction = static_cast<lc_direction>(random.below(2));
   const std::vector<uint32_t> sizes = key_sizes(shape.cipher);
   shape.key_bytes = sizes[random.below(sizes.size())];
-  if (mode_of(shape.cipher).has_data_units() && random.below(4) != 0)
+  if (cipher_info(shape.cipher).has_data_units() && random.below(4) != 0)
     shape.data_unit_bytes = random.below(2) ? 16 + random.below(1000) : 16 * (1 + random.below(64));
   shape.data_memory = static_cast<DataMemory>(random.below(3));
   uint64_t count = 1 + random.below(most_messages);

@@ -12,7 +12,7 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "job/cipher/mode.h"
+#include "job/cipher/cipher_info.h"
 
 namespace lanecrypt::test {
 namespace {
@@ -31,8 +31,8 @@ OSSL_LIB_CTX *default_only() {
 EVP_CIPHER *fetched(const ReferenceJob &job) {
   static std::map<std::string, EVP_CIPHER *> all;
   static std::mutex mutex;
-  const Mode &mode = mode_of(job.cipher);
-  const std::string name = mode.openssl_name(job.key_bytes);
+  const CipherInfo &info = cipher_info(job.cipher);
+  const std::string name = info.openssl_name(job.key_bytes);
   const std::lock_guard lock(mutex);
   EVP_CIPHER *&cipher = all[name];
   if (!cipher) cipher = EVP_CIPHER_fetch(default_only(), name.c_str(), "provider=default");
@@ -51,8 +51,8 @@ void next_tweak(uint8_t *tweak) {
 }
 
 // From 3.2 on OpenSSL has SM4 in XTS, and is told the standard.
-bool has_two_standards(const Mode &mode) {
-  return mode.continuation == Continuation::kDataUnits && mode.block != kBlockCiphers;
+bool has_two_standards(const CipherInfo &info) {
+  return info.continuation == Continuation::kDataUnits && info.block != kBlockCiphers;
 }
 
 // x times a tweak. GB/T 17964 has the bits of each byte in the other order.
@@ -69,9 +69,9 @@ void double_tweak(uint8_t *tweak, bool is_gb) {
 // One data unit as the standards write it (IEEE 1619, 5.3 and 5.4).
 void xts_unit(const ReferenceJob &job, const uint8_t *keys, const uint8_t *number,
               const uint8_t *in, uint8_t *out, uint64_t length) {
-  const Mode &mode = mode_of(job.cipher);
+  const CipherInfo &info = cipher_info(job.cipher);
   ReferenceJob ecb = job;
-  ecb.cipher = another_mode(job.cipher, Way::kEcb);
+  ecb.cipher = another_mode(job.cipher, Mode::kEcb);
   ecb.key_bytes = job.key_bytes / 2;
   ecb.data_unit_bytes = 0;
   const uint64_t blocks = length / 16, part = length % 16;
@@ -80,7 +80,7 @@ void xts_unit(const ReferenceJob &job, const uint8_t *keys, const uint8_t *numbe
   reference_crypt(ecb, keys + ecb.key_bytes, nullptr, number, masks.data(), 16);
   for (uint64_t at = 16; at < masks.size(); at += 16) {
     std::copy_n(&masks[at - 16], 16, &masks[at]);
-    double_tweak(&masks[at], mode.way == Way::kXtsGb);
+    double_tweak(&masks[at], info.mode == Mode::kXtsGb);
   }
   ecb.direction = job.direction;
   const auto run = [&](Bytes text, uint64_t block) {
@@ -106,50 +106,50 @@ void xts_unit(const ReferenceJob &job, const uint8_t *keys, const uint8_t *numbe
 
 std::vector<lc_cipher> plain_modes() {
   std::vector<lc_cipher> modes;
-  for (const Mode &mode : kModes)
-    if (!mode.is_aead && !mode.is_cpu_only) modes.push_back(mode.cipher);
+  for (const CipherInfo &info : kCipherInfos)
+    if (!info.is_aead && !info.is_cpu_only) modes.push_back(info.cipher);
   return modes;
 }
 
 std::vector<lc_cipher> cpu_only_modes() {
   std::vector<lc_cipher> modes;
-  for (const Mode &mode : kModes)
-    if (mode.is_cpu_only) modes.push_back(mode.cipher);
+  for (const CipherInfo &info : kCipherInfos)
+    if (info.is_cpu_only) modes.push_back(info.cipher);
   return modes;
 }
 
 bool has_reference(lc_cipher cipher) {
   // With keys that the mode has: those of XTS are two.
-  const std::string name = mode_of(cipher).openssl_name(key_sizes(cipher).front());
+  const std::string name = cipher_info(cipher).openssl_name(key_sizes(cipher).front());
   EVP_CIPHER *found = EVP_CIPHER_fetch(default_only(), name.c_str(), "provider=default");
   EVP_CIPHER_free(found);
   return found != nullptr;
 }
 
 std::vector<uint32_t> key_sizes(lc_cipher cipher) {
-  const Mode &mode = mode_of(cipher);
+  const CipherInfo &info = cipher_info(cipher);
   std::vector<uint32_t> sizes;
   for (uint32_t bytes : {16, 24, 32})
-    if (mode.takes_key(bytes * mode.keys)) sizes.push_back(bytes * mode.keys);
+    if (info.takes_key(bytes * info.keys)) sizes.push_back(bytes * info.keys);
   return sizes;
 }
 
 uint64_t allowed_length(lc_cipher cipher, uint64_t data_unit_bytes, uint64_t length) {
-  const Mode &mode = mode_of(cipher);
-  length -= length % mode.granule_bytes;
-  if (length < mode.least_bytes) return 0;
+  const CipherInfo &info = cipher_info(cipher);
+  length -= length % info.granule_bytes;
+  if (length < info.least_bytes) return 0;
   const uint64_t rest = data_unit_bytes == 0 ? 0 : length % data_unit_bytes;
   return rest < 16 && data_unit_bytes != 0 ? length - rest : length;
 }
 
 std::string cipher_name(lc_cipher cipher, uint32_t key_bytes) {
-  return mode_of(cipher).full_title(key_bytes);
+  return cipher_info(cipher).full_title(key_bytes);
 }
 
 void reference_crypt(const ReferenceJob &job, const uint8_t *key, const uint8_t *iv,
                      const uint8_t *in, uint8_t *out, uint64_t length) {
-  const Mode &mode = mode_of(job.cipher);
-  if (has_two_standards(mode) && !has_reference(job.cipher)) {
+  const CipherInfo &info = cipher_info(job.cipher);
+  if (has_two_standards(info) && !has_reference(job.cipher)) {
     Bytes number(iv, iv + 16);
     const uint64_t unit = job.data_unit_bytes ? job.data_unit_bytes : length;
     for (uint64_t at = 0; at < length; at += unit, next_tweak(number.data()))
@@ -159,19 +159,19 @@ void reference_crypt(const ReferenceJob &job, const uint8_t *key, const uint8_t 
   EVP_CIPHER *evp = fetched(job);
   std::unique_ptr<EVP_CIPHER_CTX, FreeContext> context(EVP_CIPHER_CTX_new());
   OSSL_PARAM variant[] = {OSSL_PARAM_END, OSSL_PARAM_END};
-  if (mode.openssl_cts)
+  if (info.openssl_cts)
     variant[0] = OSSL_PARAM_construct_utf8_string(OSSL_CIPHER_PARAM_CTS_MODE,
-                                                  const_cast<char *>(mode.openssl_cts), 0);
+                                                  const_cast<char *>(info.openssl_cts), 0);
   char gb[] = "GB", ieee[] = "IEEE";
-  if (has_two_standards(mode))
+  if (has_two_standards(info))
     variant[0] =
-        OSSL_PARAM_construct_utf8_string("xts_standard", mode.way == Way::kXtsGb ? gb : ieee, 0);
+        OSSL_PARAM_construct_utf8_string("xts_standard", info.mode == Mode::kXtsGb ? gb : ieee, 0);
   if (!context ||
-      !EVP_CipherInit_ex2(context.get(), evp, key, mode.iv_bytes == 0 ? nullptr : iv,
+      !EVP_CipherInit_ex2(context.get(), evp, key, info.iv_bytes == 0 ? nullptr : iv,
                           job.direction == LC_ENCRYPT, variant) ||
-      (mode.granule_bytes == 16 && !EVP_CIPHER_CTX_set_padding(context.get(), 0)))
+      (info.granule_bytes == 16 && !EVP_CIPHER_CTX_set_padding(context.get(), 0)))
     throw std::runtime_error("OpenSSL refuses the key or IV");
-  Bytes tweak(iv, iv + mode.iv_bytes);
+  Bytes tweak(iv, iv + info.iv_bytes);
   // EVP counts bytes in an int, and takes each update as one data unit.
   const uint64_t most = job.data_unit_bytes ? job.data_unit_bytes : 1u << 30;
   while (length > 0) {
@@ -192,7 +192,7 @@ void reference_seal(const ReferenceSeal &seal, const uint8_t *in, uint8_t *out, 
                     uint8_t *tag) {
   EVP_CIPHER *evp = fetched({seal.cipher, LC_ENCRYPT, seal.key_bytes});
   std::unique_ptr<EVP_CIPHER_CTX, FreeContext> context(EVP_CIPHER_CTX_new());
-  const bool ccm = mode_of(seal.cipher).way == Way::kCcm;
+  const bool ccm = cipher_info(seal.cipher).mode == Mode::kCcm;
   EVP_CIPHER_CTX *c = context.get();
   int written = 0;
   bool ok = c && EVP_CipherInit_ex2(c, evp, nullptr, nullptr, 1, nullptr) &&

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "job/cipher/mode.h"
+#include "job/cipher/cipher_info.h"
 
 namespace lanecrypt::test {
 namespace {
@@ -33,9 +33,9 @@ std::string lower(std::string text) {
 }
 
 Cipher cipher_named(const std::string &name) {
-  for (const Mode &mode : kModes)
-    for (uint32_t key_bytes : key_sizes(mode.cipher))
-      if (name == lower(mode.family(key_bytes)) + mode.name) return {mode.cipher, key_bytes};
+  for (const CipherInfo &info : kCipherInfos)
+    for (uint32_t key_bytes : key_sizes(info.cipher))
+      if (name == lower(info.family(key_bytes)) + info.name) return {info.cipher, key_bytes};
   throw std::runtime_error("unknown cipher: " + name);
 }
 
@@ -91,7 +91,7 @@ class Reader {
  private:
   void check_key_and_iv() const {
     if (key_.size() != cipher_.key_bytes) throw std::runtime_error("no key of the cipher's size");
-    if (iv_.size() != mode_of(cipher_.mode).iv_bytes)
+    if (iv_.size() != cipher_info(cipher_.mode).iv_bytes)
       throw std::runtime_error("no IV of the cipher's size");
   }
 

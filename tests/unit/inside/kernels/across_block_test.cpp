@@ -152,8 +152,8 @@ struct Text {
 class AcrossBlock : public testing::TestWithParam<KernelCase> {
  protected:
   const KernelCase &kernel() const { return GetParam(); }
-  const Mode &mode() const { return mode_of(kernel().cipher); }
-  bool is_aes() const { return mode().block == kBlockCiphers; }
+  const CipherInfo &info() const { return cipher_info(kernel().cipher); }
+  bool is_aes() const { return info().block == kBlockCiphers; }
   bool is_sliced() const {
     return std::string_view(kernel().name).find("_bitslice_") != std::string_view::npos;
   }
@@ -199,7 +199,7 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
     for (Bytes &key : keys) random_.fill(key.data(), key.size());
     std::vector<CipherPiece> pieces;
     // Of each stream: its last ciphertext before, and what it is to be after.
-    const bool is_chain = mode().is_chain(kernel().direction);
+    const bool is_chain = info().is_chain(kernel().direction);
     Bytes chain(16 * (texts.size() + 1)), expected_chain;
     random_.fill(chain.data(), chain.size());
     expected_chain = chain;
@@ -211,14 +211,14 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
       piece.length = text.length;
       // Neighbours have different ones, and not in their order.
       piece.key = static_cast<uint32_t>(3 * pieces.size() % keys.size());
-      piece.continues = text.continues && mode().continuation == Continuation::kCiphertext ? 1 : 0;
+      piece.continues = text.continues && info().continuation == Continuation::kCiphertext ? 1 : 0;
       uint8_t iv[16];
       random_.fill(iv, sizeof iv);
       memcpy(piece.iv, iv, sizeof iv);
       piece.chain = static_cast<uint32_t>(texts.size() - pieces.size());
       uint8_t *const last = &expected_chain[16 * piece.chain];
       if (piece.continues) memcpy(iv, is_chain ? last : memory + in - 16, 16);
-      if (mode().has_data_units()) {
+      if (info().has_data_units()) {
         const uint64_t unit = unit_bytes == 0 ? piece.length : std::min(unit_bytes, piece.length);
         set_data_units(piece, unit, &points);
       }
@@ -246,7 +246,7 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
   void run(const CipherKind &kind, const std::vector<Bytes> &keys, std::vector<CipherPiece> &pieces,
            uint32_t points, uint8_t *memory, Bytes &chain) {
     // Those of all data, and then those of all tweaks.
-    const auto count = static_cast<uint32_t>(keys.size()), of_all = count * mode().keys;
+    const auto count = static_cast<uint32_t>(keys.size()), of_all = count * info().keys;
     std::vector<u32> given(of_all * BLOCK_KEY_WORDS);
     for (uint32_t n = 0; n < of_all; ++n)
       memcpy(&given[n * BLOCK_KEY_WORDS], keys[n % count].data() + n / count * kind.one_key_bytes(),
@@ -287,12 +287,12 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
     memcpy(chain.data(), links.data(), chain.size());
   }
 
-  bool can_be_in_place() const { return !mode().reads_back(kernel().direction); }
+  bool can_be_in_place() const { return !info().reads_back(kernel().direction); }
   // From 0 to 40 blocks of a mode; XTS has tiles of its own before these.
   uint64_t length_of(uint64_t number) {
     const uint64_t blocks = number % 41;
-    if (mode().has_data_units()) return kTileBytes + 16 * blocks;
-    const bool has_part = mode().granule_bytes == 1 && blocks != 0 && random_.below(2) == 0;
+    if (info().has_data_units()) return kTileBytes + 16 * blocks;
+    const bool has_part = info().granule_bytes == 1 && blocks != 0 && random_.below(2) == 0;
     return 16 * blocks - (has_part ? random_.below(16) : 0);
   }
 
@@ -304,10 +304,10 @@ TEST_P(AcrossBlock, FromAnyAddressToAnyOther) {
   for (uint32_t pair = 0; pair < 256; ++pair) {
     // Other ciphers have the same code around them.
     // In XTS a text has whole tiles, and planes are slow here.
-    if (pair % (!is_aes() ? 15 : mode().has_data_units() || is_sliced() ? 5 : 1) != 0) continue;
+    if (pair % (!is_aes() ? 15 : info().has_data_units() || is_sliced() ? 5 : 1) != 0) continue;
     texts.push_back({pair / 16, pair % 16, length_of(7 * pair + 1), false, pair % 3 == 0});
   }
-  check(texts, mode().has_data_units() ? 512 : 0);
+  check(texts, info().has_data_units() ? 512 : 0);
 }
 
 TEST_P(AcrossBlock, OfAnyLength) {
@@ -342,9 +342,9 @@ TEST_P(AcrossBlock, OfManyTiles) {
   check(texts);
   // Windows of counters, which only a text has that is much longer than they are, and what comes
   // before the first of them and behind the last.
-  if (is_sliced() && mode().granule_bytes == 1)
+  if (is_sliced() && info().granule_bytes == 1)
     check({{5, 11, 16 * 8 * 256 * BLOCK_BITSLICE_FEW_ROWS + 16 * 5000 + 7}});
-  if (mode().has_data_units()) {
+  if (info().has_data_units()) {
     // Whole blocks, with a part of one, which are done slot by slot, and in a last unit alone.
     check({{3, 9, 5 * 4096 + 496}, {4, 4, 3 * 4096, true}}, 4096);
     check({{3, 9, 20 * 520}}, 520);
@@ -370,7 +370,7 @@ TEST_P(AcrossBlock, ReadsAndWritesNothingElse) {
         check({{text, pages.first() + in, pages.second() + out}}, pages.memory(), pages.spans());
       }
   // An empty stream lies in no memory.
-  if (mode().is_chain(kernel().direction))
+  if (info().is_chain(kernel().direction))
     check({{{5, 3, 48}, pages.first() + 5, pages.second() + 3},
            {{7, 9, 0}, pages.first() + page + 7, pages.second() + page + 9}},
           pages.memory(), pages.spans());

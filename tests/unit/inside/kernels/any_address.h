@@ -97,14 +97,14 @@ class AnyAddress : public testing::Test {
 
   // Of this message, of few bytes.
   Bytes iv_of(lc_cipher cipher, size_t n) const {
-    Bytes iv(mode_of(cipher).iv_bytes, static_cast<uint8_t>(7 * n + 1));
+    Bytes iv(cipher_info(cipher).iv_bytes, static_cast<uint8_t>(7 * n + 1));
     if (!iv.empty()) iv[0] = static_cast<uint8_t>(n);
     return iv;
   }
   // Messages take the keys in turn.
   const Bytes &key_of(size_t n) const { return keys_[n % keys_.size()]; }
   static uint32_t key_bytes_of(lc_cipher cipher) {
-    return mode_of(cipher).is_aead ? 32 : test::key_sizes(cipher).back();
+    return cipher_info(cipher).is_aead ? 32 : test::key_sizes(cipher).back();
   }
   Bytes aad_of(size_t n) const { return Bytes(n % 40, static_cast<uint8_t>(n)); }
 
@@ -129,7 +129,7 @@ class AnyAddress : public testing::Test {
     Bytes plain(in_, in_ + in_bytes), sealed(out_, out_ + out_bytes), tags(16 * count);
     for (size_t n = 0; n < count; ++n) {
       const Text &text = texts_[n];
-      if (mode_of(cipher).is_aead)
+      if (cipher_info(cipher).is_aead)
         test::reference_seal({cipher, 32, key_of(n).data(), iv_of(cipher, n), aad_of(n)},
                              &plain[text.in], &sealed[text.out], text.length, &tags[16 * n]);
       else
@@ -144,7 +144,7 @@ class AnyAddress : public testing::Test {
       EXPECT_TRUE(plain == Bytes(in_, in_ + in_bytes));
     }
     const Kernels kernels = take_kernels();
-    if (mode_of(cipher).is_aead) {
+    if (cipher_info(cipher).is_aead) {
       EXPECT_TRUE(tags == Bytes(tags_, tags_ + tags.size()));
     }
     // From the output, back to where the input was.
@@ -189,7 +189,7 @@ class AnyAddress : public testing::Test {
         message.in = out_ + text.out;
         message.out = in_ + text.in;
       }
-      if (mode_of(cipher).is_aead) {
+      if (cipher_info(cipher).is_aead) {
         message.aad = aads[n].data();
         message.aad_length = aads[n].size();
         message.tag = tags_stay ? tags_ + 16 * n : &tags[16 * n];

@@ -78,7 +78,7 @@ TEST_F(AnyAddressOfBlocks, OfOneKeyAndOfSeveral) {
         if (one.unit_bytes == 0) return Kernels{form + mode + "_across"};
         // Most messages' last units end in a part of a block.
         return Kernels{form + mode + "_odd", form + mode + "_odd_ends",
-                       one.block + "_table4_" + mode.substr(0, mode.rfind('_')) + "_points"};
+                       one.block + "_table4_" + info.substr(0, info.rfind('_')) + "_points"};
       };
       EXPECT_EQ(expected(one.encrypts), of_blocks(encrypting));
       EXPECT_EQ(expected(one.decrypts), of_blocks(decrypting));

@@ -131,7 +131,7 @@ class KernelChoice : public testing::Test {
   std::vector<std::string> kernels_of(lc_cipher cipher, lc_direction direction,
                                       const test::Bytes &key, const test::Bytes &iv,
                                       const test::Bytes &in, test::Bytes &out) {
-    const Status status = run(cipher, direction, 16 * mode_of(cipher).keys, key, iv, in, out);
+    const Status status = run(cipher, direction, 16 * cipher_info(cipher).keys, key, iv, in, out);
     EXPECT_TRUE(status.ok()) << status.text();
     return record_.take();
   }
@@ -142,7 +142,7 @@ class KernelChoice : public testing::Test {
     lc_message message =
         test::plain_message(key.data(), iv.data(), in.data(), out.data(), in.size());
     uint8_t tag[16] = {};
-    if (mode_of(cipher).is_aead) message.tag = tag;
+    if (cipher_info(cipher).is_aead) message.tag = tag;
     const lc_cipher_job job = test::job_of(message, cipher, direction, key_bytes);
     Result<CipherJob> made = make_cipher_job(&job);
     if (!made.ok()) return made.status();
@@ -371,7 +371,7 @@ TEST_F(KernelChoice, TakesTextsAtAnyAddressByKernelsOfTheirOwn) {
     for (size_t n = 0; n < key_count; ++n)
       messages.push_back(test::plain_message(&keys[64 * n], iv.data(), at(in + 256 * n),
                                              at(kOut + out + 256 * n), kBytes));
-    lc_cipher_job job = test::job_of(messages, cipher, direction, 16 * mode_of(cipher).keys);
+    lc_cipher_job job = test::job_of(messages, cipher, direction, 16 * cipher_info(cipher).keys);
     job.memory = LC_MEMORY_DEVICE;
     job.device = 0;
     job.has_device = 1;

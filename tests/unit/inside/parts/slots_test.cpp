@@ -236,9 +236,9 @@ TEST(Launches, EachKindHasOne) {
       device::find_host().front().open(device::KernelSet::kCiphers);
   ASSERT_TRUE(device.ok());
   const auto launches = make_chunk_launches(**device, {BlockForm::kTable1, {}});
-  for (const Mode &mode : kModes)
+  for (const CipherInfo &info : kCipherInfos)
     for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
-      const CipherKind kind = {mode.cipher, direction, 32};
+      const CipherKind kind = {info.cipher, direction, 32};
       size_t takers = 0;
       for (const std::unique_ptr<ChunkLaunch> &launch : launches) {
         if (!launch->takes(kind)) continue;

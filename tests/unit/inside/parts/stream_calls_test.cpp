@@ -102,7 +102,7 @@ class StreamCalls : public testing::Test {
       list[n].iv = &ivs[n * 16];
       list[n].in = list[n].out = &texts[n * 48];
       list[n].length = 48;
-      if (!mode_of(cipher).is_aead) continue;
+      if (!cipher_info(cipher).is_aead) continue;
       list[n].aad = aad.data();
       list[n].aad_length = aad.size();
       list[n].tag = &tags[n * 16];
@@ -168,7 +168,7 @@ TEST_F(StreamCalls, AuthenticatedAsOfCtr) {
   EXPECT_EQ(2, ctr["upload"]);  // what the launch needs, and the text
   EXPECT_EQ(1, ctr["download"]);
   for (const lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305}) {
-    SCOPED_TRACE(mode_of(cipher).title);
+    SCOPED_TRACE(cipher_info(cipher).title);
     Counts counted = count(cipher);
     for (const char *call : kBeside) {
       // The key schedule has its own memory.
@@ -186,7 +186,7 @@ TEST_F(StreamCalls, ShortMessageIsOneLaunch) {
   const std::pair<lc_cipher, const char *> ciphers[] = {
       {LC_AES_GCM, "aes_table1_gcm_short"}, {LC_CHACHA20_POLY1305, "chacha20_poly1305_short"}};
   for (const auto &[cipher, kernel] : ciphers) {
-    SCOPED_TRACE(mode_of(cipher).title);
+    SCOPED_TRACE(cipher_info(cipher).title);
     open("");
     for (const uint64_t length : {0, 48, 16384}) {
       SCOPED_TRACE(length);
@@ -204,7 +204,7 @@ TEST_F(StreamCalls, ShortMessageIsOneLaunch) {
 TEST_F(StreamCalls, SumsOutOfReachAreCopied) {
   constexpr size_t kMany = 600;  // and as many pieces of additional data
   for (const lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305, LC_AES_CCM}) {
-    SCOPED_TRACE(mode_of(cipher).title);
+    SCOPED_TRACE(cipher_info(cipher).title);
     open("");
     Counts reached = count(cipher);
     EXPECT_EQ(1, reached["download"]);

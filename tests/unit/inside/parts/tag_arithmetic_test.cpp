@@ -44,11 +44,11 @@ constexpr char kText4[] =
     "21d514b25466931c7d8f6a5aac84aa051ba30b396a0aac973d58e091";
 
 TEST(TagArithmetic, BlocksOfLengths) {
-  Block block = lengths_block(Way::kGcm, 20, 60);
+  Block block = lengths_block(Mode::kGcm, 20, 60);
   EXPECT_EQ(hex_of(&block), "00000000000000a000000000000001e0");
-  block = lengths_block(Way::kGcm, 0x0123456789abcd, (uint64_t{1} << 36) - 32);
+  block = lengths_block(Mode::kGcm, 0x0123456789abcd, (uint64_t{1} << 36) - 32);
   EXPECT_EQ(hex_of(&block), "00091a2b3c4d5e680000007fffffff00");
-  block = lengths_block(Way::kChaCha20Poly1305, 12, 0x01020304050607);
+  block = lengths_block(Mode::kChaCha20Poly1305, 12, 0x01020304050607);
   EXPECT_EQ(hex_of(&block), "0c000000000000000706050403020100");
 }
 

@@ -135,9 +135,9 @@ class Trial {
   // Runs messages of these lengths. The IV and all that is no key come from `data_seed`.
   void job(lc_cipher cipher, lc_direction direction, uint32_t iv_bytes,
            const std::vector<uint64_t> &lengths, uint64_t data_seed) {
-    const Mode &mode = mode_of(cipher);
+    const CipherInfo &info = cipher_info(cipher);
     test::Random data(data_seed);
-    const uint32_t key_bytes = (mode.key_sizes & kKey128 ? 16 : 32) * mode.keys;
+    const uint32_t key_bytes = (info.key_sizes & kKey128 ? 16 : 32) * info.keys;
     std::vector<Bytes> keys, ivs, aads, texts, tags;
     std::vector<lc_message> messages;
     for (uint64_t length : lengths) {
@@ -153,7 +153,7 @@ class Trial {
     for (size_t n = 0; n < lengths.size(); n++) {
       lc_message message = test::plain_message(keys[n].data(), ivs[n].data(), texts[n].data(),
                                                texts[n].data(), lengths[n]);
-      if (mode.is_aead) {
+      if (info.is_aead) {
         message.aad = aads[n].data();
         message.aad_length = aads[n].size();
         message.tag = tags[n].data();
@@ -163,7 +163,7 @@ class Trial {
     lc_cipher_job asked = test::job_of(messages, cipher, direction, key_bytes);
     asked.iv_bytes = iv_bytes;
     // On decryption the tags are random, and so wrong.
-    const bool opens = mode.is_aead && direction == LC_DECRYPT;
+    const bool opens = info.is_aead && direction == LC_DECRYPT;
     run(asked, opens ? LC_ERROR_TAG : LC_OK);
   }
 
@@ -266,28 +266,28 @@ class WipedMemory : public testing::TestWithParam<const char *> {
   void check_every_mode() {
     Trial one(device_, 1), other(device_, 2);
     uint64_t seed = 100;
-    const auto check = [&](const Mode &mode, lc_direction direction, uint32_t iv_bytes,
+    const auto check = [&](const CipherInfo &info, lc_direction direction, uint32_t iv_bytes,
                            const std::vector<uint64_t> &lengths) {
-      SCOPED_TRACE(std::string(mode.title) +
+      SCOPED_TRACE(std::string(info.title) +
                    (direction == LC_ENCRYPT ? " encryption" : " decryption") + ", IVs of " +
                    std::to_string(iv_bytes) + " bytes");
       seed++;
       for (Trial *trial : {&one, &other})
-        trial->job(mode.cipher, direction, iv_bytes, lengths, seed);
+        trial->job(info.cipher, direction, iv_bytes, lengths, seed);
       compare(one.memory(), other.memory());
     };
     compare(one.memory(), other.memory());
-    for (const Mode &mode : kModes)
+    for (const CipherInfo &info : kCipherInfos)
       for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
-        if (mode.is_cpu_only) continue;
-        check(mode, direction, mode.iv_bytes, {160, 48, 4096, 320, 64});
+        if (info.is_cpu_only) continue;
+        check(info, direction, info.iv_bytes, {160, 48, 4096, 320, 64});
         // A single key may be in another place, and so may a counter that is made with H.
-        check(mode, direction, mode.cipher == LC_AES_GCM ? 20 : mode.iv_bytes, {1280});
+        check(info, direction, info.cipher == LC_AES_GCM ? 20 : info.iv_bytes, {1280});
       }
     // Long enough for tables of H's powers.
-    check(mode_of(LC_AES_GCM), LC_ENCRYPT, 12, {1200000});
+    check(cipher_info(LC_AES_GCM), LC_ENCRYPT, 12, {1200000});
     // Long enough for the powers of r as matrices.
-    check(mode_of(LC_CHACHA20_POLY1305), LC_ENCRYPT, 12, {1200000});
+    check(cipher_info(LC_CHACHA20_POLY1305), LC_ENCRYPT, 12, {1200000});
     // Tags that stay on the device, of as many messages as one launch does whole, of one, and of a
     // longer one. Launches name addresses, so both trials have the same memory.
     const uint64_t memory = one.allocate();
@@ -295,7 +295,7 @@ class WipedMemory : public testing::TestWithParam<const char *> {
     many.back() = 16000;
     for (const lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305, LC_AES_CCM})
       for (const std::vector<uint64_t> &lengths : {many, {48}, {40000}}) {
-        SCOPED_TRACE(std::string(mode_of(cipher).title) + " on the device, " +
+        SCOPED_TRACE(std::string(cipher_info(cipher).title) + " on the device, " +
                      std::to_string(lengths.size()) + " messages, the last of " +
                      std::to_string(lengths.back()) + " bytes");
         for (Trial *trial : {&one, &other}) trial->job_on_device(cipher, lengths, memory);

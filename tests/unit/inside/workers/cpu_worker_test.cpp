@@ -14,7 +14,7 @@
 #include <future>
 
 #include "cpu/core_count.h"
-#include "job/cipher/mode.h"
+#include "job/cipher/cipher_info.h"
 #include "temporary_folder.h"
 #include "test_scale.h"
 #include "unit/support/devices.h"
@@ -85,7 +85,7 @@ TEST_F(SeveralCores, MakeTheSameBytes) {
                                .in_alignment = static_cast<uint32_t>(random_.below(16)),
                                .out_alignment = static_cast<uint32_t>(random_.below(16)),
                                .in_place = in_place}});
-          if (mode_of(cipher).has_data_units()) {
+          if (cipher_info(cipher).has_data_units()) {
             shape.data_unit_bytes = 512 + random_.below(5000);
             shape.messages[0].length = allowed_length(cipher, shape.data_unit_bytes, length);
           }

@@ -76,7 +76,7 @@ BatchShape messages(lc_cipher cipher, lc_direction direction, size_t count, uint
   shape.cipher = cipher;
   shape.direction = direction;
   shape.key_bytes = key_sizes(cipher).back();
-  if (mode_of(cipher).has_data_units()) shape.data_unit_bytes = 4096;
+  if (cipher_info(cipher).has_data_units()) shape.data_unit_bytes = 4096;
   MessageShape message;
   message.length = length;
   message.in_place = in_place;

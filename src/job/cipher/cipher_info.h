@@ -1,6 +1,6 @@
-// What each cipher of the ABI is, as data: who needs to know a mode's ways asks
-// its row here, and nobody tells modes apart by a switch of his own. The rows are made of
-// the block ciphers (block_cipher.h) and of what each mode is with any of them.
+// What each cipher of the ABI is, as data: code that needs to know how a cipher works asks its row
+// here, instead of a switch of its own. The rows are made of the block ciphers (block_cipher.h) and
+// of what each mode is with any of them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -29,10 +29,10 @@ enum class Continuation : uint8_t {
 };
 
 // A row leaves out what has the value that stands here.
-struct Mode {
+struct CipherInfo {
   lc_cipher cipher = LC_AES_ECB;
   const BlockCipher *block = nullptr;  // none: ChaCha20
-  Way way = Way::kEcb;
+  Mode mode = Mode::kEcb;
   // Of the kernels: BLOCK_FORM_NAME, with _encrypt or _decrypt where the two
   // directions differ, unless they are named below; and for people.
   const char *name = nullptr;
@@ -65,7 +65,7 @@ struct Mode {
   // keystream would come again (SP 800-38D, 5.2.1.1; RFC 8439, 2.8).
   uint64_t most_text_bytes = UINT64_MAX;
 
-  constexpr bool is_block_cipher() const { return way < Way::kChaCha20; }
+  constexpr bool is_block_cipher() const { return mode < Mode::kChaCha20; }
   // What stands before a mode's name: "AES-256-", "SM4-", nothing.
   std::string family(uint32_t key_bytes) const {
     if (block == nullptr) return {};
@@ -93,8 +93,8 @@ struct Mode {
 };
 
 // XTS by either standard.
-constexpr Mode xts(Way way, const char *name, const char *title) {
-  return {.way = way,
+constexpr CipherInfo xts(Mode mode, const char *name, const char *title) {
+  return {.mode = mode,
           .name = name,
           .title = title,
           .openssl = "XTS",
@@ -109,8 +109,8 @@ constexpr Mode xts(Way way, const char *name, const char *title) {
 
 // CFB (SP 800-38A, 6.3). Segments of 8 bits or 1 bit are for the CPU alone: each of them takes a
 // whole call of the block cipher.
-constexpr Mode cfb(Way way, const char *name, const char *title, const char *openssl) {
-  return {.way = way,
+constexpr CipherInfo cfb(Mode mode, const char *name, const char *title, const char *openssl) {
+  return {.mode = mode,
           .name = name,
           .title = title,
           .openssl = openssl,
@@ -123,12 +123,13 @@ constexpr Mode cfb(Way way, const char *name, const char *title, const char *ope
           .encrypt_kernel = "feedback",
           .decrypt_kernel = "cfb_decrypt",
           .is_feedback = true,
-          .is_cpu_only = way != Way::kCfb128};
+          .is_cpu_only = mode != Mode::kCfb128};
 }
 
 // CBC with ciphertext stealing, which leaves CBC's kernels all but the end.
-constexpr Mode cbc_cts(Way way, const char *name, const char *title, const char *openssl_cts) {
-  return {.way = way,
+constexpr CipherInfo cbc_cts(Mode mode, const char *name, const char *title,
+                             const char *openssl_cts) {
+  return {.mode = mode,
           .name = name,
           .title = title,
           .openssl = "CBC-CTS",
@@ -145,9 +146,9 @@ constexpr Mode cbc_cts(Way way, const char *name, const char *title, const char 
           .decrypt_kernel = "cbc_decrypt"};
 }
 
-// By the numbers of Way, without a cipher.
-inline constexpr Mode kWays[] = {
-    {.way = Way::kEcb,
+// By the numbers of Mode, without a cipher.
+inline constexpr CipherInfo kModes[] = {
+    {.mode = Mode::kEcb,
      .name = "ecb",
      .title = "ECB",
      .openssl = "ECB",
@@ -157,7 +158,7 @@ inline constexpr Mode kWays[] = {
      .least_bytes = 16,
      .inverts = true,
      .continuation = Continuation::kNothing},
-    {.way = Way::kCbc,
+    {.mode = Mode::kCbc,
      .name = "cbc",
      .title = "CBC",
      .openssl = "CBC",
@@ -168,7 +169,7 @@ inline constexpr Mode kWays[] = {
      .inverts = true,
      .encrypt_is_chain = true,
      .continuation = Continuation::kCiphertext},
-    {.way = Way::kCtr,
+    {.mode = Mode::kCtr,
      .name = "ctr",
      .title = "CTR",
      .openssl = "CTR",
@@ -178,12 +179,12 @@ inline constexpr Mode kWays[] = {
      .least_bytes = 1,
      .is_own_inverse = true,
      .continuation = Continuation::kCounter},
-    xts(Way::kXts, "xts", "XTS"),
-    xts(Way::kXtsGb, "xts_gb", "XTS-GB"),  // GB/T 17964: bits of the tweak's bytes are turned
-    cfb(Way::kCfb128, "cfb128", "CFB128", "CFB"),
-    cfb(Way::kCfb8, "cfb8", "CFB8", "CFB8"),
-    cfb(Way::kCfb1, "cfb1", "CFB1", "CFB1"),
-    {.way = Way::kOfb,
+    xts(Mode::kXts, "xts", "XTS"),
+    xts(Mode::kXtsGb, "xts_gb", "XTS-GB"),  // GB/T 17964: bits of the tweak's bytes are turned
+    cfb(Mode::kCfb128, "cfb128", "CFB128", "CFB"),
+    cfb(Mode::kCfb8, "cfb8", "CFB8", "CFB8"),
+    cfb(Mode::kCfb1, "cfb1", "CFB1", "CFB1"),
+    {.mode = Mode::kOfb,
      .name = "ofb",
      .title = "OFB",
      .openssl = "OFB",
@@ -198,10 +199,10 @@ inline constexpr Mode kWays[] = {
      .encrypt_kernel = "feedback",
      .decrypt_kernel = "feedback",
      .is_feedback = true},
-    cbc_cts(Way::kCs1, "cs1", "CBC-CS1", "CS1"),
-    cbc_cts(Way::kCs2, "cs2", "CBC-CS2", "CS2"),
-    cbc_cts(Way::kCs3, "cs3", "CBC-CS3", "CS3"),
-    {.way = Way::kGcm,
+    cbc_cts(Mode::kCs1, "cs1", "CBC-CS1", "CS1"),
+    cbc_cts(Mode::kCs2, "cs2", "CBC-CS2", "CS2"),
+    cbc_cts(Mode::kCs3, "cs3", "CBC-CS3", "CS3"),
+    {.mode = Mode::kGcm,
      .name = "gcm",
      .title = "GCM",
      .openssl = "GCM",
@@ -212,7 +213,7 @@ inline constexpr Mode kWays[] = {
      .is_aead = true,
      .continuation = Continuation::kMessage,
      .most_text_bytes = (uint64_t{1} << 36) - 32},
-    {.way = Way::kCcm,
+    {.mode = Mode::kCcm,
      .name = "ccm",
      .title = "CCM",
      .openssl = "CCM",
@@ -226,7 +227,7 @@ inline constexpr Mode kWays[] = {
      .continuation = Continuation::kMac,
      .encrypt_kernel = "ccm",
      .decrypt_kernel = "ccm"},
-    {.way = Way::kChaCha20,
+    {.mode = Mode::kChaCha20,
      .name = "chacha20",
      .title = "ChaCha20",
      .openssl = "ChaCha20",
@@ -236,7 +237,7 @@ inline constexpr Mode kWays[] = {
      .least_bytes = 1,
      .is_own_inverse = true,
      .continuation = Continuation::kChaChaCounter},
-    {.way = Way::kChaCha20Poly1305,
+    {.mode = Mode::kChaCha20Poly1305,
      .name = "chacha20_poly1305",
      .title = "ChaCha20-Poly1305",
      .openssl = "ChaCha20-Poly1305",
@@ -248,53 +249,53 @@ inline constexpr Mode kWays[] = {
      .continuation = Continuation::kMessage,
      .most_text_bytes = (uint64_t{1} << 38) - 64},
 };
-inline constexpr int kWayCount = sizeof kWays / sizeof kWays[0];
+inline constexpr int kModeCount = sizeof kModes / sizeof kModes[0];
 
-constexpr int count_modes() {
+constexpr int count_cipher_infos() {
   int count = 2;  // ChaCha20's
-  for (const BlockCipher &block : kBlockCiphers) count += block.way_count;
+  for (const BlockCipher &block : kBlockCiphers) count += block.mode_count;
   return count;
 }
-inline constexpr int kModeCount = count_modes();
+inline constexpr int kCipherInfoCount = count_cipher_infos();
 
-constexpr Mode make_mode(int cipher, Way way) {
-  Mode mode = kWays[static_cast<int>(way)];
-  mode.cipher = static_cast<lc_cipher>(cipher);
-  return mode;
+constexpr CipherInfo make_cipher_info(int cipher, Mode mode) {
+  CipherInfo info = kModes[static_cast<int>(mode)];
+  info.cipher = static_cast<lc_cipher>(cipher);
+  return info;
 }
 
-constexpr std::array<Mode, kModeCount> make_modes() {
-  std::array<Mode, kModeCount> modes = {};
+constexpr std::array<CipherInfo, kCipherInfoCount> make_cipher_infos() {
+  std::array<CipherInfo, kCipherInfoCount> infos = {};
   for (const BlockCipher &block : kBlockCiphers)
-    for (int n = 0; n < block.way_count; ++n) {
-      Mode &mode = modes[block.first + n] = make_mode(block.first + n, block.ways[n]);
-      mode.block = &block;
-      mode.key_sizes &= block.key_sizes;
+    for (int n = 0; n < block.mode_count; ++n) {
+      CipherInfo &info = infos[block.first + n] = make_cipher_info(block.first + n, block.modes[n]);
+      info.block = &block;
+      info.key_sizes &= block.key_sizes;
     }
-  for (const auto &[cipher, way] : {std::pair(LC_CHACHA20, Way::kChaCha20),
-                                    std::pair(LC_CHACHA20_POLY1305, Way::kChaCha20Poly1305)})
-    modes[cipher] = make_mode(cipher, way);
-  return modes;
+  for (const auto &[cipher, mode] : {std::pair(LC_CHACHA20, Mode::kChaCha20),
+                                     std::pair(LC_CHACHA20_POLY1305, Mode::kChaCha20Poly1305)})
+    infos[cipher] = make_cipher_info(cipher, mode);
+  return infos;
 }
 
 // By the numbers of lc_cipher.
-inline constexpr std::array<Mode, kModeCount> kModes = make_modes();
+inline constexpr std::array<CipherInfo, kCipherInfoCount> kCipherInfos = make_cipher_infos();
 
-constexpr bool modes_are_in_order() {
-  for (int n = 0; n < kWayCount; ++n)
-    if (kWays[n].way != static_cast<Way>(n)) return false;
+constexpr bool tables_are_in_order() {
   for (int n = 0; n < kModeCount; ++n)
-    if (kModes[n].cipher != n || kModes[n].name == nullptr) return false;
+    if (kModes[n].mode != static_cast<Mode>(n)) return false;
+  for (int n = 0; n < kCipherInfoCount; ++n)
+    if (kCipherInfos[n].cipher != n || kCipherInfos[n].name == nullptr) return false;
   return true;
 }
-static_assert(modes_are_in_order());
+static_assert(tables_are_in_order());
 
-constexpr const Mode &mode_of(lc_cipher cipher) { return kModes[cipher]; }
+constexpr const CipherInfo &cipher_info(lc_cipher cipher) { return kCipherInfos[cipher]; }
 
 // Another mode of its block cipher, which has it.
-constexpr lc_cipher another_mode(lc_cipher cipher, Way way) {
-  for (const Mode &mode : kModes)
-    if (mode.block == mode_of(cipher).block && mode.way == way) return mode.cipher;
+constexpr lc_cipher another_mode(lc_cipher cipher, Mode mode) {
+  for (const CipherInfo &info : kCipherInfos)
+    if (info.block == cipher_info(cipher).block && info.mode == mode) return info.cipher;
   return cipher;
 }
 
