@@ -69,11 +69,11 @@ std::string parse_exponent(const std::string &text) {
 class Run {
  public:
   using Write = std::function<void(uint64_t number, const SecretBytes &text)>;
-  Run(Write write, uint64_t count, const Context &context, bool is_served, bool draws)
+  Run(Write write, uint64_t count, const Context &context, bool is_remote, bool draws)
       : write_(std::move(write)),
         count_(count),
         context_(context),
-        is_served_(is_served),
+        is_remote_(is_remote),
         draws_(draws) {}
   ~Run() {
     if (is_drawn_) say("\r\033[K");
@@ -153,7 +153,7 @@ class Run {
         fmt::format("{} of {} keys  {:.{}f} keys/s", done_, count_, rate, rate < 10 ? 2 : 0);
     if (done_ > 0)
       line += fmt::format("  {} left", format_duration(static_cast<double>(count_ - done_) / rate));
-    if (!is_served_) line += "  " + (device_name().empty() ? "CPU" : device_name());
+    if (!is_remote_) line += "  " + (device_name().empty() ? "CPU" : device_name());
     struct winsize window {};
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1)
       line.resize(std::min<size_t>(line.size(), window.ws_col - 1u));
@@ -164,7 +164,7 @@ class Run {
   const Write write_;
   const uint64_t count_;
   const Context &context_;
-  const bool is_served_;  // the service generates the keys; the context has no device
+  const bool is_remote_;  // the service generates the keys; the context has no device
   const bool draws_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point last_;

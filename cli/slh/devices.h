@@ -23,7 +23,7 @@ class SlhDevices {
   // first.
   static void add_service_name(std::vector<OptionName> &names);
   void declare_service(CLI::App &app);
-  bool is_served() const { return service_.has_value(); }
+  bool is_remote() const { return service_.has_value(); }
   // Opens the context. Throws Error.
   Context open() const;
 

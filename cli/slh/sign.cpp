@@ -84,7 +84,7 @@ class Sign : public Subcommand {
 
   void run(std::vector<SecretBytes>) override {
     messages_.prepare_to_sign(state_);
-    if (devices_.is_served() && is_draft_slh_set(messages_.set()))
+    if (devices_.is_remote() && is_draft_slh_set(messages_.set()))
       throw Failure(ExitCode::kUsage,
                     fmt::format("no --service signs with {}, a parameter set of a draft",
                                 lc_slh_dsa_name(messages_.set())));

@@ -56,22 +56,22 @@ Context::Process *Context::found() const {
   return current != nullptr && current->born_in == forks() ? current : nullptr;
 }
 
-struct Context::ServedProcess {
-  explicit ServedProcess(const served::Service &service) : born_in(forks()), operations(service) {
+struct Context::RemoteProcess {
+  explicit RemoteProcess(const remote::Service &service) : born_in(forks()), operations(service) {
     at_end.begin([this] { operations.stop(); }, [this] { operations.hurry(); });
   }
 
   const uint64_t born_in;
   AtProcessEnd at_end;
-  served::PrivateOperations operations;
+  remote::PrivateOperations operations;
 };
 
-served::PrivateOperations *Context::served_operations() {
+remote::PrivateOperations *Context::remote_operations() {
   if (!service_) return nullptr;
-  ServedProcess *current = served_.load();
+  RemoteProcess *current = remote_.load();
   if (current != nullptr && current->born_in == forks()) return &current->operations;
-  auto made = std::make_unique<ServedProcess>(*service_);
-  if (served_.compare_exchange_strong(current, made.get())) return &made.release()->operations;
+  auto made = std::make_unique<RemoteProcess>(*service_);
+  if (remote_.compare_exchange_strong(current, made.get())) return &made.release()->operations;
   if (!made->at_end.withdraw()) (void)made.release();
   return &current->operations;
 }
@@ -214,8 +214,8 @@ bool Context::is_open(bool opens_now) {
 }
 
 Context::~Context() {
-  ServedProcess *served = served_.load();
-  if (served != nullptr && served->born_in == forks() && served->at_end.withdraw()) delete served;
+  RemoteProcess *remote = remote_.load();
+  if (remote != nullptr && remote->born_in == forks() && remote->at_end.withdraw()) delete remote;
   Chooser *chooser = chooser_.load();
   if (chooser != nullptr && chooser->born_in == forks()) delete chooser;
   InquiryOfProcess *inquiry = inquiry_.load();

@@ -16,8 +16,8 @@
 #include "placement/dispatcher.h"
 #include "placement/inquiry.h"
 #include "placement/measure.h"
+#include "remote/private_operations.h"
 #include "rsa/rsa_choice.h"
-#include "served/private_operations.h"
 #include "slh/slh_choice.h"
 
 namespace lanecrypt {
@@ -27,7 +27,7 @@ class Context {
  public:
   explicit Context(runtime::DispatcherOptions options,
                    placement::Prefer prefer = placement::Prefer::kSpeed,
-                   std::optional<served::Service> service = std::nullopt)
+                   std::optional<remote::Service> service = std::nullopt)
       : options_(std::move(options)), prefer_(prefer), service_(std::move(service)) {}
   ~Context();
   Context(const Context &) = delete;
@@ -37,7 +37,7 @@ class Context {
   runtime::Dispatcher &dispatcher();
   // What does private operations in the place of the devices: the process's own, made by the first
   // call; nullptr if the context names no service.
-  served::PrivateOperations *served_operations();
+  remote::PrivateOperations *remote_operations();
   // They look for no device before it pays.
   runtime::RsaChoice &rsa_choice();
   runtime::SlhChoice &slh_choice();
@@ -65,7 +65,7 @@ class Context {
   // All that a child of fork must leave alone: it has locks, threads and
   // driver handles of the parent.
   struct Process;
-  struct ServedProcess;
+  struct RemoteProcess;
   struct Chooser;
   struct InquiryOfProcess;
 
@@ -77,9 +77,9 @@ class Context {
 
   const runtime::DispatcherOptions options_;
   const placement::Prefer prefer_;
-  const std::optional<served::Service> service_;
+  const std::optional<remote::Service> service_;
   std::atomic<Process *> process_ = nullptr;
-  std::atomic<ServedProcess *> served_ = nullptr;
+  std::atomic<RemoteProcess *> remote_ = nullptr;
   std::atomic<Chooser *> chooser_ = nullptr;
   std::atomic<InquiryOfProcess *> inquiry_ = nullptr;
   std::atomic<uint32_t> keys_made_elsewhere_ = 0;

@@ -99,9 +99,9 @@ lc_status lc_counters_get(lc_context *context, uint32_t index, lc_counters *coun
     value.launches = source->launches;
     value.failures = source->failures;
     value.operations = source->operations;
-    if (auto *served = index == LC_CPU ? context->served_operations() : nullptr;
-        served != nullptr) {
-      const lanecrypt::runtime::Counters &more = served->cpu_counters();
+    if (auto *remote = index == LC_CPU ? context->remote_operations() : nullptr;
+        remote != nullptr) {
+      const lanecrypt::runtime::Counters &more = remote->cpu_counters();
       value.jobs += more.jobs;
       value.bytes += more.bytes;
       value.failures += more.failures;

@@ -41,15 +41,15 @@ Status start(lc_context *context, const lc_ml_dsa_job *job, Completion::Callback
   Result<lanecrypt::MlDsaJob> checked = lanecrypt::make_ml_dsa_job(job, key_of);
   if (!checked.ok()) return checked.status();
   if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
-  const bool may_be_served =
+  const bool may_be_remote =
       checked->operation == LC_ML_DSA_SIGN && checked->device == LC_ANY_DEVICE;
   Result<MlDsaRequestPointer> request =
       MlDsaRequest::make(std::move(*checked), std::move(callback));
   if (!request.ok()) return request.status();
   *started = *request;
-  if (auto *const served = may_be_served ? context->served_operations() : nullptr;
-      served != nullptr)
-    return served->submit(lanecrypt::served::wrap(*request), waits);
+  if (auto *const remote = may_be_remote ? context->remote_operations() : nullptr;
+      remote != nullptr)
+    return remote->submit(lanecrypt::remote::wrap(*request), waits);
   return context->dispatcher().submit(*request);
 }
 
@@ -101,8 +101,8 @@ int lc_ml_dsa_device_is_sooner(lc_context *context, lc_ml_dsa_set set, uint32_t 
   if (context == nullptr || sizes == nullptr) return 0;
   const lanecrypt::abi::Call call;
   try {
-    if (auto *served = context->served_operations(); served != nullptr)
-      return served->is_sooner(operation_kind_of(*sizes), in_line) ? 1 : 0;
+    if (auto *remote = context->remote_operations(); remote != nullptr)
+      return remote->is_sooner(operation_kind_of(*sizes), in_line) ? 1 : 0;
     return context->ml_dsa_choice().is_device_sooner(*sizes, in_line) ? 1 : 0;
   } catch (...) {  // want of memory or of threads
     return 0;
@@ -113,8 +113,8 @@ void lc_ml_dsa_ran_on_cpu(lc_context *context, lc_ml_dsa_set set, uint64_t nanos
   const MlDsaSizes *const sizes = lanecrypt::find_ml_dsa_sizes(lanecrypt::enum_number(set));
   if (context == nullptr || sizes == nullptr) return;
   try {
-    if (auto *served = context->served_operations(); served != nullptr)
-      return served->ran_on_cpu(operation_kind_of(*sizes), std::chrono::nanoseconds(nanoseconds));
+    if (auto *remote = context->remote_operations(); remote != nullptr)
+      return remote->ran_on_cpu(operation_kind_of(*sizes), std::chrono::nanoseconds(nanoseconds));
     context->ml_dsa_choice().ran_on_cpu(*sizes, std::chrono::nanoseconds(nanoseconds));
   } catch (...) {
   }

@@ -50,10 +50,10 @@ lc_status lc_open(const lc_options *given, lc_context **context) {
       return report(LC_ERROR_ARGUMENT, "unknown lc_options.prefer");
     if (options.prime_pool > lanecrypt::runtime::PrimePool::kMost)
       return report(LC_ERROR_ARGUMENT, "lc_options.prime_pool is above 65536");
-    std::optional<lanecrypt::served::Service> service;
+    std::optional<lanecrypt::remote::Service> service;
     if (options.service != nullptr && std::string_view(options.service) != "off") {
       const char *const owner = options.service_owner != nullptr ? options.service_owner : "";
-      auto named = lanecrypt::served::Service::named(options.service, owner, options.fallback,
+      auto named = lanecrypt::remote::Service::named(options.service, owner, options.fallback,
                                                      options.verify);
       if (!named.ok()) return report(named.status());
       service = std::move(*named);

@@ -45,11 +45,11 @@ Status start(lc_context *context, const lc_rsa_job *job, Completion::Callback ca
   if (!checked.ok()) return checked.status();
   const auto request = std::make_shared<RsaRequest>(std::move(*checked), std::move(callback));
   *started = request;
-  const bool may_be_served =
+  const bool may_be_remote =
       request->job.operation == LC_RSA_PRIVATE && request->job.device == LC_ANY_DEVICE;
-  if (auto *const served = may_be_served ? context->served_operations() : nullptr;
-      served != nullptr)
-    return served->submit(lanecrypt::served::wrap(request), waits);
+  if (auto *const remote = may_be_remote ? context->remote_operations() : nullptr;
+      remote != nullptr)
+    return remote->submit(lanecrypt::remote::wrap(request), waits);
   return context->dispatcher().submit(request);
 }
 
@@ -100,9 +100,9 @@ int lc_rsa_device_is_sooner(lc_context *context, uint32_t bits, uint32_t in_line
   if (context == nullptr) return 0;
   const lanecrypt::abi::Call call;
   try {
-    if (auto *served = context->served_operations(); served != nullptr)
+    if (auto *remote = context->remote_operations(); remote != nullptr)
       return lanecrypt::runtime::rsa_kind(bits) != 0 &&
-                     served->is_sooner(operation_kind_of(bits), in_line)
+                     remote->is_sooner(operation_kind_of(bits), in_line)
                  ? 1
                  : 0;
     return context->rsa_choice().is_device_sooner(bits, in_line) ? 1 : 0;
@@ -114,8 +114,8 @@ int lc_rsa_device_is_sooner(lc_context *context, uint32_t bits, uint32_t in_line
 void lc_rsa_ran_on_cpu(lc_context *context, uint32_t bits, uint64_t nanoseconds) {
   if (context == nullptr) return;
   try {
-    if (auto *served = context->served_operations(); served != nullptr)
-      return served->ran_on_cpu(operation_kind_of(bits), std::chrono::nanoseconds(nanoseconds));
+    if (auto *remote = context->remote_operations(); remote != nullptr)
+      return remote->ran_on_cpu(operation_kind_of(bits), std::chrono::nanoseconds(nanoseconds));
     context->rsa_choice().ran_on_cpu(bits, std::chrono::nanoseconds(nanoseconds));
   } catch (...) {
   }
@@ -129,9 +129,9 @@ lc_status lc_rsa_generate(lc_context *context, const lc_rsa_generation *generati
     Result<lanecrypt::RsaGeneration> checked = lanecrypt::make_rsa_generation(generation);
     if (!checked.ok()) return report(checked.status());
     lc_result made = {};
-    auto *const served = checked->device == LC_ANY_DEVICE ? context->served_operations() : nullptr;
-    const Status status = served != nullptr
-                              ? served->generation().run(std::move(*checked), &made)
+    auto *const remote = checked->device == LC_ANY_DEVICE ? context->remote_operations() : nullptr;
+    const Status status = remote != nullptr
+                              ? remote->generation().run(std::move(*checked), &made)
                               : context->dispatcher().generate(std::move(*checked), &made);
     if (result != nullptr) (void)give(made, result, "");
     return report(status);
@@ -142,8 +142,8 @@ int lc_rsa_generation_is_sooner(lc_context *context, uint32_t bits) {
   if (context == nullptr) return 0;
   const lanecrypt::abi::Call call;
   try {
-    if (auto *served = context->served_operations(); served != nullptr)
-      return served->generation().is_sooner(bits) ? 1 : 0;
+    if (auto *remote = context->remote_operations(); remote != nullptr)
+      return remote->generation().is_sooner(bits) ? 1 : 0;
     return context->generation_is_sooner(bits) ? 1 : 0;
   } catch (...) {  // want of memory or of threads
     return 0;

@@ -36,11 +36,11 @@ lanecrypt::service::OperationKind operation_kind_of(const SlhSet &set) {
 }
 
 // What asks for such an operation in the place of the devices; nullptr if they do it.
-lanecrypt::served::PrivateOperations *served_for(lc_context *context, const SlhSet &set,
-                                                 lc_slh_dsa_operation operation) {
-  const bool may_be_served = operation == LC_SLH_DSA_SIGN &&
+lanecrypt::remote::PrivateOperations *remote_operations_for(lc_context *context, const SlhSet &set,
+                                                            lc_slh_dsa_operation operation) {
+  const bool may_be_remote = operation == LC_SLH_DSA_SIGN &&
                              lanecrypt::service::find_set(operation_kind_of(set)) != nullptr;
-  return may_be_served ? context->served_operations() : nullptr;
+  return may_be_remote ? context->remote_operations() : nullptr;
 }
 
 // Whether the caller waits: then the service needs no thread of ours.
@@ -50,17 +50,17 @@ Status start(lc_context *context, const lc_slh_dsa_job *job, Completion::Callbac
   Result<lanecrypt::SlhJob> checked = lanecrypt::make_slh_job(job, key_of);
   if (!checked.ok()) return checked.status();
   if (context == nullptr) return Status(LC_ERROR_ARGUMENT, "no context was given");
-  const bool may_be_served = checked->operation == LC_SLH_DSA_SIGN &&
+  const bool may_be_remote = checked->operation == LC_SLH_DSA_SIGN &&
                              checked->device == LC_ANY_DEVICE &&
-                             lanecrypt::served::knows_sets(*checked);
+                             lanecrypt::remote::knows_sets(*checked);
   const auto request = std::make_shared<SlhSignatures>(std::move(*checked), std::move(callback));
   *started = request;
-  if (auto *const served = may_be_served ? context->served_operations() : nullptr;
-      served != nullptr) {
+  if (auto *const remote = may_be_remote ? context->remote_operations() : nullptr;
+      remote != nullptr) {
     LC_TRY(request->hash([](size_t count, const std::function<void(size_t)> &part) {
       for (size_t n = 0; n < count; ++n) part(n);
     }));
-    return served->submit(lanecrypt::served::wrap(request), waits);
+    return remote->submit(lanecrypt::remote::wrap(request), waits);
   }
   LC_TRY(request->hash([&](size_t count, const std::function<void(size_t)> &part) {
     context->dispatcher().workers().share(count, part);
@@ -149,8 +149,8 @@ int lc_slh_dsa_device_is_sooner(lc_context *context, lc_slh_dsa_set set,
   if (found == nullptr) return 0;
   const lanecrypt::abi::Call call;
   try {
-    if (auto *served = served_for(context, *found, operation); served != nullptr)
-      return served->is_sooner(operation_kind_of(*found), in_line) ? 1 : 0;
+    if (auto *remote = remote_operations_for(context, *found, operation); remote != nullptr)
+      return remote->is_sooner(operation_kind_of(*found), in_line) ? 1 : 0;
     return context->slh_choice().is_device_sooner(*found, operation, in_line) ? 1 : 0;
   } catch (...) {  // want of memory or of threads
     return 0;
@@ -162,8 +162,8 @@ void lc_slh_dsa_ran_on_cpu(lc_context *context, lc_slh_dsa_set set, lc_slh_dsa_o
   const SlhSet *const found = set_of_choice(context, set, operation);
   if (found == nullptr) return;
   try {
-    if (auto *served = served_for(context, *found, operation); served != nullptr)
-      return served->ran_on_cpu(operation_kind_of(*found), std::chrono::nanoseconds(nanoseconds));
+    if (auto *remote = remote_operations_for(context, *found, operation); remote != nullptr)
+      return remote->ran_on_cpu(operation_kind_of(*found), std::chrono::nanoseconds(nanoseconds));
     context->slh_choice().ran_on_cpu(*found, operation, std::chrono::nanoseconds(nanoseconds));
   } catch (...) {
   }

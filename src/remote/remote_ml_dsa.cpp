@@ -5,15 +5,15 @@
 #include <algorithm>
 
 #include "cpu/ml_dsa/cpu_ml_dsa.h"
-#include "served/served_request.h"
+#include "remote/remote_request.h"
 
-namespace lanecrypt::served {
+namespace lanecrypt::remote {
 namespace {
 
-class ServedMlDsaKey final : public ServedKey {
+class RemoteMlDsaKey final : public RemoteKey {
  public:
-  ServedMlDsaKey(const MlDsaKey &key, const Service &service)
-      : ServedKey({service::Family::kMlDsa, uint32_t(key.sizes.set)}, service), key_(key) {}
+  RemoteMlDsaKey(const MlDsaKey &key, const Service &service)
+      : RemoteKey({service::Family::kMlDsa, uint32_t(key.sizes.set)}, service), key_(key) {}
 
   // Returns a view of the key without a copy.
   bool copy_numbers(client::KeyNumbers &to) const override {
@@ -25,13 +25,13 @@ class ServedMlDsaKey final : public ServedKey {
   const MlDsaKey &key_;
 };
 
-class ServedMlDsa final : public ServedRequest {
+class RemoteMlDsa final : public RemoteRequest {
  public:
-  explicit ServedMlDsa(const runtime::MlDsaRequestPointer &whole)
-      : ServedRequest(whole), ml_dsa_(*whole) {}
+  explicit RemoteMlDsa(const runtime::MlDsaRequestPointer &whole)
+      : RemoteRequest(whole), ml_dsa_(*whole) {}
 
-  ServedKey &key(uint32_t number, const Service &service) const override {
-    return served_key<ServedMlDsaKey>(*ml_dsa_.item(number).key, service);
+  RemoteKey &key(uint32_t number, const Service &service) const override {
+    return remote_key<RemoteMlDsaKey>(*ml_dsa_.item(number).key, service);
   }
   std::span<const uint8_t> input(uint32_t number, InputBuffer &buffer) const override {
     static_assert(sizeof(InputBuffer) == kMlDsaMuBytes + kMlDsaRandomBytes);
@@ -56,8 +56,8 @@ class ServedMlDsa final : public ServedRequest {
 
 }  // namespace
 
-ServedRequestPointer wrap(const runtime::MlDsaRequestPointer &request) {
-  return std::make_shared<ServedMlDsa>(request);
+RemoteRequestPointer wrap(const runtime::MlDsaRequestPointer &request) {
+  return std::make_shared<RemoteMlDsa>(request);
 }
 
-}  // namespace lanecrypt::served
+}  // namespace lanecrypt::remote

@@ -11,36 +11,36 @@
 #include <memory>
 #include <vector>
 
-#include "served/served_request.h"
-#include "served/service.h"
+#include "remote/remote_request.h"
+#include "remote/service.h"
 #include "service/client/operation.h"
 
-namespace lanecrypt::served {
+namespace lanecrypt::remote {
 
 // Not thread-safe.
-class Crossing {
+class ServiceSubmitter {
  public:
-  using OnOver = std::function<void(ServedRequest &)>;
+  using OnOver = std::function<void(RemoteRequest &)>;
 
   // `on_over` is called for each request of which the service has no more operations, on the thread
   // that uses this object. `service` must outlive the object.
-  Crossing(const Service &service, OnOver on_over);
-  ~Crossing();
-  Crossing(const Crossing &) = delete;
+  ServiceSubmitter(const Service &service, OnOver on_over);
+  ~ServiceSubmitter();
+  ServiceSubmitter(const ServiceSubmitter &) = delete;
 
-  // Queues the operations of a request that devices can do. The others go into ServedRequest::left.
-  void add(const ServedRequestPointer &served);
+  // Queues the operations of a request that devices can do. The others go into RemoteRequest::left.
+  void add(const RemoteRequestPointer &remote);
   bool is_idle() const { return waiting_.empty() && slots_.empty(); }
   // Sends what there is room for and receives the answers that are there. If there are none, waits
   // for one until `wake` is readable (-1: nothing wakes it), up to a second. Without memory it puts
-  // operations that it cannot send into ServedRequest::left; it does not throw.
+  // operations that it cannot send into RemoteRequest::left; it does not throw.
   void step(int wake);
-  // Puts all waiting operations into ServedRequest::left.
+  // Puts all waiting operations into RemoteRequest::left.
   void leave_waiting();
 
  private:
   struct Operation {
-    ServedRequestPointer served;
+    RemoteRequestPointer remote;
     uint32_t number;
   };
   struct Slot;
@@ -54,7 +54,7 @@ class Crossing {
   static bool is_right(const Slot &slot);
   void count_done(const Slot &slot) const;
   void leave(const Operation &operation, client::Taken taken);
-  void finish_one(ServedRequest &served);
+  void finish_one(RemoteRequest &remote);
 
   const Service &service_;
   const OnOver on_over_;
@@ -64,4 +64,4 @@ class Crossing {
   std::vector<pollfd> polled_;
 };
 
-}  // namespace lanecrypt::served
+}  // namespace lanecrypt::remote

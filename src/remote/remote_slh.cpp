@@ -5,19 +5,19 @@
 #include <algorithm>
 
 #include "cpu/slh/cpu_slh.h"
-#include "served/served_request.h"
+#include "remote/remote_request.h"
 
-namespace lanecrypt::served {
+namespace lanecrypt::remote {
 namespace {
 
 service::OperationKind operation_kind_of(const SlhSet &set) {
   return {service::Family::kSlhDsa, uint32_t(set.number)};
 }
 
-class ServedSlhKey final : public ServedKey {
+class RemoteSlhKey final : public RemoteKey {
  public:
-  ServedSlhKey(const SlhKey &key, const Service &service)
-      : ServedKey(operation_kind_of(key.set), service), key_(key) {}
+  RemoteSlhKey(const SlhKey &key, const Service &service)
+      : RemoteKey(operation_kind_of(key.set), service), key_(key) {}
 
   // Copies all of the key but SK.prf.
   bool copy_numbers(client::KeyNumbers &to) const override {
@@ -36,13 +36,13 @@ class ServedSlhKey final : public ServedKey {
   const SlhKey &key_;
 };
 
-class ServedSlh final : public ServedRequest {
+class RemoteSlh final : public RemoteRequest {
  public:
-  explicit ServedSlh(const std::shared_ptr<runtime::SlhSignatures> &whole)
-      : ServedRequest(whole), slh_(*whole) {}
+  explicit RemoteSlh(const std::shared_ptr<runtime::SlhSignatures> &whole)
+      : RemoteRequest(whole), slh_(*whole) {}
 
-  ServedKey &key(uint32_t number, const Service &service) const override {
-    return served_key<ServedSlhKey>(slh_.key_of(number), service);
+  RemoteKey &key(uint32_t number, const Service &service) const override {
+    return remote_key<RemoteSlhKey>(slh_.key_of(number), service);
   }
   std::span<const uint8_t> input(uint32_t number, InputBuffer &buffer) const override {
     const SlhSet &set = slh_.key_of(number).set;
@@ -67,8 +67,8 @@ class ServedSlh final : public ServedRequest {
 
 }  // namespace
 
-ServedRequestPointer wrap(const std::shared_ptr<runtime::SlhSignatures> &request) {
-  return std::make_shared<ServedSlh>(request);
+RemoteRequestPointer wrap(const std::shared_ptr<runtime::SlhSignatures> &request) {
+  return std::make_shared<RemoteSlh>(request);
 }
 
 bool knows_sets(const SlhJob &job) {
@@ -77,4 +77,4 @@ bool knows_sets(const SlhJob &job) {
   });
 }
 
-}  // namespace lanecrypt::served
+}  // namespace lanecrypt::remote

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "served/served_generation.h"
+#include "remote/remote_generation.h"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 #include "cpu/rsa/prime_key.h"
 #include "rsa/rsa_kind.h"
 
-namespace lanecrypt::served {
+namespace lanecrypt::remote {
 namespace {
 
 lc_rsa_parts parts_of(const service::KeyParts &from) {
@@ -40,8 +40,8 @@ secure::KeyMemory padded(std::span<const uint8_t> number, size_t bytes) {
 }  // namespace
 
 // The state of one call. The service makes some of its keys and the CPU the rest.
-struct ServedGeneration::Run {
-  ServedGeneration &self;
+struct RemoteGeneration::Run {
+  RemoteGeneration &self;
   const RsaGeneration wish;
   uint64_t given = 0;  // keys from the service
   bool is_stopped = false;
@@ -66,14 +66,14 @@ struct ServedGeneration::Run {
   }
 };
 
-void ServedGeneration::stop() {
+void RemoteGeneration::stop() {
   hurry();
   cpu_.stop();
   for (unsigned left = checks_; left != 0; left = checks_) checks_.wait(left);
 }
 
 // Returns whether the key is one that was requested, and its numbers belong together.
-bool ServedGeneration::is_right(const RsaGeneration &wish, const lc_rsa_parts &parts) {
+bool RemoteGeneration::is_right(const RsaGeneration &wish, const lc_rsa_parts &parts) {
   struct Check {
     explicit Check(std::atomic<unsigned> &all) : all_(all) { ++all_; }
     ~Check() {
@@ -102,7 +102,7 @@ bool ServedGeneration::is_right(const RsaGeneration &wish, const lc_rsa_parts &p
          std::ranges::equal(made->key->numbers.n, key.numbers.n);
 }
 
-bool ServedGeneration::is_sooner(uint32_t bits) {
+bool RemoteGeneration::is_sooner(uint32_t bits) {
   if (runtime::rsa_kind(bits) == 0) return false;
   client::Connection &connection = service_.client->here();
   if (!connection.choice().is_key_worth_it(bits)) return false;
@@ -112,7 +112,7 @@ bool ServedGeneration::is_sooner(uint32_t bits) {
 }
 
 // Makes keys with the service, as many as it gives.
-client::Made ServedGeneration::by_service(Run &run) {
+client::Made RemoteGeneration::by_service(Run &run) {
   const std::shared_ptr<client::Session> session = service_.session();
   if (session == nullptr || session->page().usable_devices == 0) return client::Made::kNot;
   client::NewKeys keys{run.wish.bits, run.wish.exponent, run.wish.count};
@@ -129,7 +129,7 @@ client::Made ServedGeneration::by_service(Run &run) {
 
 // Makes the remaining keys on the CPU. The numbers of the keys and the progress go on from those of
 // the service.
-Status ServedGeneration::by_cpu(Run &run, lc_result *result) {
+Status RemoteGeneration::by_cpu(Run &run, lc_result *result) {
   RsaGeneration rest = run.wish;
   rest.count -= run.given;
   rest.device = LC_CPU;
@@ -153,7 +153,7 @@ Status ServedGeneration::by_cpu(Run &run, lc_result *result) {
   return cpu_.run(std::move(rest), result);
 }
 
-Status ServedGeneration::run(RsaGeneration what, lc_result *result) {
+Status RemoteGeneration::run(RsaGeneration what, lc_result *result) {
   *result = {};
   if (what.count == 0) return Status();
   Run run{*this, std::move(what)};
@@ -177,4 +177,4 @@ Status ServedGeneration::run(RsaGeneration what, lc_result *result) {
   return status;
 }
 
-}  // namespace lanecrypt::served
+}  // namespace lanecrypt::remote

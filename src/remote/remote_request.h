@@ -12,29 +12,29 @@
 
 #include "batch/batch_request.h"
 #include "ml_dsa/ml_dsa_request.h"
+#include "remote/remote_key.h"
 #include "rsa/rsa_request.h"
-#include "served/served_key.h"
 #include "service/wire/operation_kind.h"
 #include "slh/slh_request.h"
 
-namespace lanecrypt::served {
+namespace lanecrypt::remote {
 
-class ServedRequest {
+class RemoteRequest {
  public:
   // InputBuffer for an input that does not lie in the caller's memory. The longest one is mu and
   // rnd of ML-DSA.
   using InputBuffer = std::array<uint8_t, 96>;
 
   // Reserves room for all that is noted later, on a thread that must not throw.
-  explicit ServedRequest(runtime::BatchRequestPointer whole) : request(std::move(whole)) {
+  explicit RemoteRequest(runtime::BatchRequestPointer whole) : request(std::move(whole)) {
     left.reserve(request->todo.size());
     request->tried.reserve(1);
   }
-  virtual ~ServedRequest() = default;
-  ServedRequest(const ServedRequest &) = delete;
+  virtual ~RemoteRequest() = default;
+  RemoteRequest(const RemoteRequest &) = delete;
 
   // ---- For each family; `number` is that of an operation of the request ----
-  virtual ServedKey &key(uint32_t number, const Service &service) const = 0;
+  virtual RemoteKey &key(uint32_t number, const Service &service) const = 0;
   // Returns the input that the service gets, as in client::Exchange: in `buffer` or in the caller's
   // memory.
   virtual std::span<const uint8_t> input(uint32_t number, InputBuffer &buffer) const = 0;
@@ -51,16 +51,16 @@ class ServedRequest {
   size_t under_way = 0;
 };
 
-using ServedRequestPointer = std::shared_ptr<ServedRequest>;
+using RemoteRequestPointer = std::shared_ptr<RemoteRequest>;
 
 // Wraps a request for private operations of RSA.
-ServedRequestPointer wrap(const runtime::RsaRequestPointer &request);
+RemoteRequestPointer wrap(const runtime::RsaRequestPointer &request);
 // Wraps a request for signatures.
-ServedRequestPointer wrap(const runtime::MlDsaRequestPointer &request);
-ServedRequestPointer wrap(const std::shared_ptr<runtime::SlhSignatures> &request);
+RemoteRequestPointer wrap(const runtime::MlDsaRequestPointer &request);
+RemoteRequestPointer wrap(const std::shared_ptr<runtime::SlhSignatures> &request);
 
 // Returns whether the service knows the sets of all keys of a job. It does not know those of the
 // draft SP 800-230.
 bool knows_sets(const SlhJob &job);
 
-}  // namespace lanecrypt::served
+}  // namespace lanecrypt::remote

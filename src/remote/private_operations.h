@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "batch/batch_cpu.h"
-#include "served/served_generation.h"
-#include "served/served_request.h"
-#include "served/service.h"
+#include "remote/remote_generation.h"
+#include "remote/remote_request.h"
+#include "remote/service.h"
 
-namespace lanecrypt::served {
+namespace lanecrypt::remote {
 
-class Crossing;
+class ServiceSubmitter;
 
 // Thread-safe in the process that made it.
 class PrivateOperations {
@@ -35,7 +35,7 @@ class PrivateOperations {
   // operations and receives the answers. Otherwise a thread of this object does, since no other
   // thread would read the answers and complete the request. If it returns an error, nothing was
   // started.
-  Status submit(const ServedRequestPointer &served, bool waits);
+  Status submit(const RemoteRequestPointer &remote, bool waits);
 
   // As lc_rsa_device_is_sooner() and lc_rsa_ran_on_cpu(), for a kind of operation that the service
   // does.
@@ -43,20 +43,20 @@ class PrivateOperations {
   void ran_on_cpu(const service::OperationKind &operation_kind, std::chrono::nanoseconds took);
 
   // Generates RSA keys.
-  ServedGeneration &generation() { return generation_; }
+  RemoteGeneration &generation() { return generation_; }
 
   // Counters of the operations that the CPU does instead of the service.
   const runtime::Counters &cpu_counters() const { return counters_; }
 
  private:
-  void run(Crossing &mine);
-  void conclude(ServedRequest &served);
-  Status why_not(const ServedRequest &served) const;
+  void run(ServiceSubmitter &mine);
+  void conclude(RemoteRequest &remote);
+  Status why_not(const RemoteRequest &remote) const;
 
   const Service service_;
   runtime::Counters counters_;
   runtime::BatchCpu cpu_{counters_};
-  ServedGeneration generation_{service_, counters_};
+  RemoteGeneration generation_{service_, counters_};
   // Wakes the thread while it waits for answers. Without it the thread looks for new requests once
   // a second.
   const client::OwnDescriptor wake_;
@@ -65,10 +65,10 @@ class PrivateOperations {
 
   std::mutex mutex_;  // protects the members below, except the atomic one
   std::condition_variable changed_;
-  std::vector<ServedRequestPointer> queue_;
+  std::vector<RemoteRequestPointer> queue_;
   bool stopping_ = false;
   std::atomic<bool> hurries_{false};
   std::thread thread_;
 };
 
-}  // namespace lanecrypt::served
+}  // namespace lanecrypt::remote

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "served/private_operations.h"
+#include "remote/private_operations.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -7,10 +7,10 @@
 #include <new>
 
 #include "process/thread.h"
-#include "served/crossing.h"
+#include "remote/service_submitter.h"
 #include "thread/signals.h"
 
-namespace lanecrypt::served {
+namespace lanecrypt::remote {
 
 PrivateOperations::PrivateOperations(Service service)
     : service_(std::move(service)),
@@ -34,8 +34,8 @@ void PrivateOperations::hurry() {
   generation_.hurry();
 }
 
-Status PrivateOperations::submit(const ServedRequestPointer &served, bool waits) {
-  runtime::BatchRequest &request = *served->request;
+Status PrivateOperations::submit(const RemoteRequestPointer &remote, bool waits) {
+  runtime::BatchRequest &request = *remote->request;
   if (request.todo.empty()) {
     request.end();
     return Status();
@@ -45,35 +45,35 @@ Status PrivateOperations::submit(const ServedRequestPointer &served, bool waits)
       return Status(LC_ERROR_UNSUPPORTED, "no device takes keys such as these");
   request.submitted = std::chrono::steady_clock::now();
   if (waits) {
-    Crossing mine(service_, [this](ServedRequest &over) { conclude(over); });
-    for (mine.add(served); !mine.is_idle();) mine.step(-1);
+    ServiceSubmitter mine(service_, [this](RemoteRequest &over) { conclude(over); });
+    for (mine.add(remote); !mine.is_idle();) mine.step(-1);
     return Status();
   }
   const std::lock_guard lock(mutex_);
   if (stopping_) return process_ends();
   if (!thread_.joinable()) {
-    auto its =
-        std::make_unique<Crossing>(service_, [this](ServedRequest &over) { conclude(over); });
+    auto its = std::make_unique<ServiceSubmitter>(service_,
+                                                  [this](RemoteRequest &over) { conclude(over); });
     const runtime::SignalsBlocked blocked;
     thread_ = process::start_thread([this, mine = std::move(its)] { run(*mine); });
   }
-  queue_.push_back(served);
+  queue_.push_back(remote);
   changed_.notify_all();
   if (wake_.is_ours()) (void)eventfd_write(wake_.get(), 1);
   return Status();
 }
 
 // The body of the thread: takes the submitted requests and steps through their operations.
-void PrivateOperations::run(Crossing &mine) {
+void PrivateOperations::run(ServiceSubmitter &mine) {
   for (;;) {
-    std::vector<ServedRequestPointer> more;
+    std::vector<RemoteRequestPointer> more;
     {
       std::unique_lock lock(mutex_);
       if (mine.is_idle()) changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
       more.swap(queue_);
       if (stopping_ && more.empty() && mine.is_idle()) return;
     }
-    for (const ServedRequestPointer &served : more) mine.add(served);
+    for (const RemoteRequestPointer &remote : more) mine.add(remote);
     if (hurries_) mine.leave_waiting();
     const int wake = wake_.is_ours() ? wake_.get() : -1;
     mine.step(wake);
@@ -84,21 +84,21 @@ void PrivateOperations::run(Crossing &mine) {
 
 // Completes a request of which the service has no more operations. What it has not done goes to the
 // CPU, or is an error.
-void PrivateOperations::conclude(ServedRequest &served) {
-  const runtime::BatchRequestPointer request = served.request;
-  if (served.has_failed) request->tried.push_back(LC_ANY_DEVICE);
-  if (served.left.empty() || !request->failure.ok()) return request->end();
+void PrivateOperations::conclude(RemoteRequest &remote) {
+  const runtime::BatchRequestPointer request = remote.request;
+  if (remote.has_failed) request->tried.push_back(LC_ANY_DEVICE);
+  if (remote.left.empty() || !request->failure.ok()) return request->end();
   if (!service_.has_cpu) {
-    request->failure = why_not(served);
+    request->failure = why_not(remote);
     return request->end();
   }
-  request->todo = std::move(served.left);
+  request->todo = std::move(remote.left);
   cpu_.submit(request);
 }
 
-Status PrivateOperations::why_not(const ServedRequest &served) const {
+Status PrivateOperations::why_not(const RemoteRequest &remote) const {
   try {
-    return service_.why_not(served.has_failed, "do the operation");
+    return service_.why_not(remote.has_failed, "do the operation");
   } catch (const std::bad_alloc &) {
     return Status(LC_ERROR_MEMORY, "");
   }
@@ -127,4 +127,4 @@ void PrivateOperations::ran_on_cpu(const service::OperationKind &operation_kind,
   if (counted != 0) service_.client->here().choice().ran_on_cpu(operation_kind, took);
 }
 
-}  // namespace lanecrypt::served
+}  // namespace lanecrypt::remote

@@ -9,7 +9,7 @@
 #include "job/status.h"
 #include "service/client/client.h"
 
-namespace lanecrypt::served {
+namespace lanecrypt::remote {
 
 struct Service {
   // Returns the service that `service` names, as lc_options.service does; neither NULL nor "off".
@@ -30,4 +30,4 @@ struct Service {
   Status why_not(bool has_failed, const std::string &what) const;
 };
 
-}  // namespace lanecrypt::served
+}  // namespace lanecrypt::remote

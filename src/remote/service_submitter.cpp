@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "served/crossing.h"
+#include "remote/service_submitter.h"
 
 #include <errno.h>
 
@@ -10,7 +10,7 @@
 
 #include "secure/key_memory.h"
 
-namespace lanecrypt::served {
+namespace lanecrypt::remote {
 namespace {
 
 using client::Clock;
@@ -40,15 +40,15 @@ Status fault_was_signed() {
 }  // namespace
 
 // An operation that was sent on a channel, or is about to be.
-struct Crossing::Slot {
+struct ServiceSubmitter::Slot {
   Slot(Operation its, std::shared_ptr<client::Session> its_session, client::Channel &its_channel,
-       ServedKey &key, bool is_checked)
+       RemoteKey &key, bool is_checked)
       : operation(std::move(its)),
         session(std::move(its_session)),
         channel(its_channel),
-        output(operation.served->output(operation.number)),
+        output(operation.remote->output(operation.number)),
         unchecked(is_checked ? output.size() : 0),
-        exchange(*session, channel, key, operation.served->input(operation.number, buffer),
+        exchange(*session, channel, key, operation.remote->input(operation.number, buffer),
                  is_checked ? std::span(unchecked) : output) {}
   ~Slot() {
     secure::wipe(buffer.data(), buffer.size());
@@ -62,30 +62,30 @@ struct Crossing::Slot {
   // Holds the output until it is checked. Its final place may be that of the input, which the check
   // needs.
   std::vector<uint8_t> unchecked;
-  ServedRequest::InputBuffer buffer;
+  RemoteRequest::InputBuffer buffer;
   const Clock::time_point sent = Clock::now();
   Exchange exchange;
 };
 
-Crossing::Crossing(const Service &service, OnOver on_over)
+ServiceSubmitter::ServiceSubmitter(const Service &service, OnOver on_over)
     : service_(service), on_over_(std::move(on_over)) {}
 
-Crossing::~Crossing() = default;
+ServiceSubmitter::~ServiceSubmitter() = default;
 
-void Crossing::add(const ServedRequestPointer &served) {
-  runtime::BatchRequest &request = *served->request;
+void ServiceSubmitter::add(const RemoteRequestPointer &remote) {
+  runtime::BatchRequest &request = *remote->request;
   for (const uint32_t number : request.todo) {
-    if (request.kind_of(number).suits_devices() && put_in_line({served, number}))
-      ++served->under_way;
+    if (request.kind_of(number).suits_devices() && put_in_line({remote, number}))
+      ++remote->under_way;
     else
-      served->left.push_back(number);
+      remote->left.push_back(number);
   }
   request.todo.clear();
-  if (served->under_way == 0) on_over_(*served);
+  if (remote->under_way == 0) on_over_(*remote);
 }
 
 // Queues an operation. Returns false if there is no memory.
-bool Crossing::put_in_line(Operation operation) {
+bool ServiceSubmitter::put_in_line(Operation operation) {
   try {
     waiting_.push_back(std::move(operation));
     return true;
@@ -94,7 +94,7 @@ bool Crossing::put_in_line(Operation operation) {
   }
 }
 
-void Crossing::step(int wake) {
+void ServiceSubmitter::step(int wake) {
   try {
     send_waiting(service_.client->here());
   } catch (const std::bad_alloc &) {  // there is no memory to send the others
@@ -114,13 +114,13 @@ void Crossing::step(int wake) {
 // Sets up the results after a failed poll(). After a signal no channel is read, so that regular
 // signals do not hide that the service is silent. poll() also fails with more descriptors than
 // RLIMIT_NOFILE allows, which the program may have lowered since: then every channel is read.
-void Crossing::note_failed_poll() {
+void ServiceSubmitter::note_failed_poll() {
   const bool is_signal = errno == EINTR;
   for (pollfd &one : polled_) one.revents = is_signal ? 0 : POLLIN;
   if (!is_signal) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-void Crossing::leave_waiting() {
+void ServiceSubmitter::leave_waiting() {
   while (!waiting_.empty()) {
     const Operation operation = std::move(waiting_.front());
     waiting_.pop_front();
@@ -130,7 +130,7 @@ void Crossing::leave_waiting() {
 
 // Sends waiting operations for as long as there is room. Throws std::bad_alloc; operations that
 // were not sent then still wait.
-void Crossing::send_waiting(client::Connection &connection) {
+void ServiceSubmitter::send_waiting(client::Connection &connection) {
   const size_t most = std::min(slots_.size() + waiting_.size(), kMostAtOnce);
   slots_.reserve(most);
   polled_.reserve(most + 1);  // slots and `wake`
@@ -143,13 +143,13 @@ void Crossing::send_waiting(client::Connection &connection) {
 
 // Sends or returns the first waiting operation. Returns false if there is no channel now but one of
 // this object's will become free.
-bool Crossing::send_one(client::Connection &connection,
-                        const std::shared_ptr<client::Session> &session) {
+bool ServiceSubmitter::send_one(client::Connection &connection,
+                                const std::shared_ptr<client::Session> &session) {
   const Operation operation = waiting_.front();
-  ServedKey &key = operation.served->key(operation.number, service_);
+  RemoteKey &key = operation.remote->key(operation.number, service_);
   Taken taken = Taken::kNot;
   // A request that has failed gains nothing by further operations.
-  const bool is_wanted = operation.served->request->failure.ok();
+  const bool is_wanted = operation.remote->request->failure.ok();
   if (is_wanted && !key.is_refused() && key.has_room_in(*session)) {
     client::Channel *const channel = session->take();
     if (channel == nullptr && !session->has_ended() && !slots_.empty()) return false;
@@ -179,7 +179,7 @@ bool Crossing::send_one(client::Connection &connection,
 
 // Receives the answers on the channels that poll() has marked. Ends the session of an operation
 // that got no answer within kSilence.
-void Crossing::take_answers() {
+void ServiceSubmitter::take_answers() {
   const Clock::time_point now = Clock::now();
   const size_t count = slots_.size();
   for (size_t n = 0; n < count; ++n) {
@@ -198,8 +198,8 @@ void Crossing::take_answers() {
 }
 
 // Ends an operation that was sent: gives its channel back, checks the output if that was requested,
-// and counts the operation as done or puts it into ServedRequest::left.
-void Crossing::settle(Slot &slot, Exchange::State state) {
+// and counts the operation as done or puts it into RemoteRequest::left.
+void ServiceSubmitter::settle(Slot &slot, Exchange::State state) {
   slot.session->under_way.fetch_sub(1, std::memory_order_relaxed);
   if (state == Exchange::State::kEnded)
     slot.session->drop(&slot.channel);
@@ -214,20 +214,20 @@ void Crossing::settle(Slot &slot, Exchange::State state) {
   }
   if (taken != Taken::kDone) return leave(slot.operation, taken);
   count_done(slot);
-  finish_one(*slot.operation.served);
+  finish_one(*slot.operation.remote);
 }
 
 // Returns whether the output passes the check. Without memory for the check it does not.
-bool Crossing::is_right(const Slot &slot) {
+bool ServiceSubmitter::is_right(const Slot &slot) {
   try {
-    return slot.operation.served->is_right(slot.operation.number, slot.unchecked);
+    return slot.operation.remote->is_right(slot.operation.number, slot.unchecked);
   } catch (const std::bad_alloc &) {
     return false;
   }
 }
 
-void Crossing::count_done(const Slot &slot) const {
-  runtime::BatchRequest &request = *slot.operation.served->request;
+void ServiceSubmitter::count_done(const Slot &slot) const {
+  runtime::BatchRequest &request = *slot.operation.remote->request;
   ++request.result.device_operations;
   ++request.result.service_operations;
   request.result.device_bytes += request.bytes_of(slot.operation.number);
@@ -235,20 +235,20 @@ void Crossing::count_done(const Slot &slot) const {
   request.result.device_ns = nanoseconds(Clock::now() - slot.sent);
 }
 
-// Puts an operation that the service has not done into ServedRequest::left, and notes the reason.
-void Crossing::leave(const Operation &operation, Taken taken) {
-  ServedRequest &served = *operation.served;
-  served.left.push_back(operation.number);
-  if (taken == Taken::kFailed) served.has_failed = true;
+// Puts an operation that the service has not done into RemoteRequest::left, and notes the reason.
+void ServiceSubmitter::leave(const Operation &operation, Taken taken) {
+  RemoteRequest &remote = *operation.remote;
+  remote.left.push_back(operation.number);
+  if (taken == Taken::kFailed) remote.has_failed = true;
   if (taken == Taken::kNever) {
-    served.request->failure = fault_was_signed();
-    ++served.request->result.failed_checks;
+    remote.request->failure = fault_was_signed();
+    ++remote.request->result.failed_checks;
   }
-  finish_one(served);
+  finish_one(remote);
 }
 
-void Crossing::finish_one(ServedRequest &served) {
-  if (--served.under_way == 0) on_over_(served);
+void ServiceSubmitter::finish_one(RemoteRequest &remote) {
+  if (--remote.under_way == 0) on_over_(remote);
 }
 
-}  // namespace lanecrypt::served
+}  // namespace lanecrypt::remote

@@ -4,15 +4,15 @@
 #include <algorithm>
 
 #include "cpu/rsa/cpu_rsa.h"
-#include "served/served_request.h"
+#include "remote/remote_request.h"
 
-namespace lanecrypt::served {
+namespace lanecrypt::remote {
 namespace {
 
-class ServedRsaKey final : public ServedKey {
+class RemoteRsaKey final : public RemoteKey {
  public:
-  ServedRsaKey(const RsaKey &key, const Service &service)
-      : ServedKey({service::Family::kRsa, key.modulus_bits}, service), key_(key) {}
+  RemoteRsaKey(const RsaKey &key, const Service &service)
+      : RemoteKey({service::Family::kRsa, key.modulus_bits}, service), key_(key) {}
 
   // Returns views of the numbers without a copy.
   bool copy_numbers(client::KeyNumbers &to) const override {
@@ -25,13 +25,13 @@ class ServedRsaKey final : public ServedKey {
   const RsaKey &key_;
 };
 
-class ServedRsa final : public ServedRequest {
+class RemoteRsa final : public RemoteRequest {
  public:
-  explicit ServedRsa(const runtime::RsaRequestPointer &whole)
-      : ServedRequest(whole), rsa_(*whole) {}
+  explicit RemoteRsa(const runtime::RsaRequestPointer &whole)
+      : RemoteRequest(whole), rsa_(*whole) {}
 
-  ServedKey &key(uint32_t number, const Service &service) const override {
-    return served_key<ServedRsaKey>(*rsa_.item(number).key, service);
+  RemoteKey &key(uint32_t number, const Service &service) const override {
+    return remote_key<RemoteRsaKey>(*rsa_.item(number).key, service);
   }
   std::span<const uint8_t> input(uint32_t number, InputBuffer &) const override {
     const runtime::RsaItem item = rsa_.item(number);
@@ -54,8 +54,8 @@ class ServedRsa final : public ServedRequest {
 
 }  // namespace
 
-ServedRequestPointer wrap(const runtime::RsaRequestPointer &request) {
-  return std::make_shared<ServedRsa>(request);
+RemoteRequestPointer wrap(const runtime::RsaRequestPointer &request) {
+  return std::make_shared<RemoteRsa>(request);
 }
 
-}  // namespace lanecrypt::served
+}  // namespace lanecrypt::remote

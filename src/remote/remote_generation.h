@@ -8,16 +8,16 @@
 
 #include "job/rsa_generation.h"
 #include "primes/rsa_generator.h"
-#include "served/service.h"
+#include "remote/service.h"
 #include "service/client/generation.h"
 
-namespace lanecrypt::served {
+namespace lanecrypt::remote {
 
 // Thread-safe in the process that made it.
-class ServedGeneration {
+class RemoteGeneration {
  public:
   // Both arguments must outlive this object.
-  ServedGeneration(const Service &service, runtime::Counters &cpu_counters)
+  RemoteGeneration(const Service &service, runtime::Counters &cpu_counters)
       : service_(service), cpu_(cpu_counters, LC_FALLBACK_CPU) {}
   // Fails the calls under way, and waits for the CPU's threads and for the checks of keys. The
   // service stops searching when the process has ended.
@@ -42,4 +42,4 @@ class ServedGeneration {
   runtime::RsaGenerator cpu_;
 };
 
-}  // namespace lanecrypt::served
+}  // namespace lanecrypt::remote

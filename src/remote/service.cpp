@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "served/service.h"
+#include "remote/service.h"
 
 #include <atomic>
 #include <string_view>
 
 #include "process/thread.h"
 
-namespace lanecrypt::served {
+namespace lanecrypt::remote {
 
 Result<Service> Service::named(const char *service, const char *owner, lc_fallback fallback,
                                lc_verify verify) {
@@ -41,4 +41,4 @@ Status Service::why_not(bool has_failed, const std::string &what) const {
   return Status(LC_ERROR_NO_DEVICE, "no service: " + connection.why());
 }
 
-}  // namespace lanecrypt::served
+}  // namespace lanecrypt::remote

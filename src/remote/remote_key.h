@@ -6,31 +6,31 @@
 #include <memory>
 
 #include "job/beside_key.h"
-#include "served/service.h"
+#include "remote/service.h"
 #include "service/client/client.h"
 #include "service/client/key.h"
 
-namespace lanecrypt::served {
+namespace lanecrypt::remote {
 
 // Attached to its key. When the key is destroyed, the service forgets it. A subclass for each
 // family provides the numbers of the key, which must outlive the operations with it.
-class ServedKey : public client::Key, public BesideKey {
+class RemoteKey : public client::Key, public BesideKey {
  public:
-  ServedKey(const service::OperationKind &operation_kind, const Service &service)
+  RemoteKey(const service::OperationKind &operation_kind, const Service &service)
       : client::Key(operation_kind), BesideKey(service.number), client_(service.client) {}
-  ~ServedKey() override;
+  ~RemoteKey() override;
 
  private:
   const std::weak_ptr<client::Client> client_;
 };
 
-// Returns the ServedKey that the context of `service` has attached to a key. Makes it at the first
+// Returns the RemoteKey that the context of `service` has attached to a key. Makes it at the first
 // use.
 template <class Made, class Key>
-ServedKey &served_key(const Key &key, const Service &service) {
+RemoteKey &remote_key(const Key &key, const Service &service) {
   BesideKey *kept = key.beside.of(service.number);
   if (kept == nullptr) kept = key.beside.keep(std::make_unique<Made>(key, service));
-  return static_cast<ServedKey &>(*kept);
+  return static_cast<RemoteKey &>(*kept);
 }
 
-}  // namespace lanecrypt::served
+}  // namespace lanecrypt::remote

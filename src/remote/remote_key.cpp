@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "served/served_key.h"
+#include "remote/remote_key.h"
 
 #include <new>
 
 #include "process/cancellation.h"
 
-namespace lanecrypt::served {
+namespace lanecrypt::remote {
 
-ServedKey::~ServedKey() {
+RemoteKey::~RemoteKey() {
   const std::shared_ptr<client::Client> client = client_.lock();
   if (client == nullptr) return;  // the session and all its keys ended with the context
   const process::CancellationOff not_cancelled;
@@ -17,4 +17,4 @@ ServedKey::~ServedKey() {
   }
 }
 
-}  // namespace lanecrypt::served
+}  // namespace lanecrypt::remote
