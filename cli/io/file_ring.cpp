@@ -26,8 +26,8 @@ class LinuxRing : public FileRing {
 
   // One more entry is for the read of the eventfd.
   bool open(unsigned depth) {
-    bell_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
-    is_open_ = bell_ && io_uring_queue_init(depth + 1, &ring_, 0) == 0;
+    wake_event_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
+    is_open_ = wake_event_ && io_uring_queue_init(depth + 1, &ring_, 0) == 0;
     return is_open_;
   }
 
@@ -47,7 +47,7 @@ class LinuxRing : public FileRing {
   std::vector<RingCompletion> wait() override {
     if (!is_listening_) {
       io_uring_sqe *entry = next();
-      io_uring_prep_read(entry, bell_.get(), &rung_, sizeof rung_, 0);
+      io_uring_prep_read(entry, wake_event_.get(), &wake_count_, sizeof wake_count_, 0);
       finish(entry, false, kWakeTag);
       is_listening_ = true;
     }
@@ -67,7 +67,7 @@ class LinuxRing : public FileRing {
     return over;
   }
 
-  void wake() override { (void)eventfd_write(bell_.get(), 1); }
+  void wake() override { (void)eventfd_write(wake_event_.get(), 1); }
 
  private:
   static unsigned cut(size_t bytes) {
@@ -89,9 +89,9 @@ class LinuxRing : public FileRing {
 
   io_uring ring_{};
   bool is_open_ = false;
-  FileDescriptor bell_;
+  FileDescriptor wake_event_;
   bool is_listening_ = false;
-  uint64_t rung_ = 0;
+  uint64_t wake_count_ = 0;
 };
 
 }  // namespace

@@ -60,7 +60,7 @@ void Executor::stop() {
     std::lock_guard lock(mutex_);
     stopping_ = true;
     changed_.notify_all();
-    bell_.ring();
+    wake_event_.set();
   }
   thread_.join();
 }
@@ -69,7 +69,7 @@ void Executor::hurry() {
   std::lock_guard lock(mutex_);
   hurries_ = true;
   changed_.notify_all();
-  bell_.ring();
+  wake_event_.set();
 }
 
 // As reason() says it.
@@ -90,7 +90,7 @@ bool Executor::submit(const RequestPointer &request) {
   arrived_.push_back(request);
   load_bytes_ += request->load_bytes;
   changed_.notify_all();
-  bell_.ring();
+  wake_event_.set();
   return true;
 }
 
@@ -107,7 +107,7 @@ Status Executor::call(const Work &work) {
   begin();
   calls_.push_back(&call);
   changed_.notify_all();
-  bell_.ring();
+  wake_event_.set();
   changed_.wait(lock, [&] { return call.done; });
   return call.status;
 }
@@ -173,7 +173,7 @@ Status Executor::open_untried_device() {
   form_ = *form;
   kernels_are_known_ = true;
   memory_ = std::make_unique<DeviceMemory>(*device_);
-  pipeline_ = std::make_unique<Pipeline>(*device_, form_, options_, pinned_, movers_, bell_);
+  pipeline_ = std::make_unique<Pipeline>(*device_, form_, options_, pinned_, movers_, wake_event_);
   LC_TRY(pipeline_->open());
   for (const BlockCipher *block : {kBlockCiphers, static_cast<const BlockCipher *>(nullptr)})
     LC_TRY(self_test(block));
@@ -342,10 +342,10 @@ void Executor::end_what_failed() {
   while (pipeline_->has_failed_in_stream()) retire();
 }
 
-// Lets others use the device until the bell rings.
+// Lets others use the device until the event is set.
 void Executor::rest(std::chrono::milliseconds most) {
   use_->give();
-  (void)bell_.wait(most);
+  (void)wake_event_.wait(most);
   use_->take_for_device();
   end_what_failed();
 }
@@ -367,7 +367,7 @@ void Executor::wait() {
     pipeline_->hand_over();
     if (!pipeline_->wait_by_itself()) {
       const std::chrono::milliseconds most = pipeline_->patience();
-      // Nobody rings for what callers look after.
+      // Nobody sets the event for what callers look after.
       rest(pipeline_->has_looked_after() ? std::min(most, queue_.empty() ? kSeldom : kLookAgain)
                                          : most);
       pipeline_->give_up_if_overdue();

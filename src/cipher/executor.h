@@ -158,7 +158,7 @@ class Executor {
   std::atomic<bool> hurries_ = false;
 
   // For the executor's thread, while chunks are under way.
-  Bell bell_;
+  AutoResetEvent wake_event_;
   // A caller's thread may have the use of the device. It takes no other lock of this class
   // before that.
   const std::shared_ptr<DeviceUse> use_ = std::make_shared<DeviceUse>();

@@ -89,7 +89,7 @@ void Executor::put_into_stream(const RequestPointer &request, Turn &turn, Alarm 
 void Executor::wake() {
   std::lock_guard lock(mutex_);
   changed_.notify_all();
-  bell_.ring();
+  wake_event_.set();
 }
 
 // Takes back what has ended well of a request, for who has the use of the device on a caller's

@@ -29,11 +29,11 @@ Status earlier_failed() { return Status(LC_ERROR_MEMORY, "an earlier part of the
 }  // namespace
 
 Pipeline::Pipeline(device::Device &device, const LaunchForm &form, const PipelineOptions &options,
-                   const PinnedMemory &pinned, Movers &movers, Bell &bell)
+                   const PinnedMemory &pinned, Movers &movers, AutoResetEvent &wake_event)
     : device_(device),
       options_(options),
       launches_(make_chunk_launches(device, form)),
-      bell_(bell),
+      wake_event_(wake_event),
       host_(device, pinned, movers, options.saves_cpu),
       kernel_waiter_(1, [this] { device_.attach_thread(); }),
       output_waiter_(1, [this] { device_.attach_thread(); }),
@@ -89,7 +89,7 @@ void Pipeline::choose_launch(Slot &slot) {
 
 void Pipeline::move_to(Slot &slot, Stage stage) {
   slot.stage.store(stage, std::memory_order_release);
-  bell_.ring();
+  wake_event_.set();
 }
 
 // Work that was begun may still run. retire() waits for it.
@@ -217,7 +217,8 @@ Status Pipeline::prepare(Slot &slot) {
   slot.is_alone = false;
   slot.stage = Stage::kPreparing;
   host_.pin(slot.share, [this, &slot](const Status &status) {
-    if (slot.claim(Stage::kPreparing, status.ok() ? Stage::kPinned : Stage::kRefused)) bell_.ring();
+    if (slot.claim(Stage::kPreparing, status.ok() ? Stage::kPinned : Stage::kRefused))
+      wake_event_.set();
   });
   return Status();
 }
@@ -237,7 +238,7 @@ Status Pipeline::gather(Slot &slot) {
   }
   slot.stage = Stage::kPreparing;
   host_.gather(slot.share, [this, &slot] {
-    if (slot.claim(Stage::kPreparing, Stage::kReady)) bell_.ring();
+    if (slot.claim(Stage::kPreparing, Stage::kReady)) wake_event_.set();
   });
   return Status();
 }
@@ -357,7 +358,7 @@ void Pipeline::await_kernels(Slot &slot) {
     const Status status = slot.kernel_end->wait_long();
     if (!slot.claim(Stage::kComputing, status.ok() ? Stage::kComputed : Stage::kFinishing)) return;
     if (status.ok())
-      bell_.ring();
+      wake_event_.set();
     else
       fail(slot, status);
   });

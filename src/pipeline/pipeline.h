@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "pipeline/slot.h"
-#include "thread/bell.h"
+#include "thread/auto_reset_event.h"
 #include "work/device_memory.h"
 #include "work/key_numbers.h"
 
@@ -47,10 +47,10 @@ struct PipelineOptions {
 // For the device's thread only, or for who has the use of the device in its place.
 class Pipeline {
  public:
-  // At least two slots are made, as they are needed. Rings `bell` when another
+  // At least two slots are made, as they are needed. Sets `wake_event` when another
   // thread has brought a chunk further.
   Pipeline(device::Device &device, const LaunchForm &form, const PipelineOptions &options,
-           const PinnedMemory &pinned, Movers &movers, Bell &bell);
+           const PinnedMemory &pinned, Movers &movers, AutoResetEvent &wake_event);
   ~Pipeline();
   // Makes the streams. Must be the first call.
   Status open();
@@ -81,18 +81,18 @@ class Pipeline {
   bool advance();
   // Whether retire() would not wait.
   bool has_one_over() { return find_over() != nullptr; }
-  // Whether the bell will not ring, because only the device is waited for, in retire().
+  // Whether nothing will set the event, because only the device is waited for, in retire().
   bool waits_for_device_alone() const;
   // Watches for a moment whether the device ends the oldest chunk.
   bool poll_oldest();
   // Waits for what only this thread can wait for. False if there is nothing.
   bool wait_by_itself();
-  // How long to wait for the bell; and what to do then: gives the device up if nothing has ended
+  // How long to wait for the event; and what to do then: gives the device up if nothing has ended
   // for too long.
   std::chrono::milliseconds patience() const;
   void give_up_if_overdue();
-  // Lets other threads wait for what only the device's thread waits for, so that the bell
-  // rings for that too; but not for what callers look after.
+  // Lets other threads wait for what only the device's thread waits for, so that the event
+  // is set for that too; but not for what callers look after.
   void hand_over() { hand_over(false); }
   // Waits for the oldest chunk, or one in a stream of the caller's. Its output is then where it
   // belongs.
@@ -173,7 +173,7 @@ class Pipeline {
   device::Device &device_;
   const PipelineOptions options_;
   const std::vector<std::unique_ptr<ChunkLaunch>> launches_;
-  Bell &bell_;
+  AutoResetEvent &wake_event_;
   HostSide host_;
   std::unique_ptr<device::Stream> upload_, compute_, download_;
   std::vector<std::unique_ptr<Slot>> slots_;

@@ -103,7 +103,7 @@ void Pipeline::give_up_if_overdue() {
 
 void Pipeline::wait() {
   if (wait_by_itself()) return;
-  (void)bell_.wait(patience());
+  (void)wake_event_.wait(patience());
   give_up_if_overdue();
 }
 
@@ -125,7 +125,7 @@ void Pipeline::give_up(Slot &slot) {
     // Data in place may still be input in one half, and already output in the other.
     const bool must_end = stage == Stage::kScattering;
     if (must_end || (is_ours && Clock::now() < patience_ends)) {
-      (void)bell_.wait(std::chrono::milliseconds(10));
+      (void)wake_event_.wait(std::chrono::milliseconds(10));
     } else if (slot.claim(stage, Stage::kGivenUp)) {
       slot.status = stuck();
     }

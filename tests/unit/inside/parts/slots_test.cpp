@@ -67,7 +67,7 @@ class Slots : public testing::Test {
     options.pinned_bytes = pinned_bytes;
     options.time_limit = std::chrono::minutes(1);
     pipeline_ = std::make_unique<Pipeline>(*device_, LaunchForm{BlockForm::kTable1, {}}, options,
-                                           pinned_, movers_, bell_);
+                                           pinned_, movers_, wake_event_);
     ASSERT_TRUE(pipeline_->open().ok());
   }
   ~Slots() override {
@@ -134,7 +134,7 @@ class Slots : public testing::Test {
   Memory memory_;
   PinnedMemory pinned_;
   Movers movers_;
-  Bell bell_;
+  AutoResetEvent wake_event_;
   std::unique_ptr<CountedDevice> device_;
   std::unique_ptr<Pipeline> pipeline_;
   std::list<RequestPointer> queue_;
