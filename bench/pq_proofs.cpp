@@ -240,10 +240,10 @@ BenchResult prove(Signer &signer, size_t count, const std::string &row) {
   for (size_t done = 0; done < count;) {
     std::vector<Item> items(std::min<size_t>(count - done, 1024));
     for (Item &item : items) {
-      const Bytes dice = random_bytes(3);
-      item.key = dice[0] % kPlaces;
-      item.message = random_bytes(dice[1]);
-      if (dice[2] & 1) item.context = random_bytes(dice[2]);
+      const Bytes choices = random_bytes(3);
+      item.key = choices[0] % kPlaces;
+      item.message = random_bytes(choices[1]);
+      if (choices[2] & 1) item.context = random_bytes(choices[2]);
       item.signature.resize(signer.signature_bytes());
     }
     signer.sign(items);

@@ -35,7 +35,7 @@ std::vector<size_t> HashCheck::choose(const HashJob &job, std::span<const size_t
   if (is_off() || messages.empty()) return {};
   if (verify_ == LC_VERIFY_FULL) return {messages.begin(), messages.end()};
   for (int n = 0; n < kThrows; ++n) {
-    const size_t message = messages[dice_.throw_below(messages.size())];
+    const size_t message = messages[sampler_.uniform_below(messages.size())];
     if (job.messages[message].length <= kMostSampleBytes) return {message};
   }
   return {};
@@ -50,7 +50,7 @@ Status HashCheck::check_message(const HashJob &job, size_t message,
 
 std::optional<SampledPart> HashCheck::choose_part(const HashJob &job, size_t message) {
   if (verify_ != LC_VERIFY_SAMPLED) return std::nullopt;
-  const uint64_t leaf = dice_.throw_below(job.spec.leaves(job.messages[message].length));
+  const uint64_t leaf = sampler_.uniform_below(job.spec.leaves(job.messages[message].length));
   return SampledPart{leaf / cpu::kPartLeaves, leaf};
 }
 
@@ -87,7 +87,7 @@ Status HashCheck::check_leaf(const HashJob &job, size_t message, std::span<const
   const uint64_t all = values.size() / bytes;
   const bool is_full = verify_ == LC_VERIFY_FULL;
   if (!is_full && spec.leaf_bytes > kMostSampleBytes) return Status();
-  const uint64_t first = is_full ? 0 : dice_.throw_below(all);
+  const uint64_t first = is_full ? 0 : sampler_.uniform_below(all);
   cpu::TreeValues right((is_full ? all : 1) * bytes);
   LC_TRY(cpu::leaf_values(spec, text_of(job, message), first, right));
   return is_same(right, values.subspan(first * bytes, right.size())) ? Status() : wrong_digest(job);

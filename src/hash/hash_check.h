@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "job/hash_job.h"
-#include "verify/dice.h"
+#include "verify/random_sampler.h"
 
 namespace lanecrypt::runtime {
 
@@ -40,7 +40,7 @@ class HashCheck {
 
  private:
   const lc_verify verify_;
-  verify::Dice dice_;
+  verify::RandomSampler sampler_;
 };
 
 }  // namespace lanecrypt::runtime

@@ -13,9 +13,9 @@
 #include "cpu/ml_dsa/cpu_ml_dsa.h"
 #include "cpu/ml_dsa/host_ml_dsa.h"
 #include "ml_dsa/ml_dsa_launch.h"
-#include "verify/dice.h"
 #include "verify/hex.h"
 #include "verify/ml_dsa_known_answers.h"
+#include "verify/random_sampler.h"
 #include "verify/self_test.h"
 
 namespace lanecrypt::runtime {
@@ -102,7 +102,7 @@ class Engine : public MlDsaEngine {
   uint64_t launches() const override { return launch_.launches() - test_launches_; }
 
   Slots &slots() { return slots_; }
-  uint64_t throw_below(uint64_t bound) { return dice_.throw_below(bound); }
+  uint64_t uniform_below(uint64_t bound) { return sampler_.uniform_below(bound); }
 
   Status open() { return Status(); }
   // In each set the device makes a key, signs with it, and tells a right signature from a wrong
@@ -147,7 +147,7 @@ class Engine : public MlDsaEngine {
   Slots slots_;
   // What batches there were.
   std::set<std::pair<lc_ml_dsa_operation, lc_ml_dsa_set>> known_;
-  verify::Dice dice_;
+  verify::RandomSampler sampler_;
   uint64_t test_launches_ = 0;
 };
 
@@ -209,7 +209,7 @@ Failure MlDsaBatch::finish(ItemResults &results) {
   is_over_ = true;
   if (!status.ok()) return Failure::of_device(status);
   MlDsaLaunch::read_checks(slot_->workspace, work_, results);
-  spot_check(results, engine_.throw_below(results.size()), looks_,
+  spot_check(results, engine_.uniform_below(results.size()), looks_,
              [this](size_t n) { return MlDsaLaunch::is_right(slot_->workspace, work_, n); });
   MlDsaLaunch::take_results(slot_->workspace, work_, results);
   return Failure();

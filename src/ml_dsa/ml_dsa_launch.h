@@ -12,7 +12,7 @@
 #include "batch/launch_memory.h"
 #include "device/device.h"
 #include "ml_dsa/ml_dsa_request.h"
-#include "verify/dice.h"
+#include "verify/random_sampler.h"
 
 namespace lanecrypt::runtime {
 
@@ -93,7 +93,8 @@ class MlDsaLaunch {
   device::Device &device_;
   LaunchMemory memory_;
   uint64_t launches_ = 0;
-  uint32_t launch_id_ = uint32_t(verify::Dice().throw_below(uint64_t{1} << 32)) | 1;  // of the last
+  uint32_t launch_id_ =
+      uint32_t(verify::RandomSampler().uniform_below(uint64_t{1} << 32)) | 1;  // of the last
 };
 
 }  // namespace lanecrypt::runtime

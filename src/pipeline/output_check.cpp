@@ -72,12 +72,12 @@ void OutputCheck::clear() {
 }
 
 void OutputCheck::choose(const std::vector<ChunkPiece> &pieces, const std::vector<uint64_t> &places,
-                         uint64_t bytes, verify::Dice &dice) {
+                         uint64_t bytes, verify::RandomSampler &sampler) {
   clear();
   const size_t wanted = bytes < kLargeBytes ? 1 : kMostSamples;
   // Additional data have no output, and some pieces have no sample.
   for (size_t tries = 0; tries < 8 * wanted && entries_.size() < wanted; ++tries) {
-    const uint64_t place = dice.throw_below(bytes);
+    const uint64_t place = sampler.uniform_below(bytes);
     const auto after = std::upper_bound(places.begin(), places.end(), place);
     if (after == places.begin()) continue;
     const size_t n = static_cast<size_t>(after - places.begin() - 1);

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "verify/dice.h"
+#include "verify/random_sampler.h"
 #include "verify/sample.h"
 #include "work/chunk.h"
 
@@ -37,7 +37,7 @@ class OutputCheck {
   void clear();
   // `places`: where the text of each piece begins in the chunk, of `bytes` bytes.
   void choose(const std::vector<ChunkPiece> &pieces, const std::vector<uint64_t> &places,
-              uint64_t bytes, verify::Dice &dice);
+              uint64_t bytes, verify::RandomSampler &sampler);
   const std::vector<Entry> &entries() const { return entries_; }
 
   // LC_ERROR_DEVICE if a sample is wrong. read(n, to) must give the output of entries()[n],

@@ -314,7 +314,7 @@ Status Pipeline::compute(Slot &slot) {
   slot.work.in = slot.device_in.get();
   slot.work.out = slot.device_out.get();
   if (options_.verify == LC_VERIFY_SAMPLED)
-    slot.check.choose(slot.pieces, slot.places, slot.bytes, dice_);
+    slot.check.choose(slot.pieces, slot.places, slot.bytes, sampler_);
   LC_TRY(upload_->mark(*slot.upload_begin));
   LC_TRY(slot.launch->upload(*upload_, *slot.workspace, slot.work));
   LC_TRY(slot.share.in.upload(*upload_, *slot.device_in, slot.share.ring_in.get()));

@@ -188,7 +188,7 @@ class Pipeline {
   uint64_t chunks_ = 0;
   // For lay_out(): the numbers of one request's keys in one chunk.
   KeyNumbers key_numbers_;
-  verify::Dice dice_;
+  verify::RandomSampler sampler_;
   Clock::time_point waiting_since_;
   bool is_stuck_ = false;
   // These wait for the kernels, and for the output, of one chunk after the other.

@@ -9,7 +9,7 @@
 #include "batch/stream_slots.h"
 #include "rsa/open_for_rsa.h"
 #include "rsa/rsa_request.h"
-#include "verify/dice.h"
+#include "verify/random_sampler.h"
 #include "verify/rsa_known_answers.h"
 #include "verify/self_test.h"
 
@@ -111,7 +111,7 @@ class Engine : public RsaEngine {
   bool is_stuck() const override { return slots_.is_stuck(); }
 
   Slots &slots() { return slots_; }
-  uint64_t throw_below(uint64_t bound) { return dice_.throw_below(bound); }
+  uint64_t uniform_below(uint64_t bound) { return sampler_.uniform_below(bound); }
 
   Status open() { return Status(); }
   // Each variant of the kernels for RSA-2048 must find the known answer; the
@@ -187,7 +187,7 @@ class Engine : public RsaEngine {
   Slots slots_;
   // The variants in which batches ran.
   std::set<std::string> known_;
-  verify::Dice dice_;
+  verify::RandomSampler sampler_;
   uint64_t test_launches_ = 0;
 };
 
@@ -197,7 +197,7 @@ Failure RsaBatch::finish(ItemResults &results) {
   if (!status.ok()) return Failure::of_device(status);
   RsaLaunch::read_checks(slot_->workspace, work_, results);
   // This comes before anything is written, since an output may be where its input is.
-  spot_check(results, engine_.throw_below(results.size()), looks_,
+  spot_check(results, engine_.uniform_below(results.size()), looks_,
              [this](size_t n) { return RsaLaunch::computes_back(slot_->workspace, work_, n); });
   RsaLaunch::take_results(slot_->workspace, work_, results);
   return Failure();

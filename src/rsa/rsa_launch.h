@@ -13,7 +13,7 @@
 #include "device/device.h"
 #include "rsa/rsa_engine.h"
 #include "rsa/rsa_kind.h"
-#include "verify/dice.h"
+#include "verify/random_sampler.h"
 
 namespace lanecrypt::runtime {
 
@@ -143,7 +143,8 @@ class RsaLaunch {
   const RsaArithmetic arithmetic_;
   size_t forced_variant_ = SIZE_MAX;
   uint64_t launches_ = 0;
-  uint32_t launch_id_ = uint32_t(verify::Dice().throw_below(uint64_t{1} << 32)) | 1;  // of the last
+  uint32_t launch_id_ =
+      uint32_t(verify::RandomSampler().uniform_below(uint64_t{1} << 32)) | 1;  // of the last
   LaunchMemory memory_;
 };
 

@@ -209,7 +209,7 @@ Failure SlhBatch::finish(ItemResults &results) {
 }  // namespace
 
 SlhLooks::Range SlhLooks::choose(BatchKind kind, size_t operations) {
-  const size_t first = dice_.throw_below(operations);
+  const size_t first = sampler_.uniform_below(operations);
   if (verify_ == LC_VERIFY_FULL) return {first, operations};
   const auto known = next_.find(kind);
   if (known == next_.end()) return {first, std::min(kFirstLooks, operations)};

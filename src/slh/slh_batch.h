@@ -13,7 +13,7 @@
 #include "batch/stream_slots.h"
 #include "slh/slh_launch.h"
 #include "slh/slh_request.h"
-#include "verify/dice.h"
+#include "verify/random_sampler.h"
 
 namespace lanecrypt::runtime {
 
@@ -28,7 +28,7 @@ class SlhLooks {
     size_t first, count;
   };
   Range choose(BatchKind kind, size_t operations);
-  size_t below(size_t count) { return dice_.throw_below(count); }
+  size_t below(size_t count) { return sampler_.uniform_below(count); }
   // They took so long.
   void took(BatchKind kind, std::chrono::nanoseconds time);
 
@@ -36,7 +36,7 @@ class SlhLooks {
   using Clock = std::chrono::steady_clock;
   const lc_verify verify_;
   std::map<BatchKind, Clock::time_point> next_;
-  verify::Dice dice_;
+  verify::RandomSampler sampler_;
 };
 
 // Starts the batch in a free slot. looks: nullptr where the CPU need not look. The launch, the

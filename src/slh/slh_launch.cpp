@@ -68,7 +68,7 @@ Status SlhLaunch::begin(device::Stream &stream, SlhWorkspace &workspace, const S
                         std::span<const uint32_t> tree) {
   workspace.count = count;
   // Odd, so cleared memory never has it. It is no secret.
-  workspace.launch_id = uint32_t(dice_.throw_below(uint64_t{1} << 31)) | 1;
+  workspace.launch_id = uint32_t(sampler_.uniform_below(uint64_t{1} << 31)) | 1;
   const uint64_t words = is_key ? 0 : uint64_t{count} * (set.signature_bytes() / 4);
   const uint64_t roots = uint64_t{count} * layers_of(set, is_key) * (set.n / 4);
   workspace.roots_at = words * sizeof(uint32_t);

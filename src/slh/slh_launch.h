@@ -15,7 +15,7 @@
 #include "job/slh_set.h"
 #include "kernels/slh/slh_layout.h"
 #include "thread/workers.h"
-#include "verify/dice.h"
+#include "verify/random_sampler.h"
 
 namespace lanecrypt::runtime {
 
@@ -106,7 +106,7 @@ class SlhLaunch {
   Workers &copiers_;
   LaunchMemory memory_;
   uint64_t launches_ = 0;
-  verify::Dice dice_;
+  verify::RandomSampler sampler_;
 };
 
 }  // namespace lanecrypt::runtime

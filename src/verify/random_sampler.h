@@ -8,10 +8,10 @@
 namespace lanecrypt::verify {
 
 // No secret depends on it (Sebastiano Vigna's splitmix64).
-class Dice {
+class RandomSampler {
  public:
-  Dice();
-  uint64_t throw_below(uint64_t bound);
+  RandomSampler();
+  uint64_t uniform_below(uint64_t bound);
 
  private:
   uint64_t state_;
