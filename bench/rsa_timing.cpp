@@ -26,7 +26,7 @@
 #include "cpu/random.h"
 #include "cpu/rsa/cpu_rsa.h"
 #include "cpu/rsa/prime_candidates.h"
-#include "device/survey.h"
+#include "device/device_enumeration.h"
 #include "lanecrypt/lanecrypt.h"
 #include "primes/prime_tester.h"
 #include "primes/rsa_generator.h"

@@ -79,9 +79,9 @@ MAY_INCLUDE = {
     "service/client": ["service/wire", "src/batch/batch_choice.h", "src/cpu/core_count.h", "src/process", "src/secure"],
     "src/remote": ["service/client", "service/wire", "src/primes", "src/rsa", "src/ml_dsa", "src/slh", "src/batch",
                    "src/thread", "src/cpu", "src/process", "src/secure", "src/job"],
-    "src/placement": ["src/primes", "src/rsa", "src/hash", "src/slh", "src/ml_dsa", "src/cipher", "src/work", "src/device/survey.h",
+    "src/placement": ["src/primes", "src/rsa", "src/hash", "src/slh", "src/ml_dsa", "src/cipher", "src/work", "src/device/device_enumeration.h",
                   "src/cache", "src/cpu", "src/process", "src/job"],
-    "src/abi": ["src/placement", "src/remote", "service/wire/operation_kind.h", "src/rsa", "src/hash", "src/slh", "src/ml_dsa", "src/work", "src/thread", "src/device/survey.h",
+    "src/abi": ["src/placement", "src/remote", "service/wire/operation_kind.h", "src/rsa", "src/hash", "src/slh", "src/ml_dsa", "src/work", "src/thread", "src/device/device_enumeration.h",
                 "src/cpu", "src/libcrypto", "src/process", "src/job"],
     "service/daemon": ["service/wire", "src/abi/rsa_primes.h", "src/process", "src/secure"],
     "service": ["service/wire", "service/client", "service/daemon"],
@@ -133,7 +133,7 @@ MAY_INCLUDE = {
     # These clients of the service know nothing about it, like programs of other people.
     "bench/service": [],
     # The benchmark's own device, which opens a context by internal functions of the library.
-    "bench/papers/gl2007": ["src/abi/boundary.h", "src/device/gl", "src/device/survey.h", "kernels"],
+    "bench/papers/gl2007": ["src/abi/boundary.h", "src/device/gl", "src/device/device_enumeration.h", "kernels"],
     "bench/papers": MEASURING + ["bench/papers/gl2007/gl2007.h", "bench/rsa"],
     # rsa_timing measures the kernels directly, inside the library.
     "bench": MEASURING + ["bench/aes", "bench/hash", "bench/host", "bench/rsa", "bench/pq", "bench/papers",

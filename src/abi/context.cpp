@@ -44,7 +44,7 @@ Context::Process &Context::process() {
   Process *current = process_.load();
   if (current != nullptr && current->born_in == forks()) return *current;
   runtime::DispatcherOptions options = options_;
-  if (!options.find) options.find = [this] { return inquiry().survey(); };
+  if (!options.find) options.find = [this] { return background_probe().wait_for_devices(); };
   auto made = std::make_unique<Process>(options, prefer_);
   if (process_.compare_exchange_strong(current, made.get())) return *made.release();
   if (!made->at_end.withdraw()) (void)made.release();
@@ -101,7 +101,8 @@ struct Context::Chooser {
         // until they are open.
         .warm_up =
             [this, family, &is_warm] {
-              if (is_warm || !context.inquiry().knows_devices() || is_warm.exchange(true)) return;
+              if (is_warm || !context.background_probe().knows_devices() || is_warm.exchange(true))
+                return;
               family(context.dispatcher()).warm_up();
             }};
   }
@@ -145,7 +146,7 @@ bool Context::generation_is_sooner(uint32_t bits) {
   if (runtime::rsa_kind(bits) == 0) return false;
   const bool is_long = bits >= kLongBits;
   if (!is_long && keys_made_elsewhere_.fetch_add(1) < kMostWithoutDevice) return false;
-  if (found() == nullptr && !is_long && !inquiry().knows_devices()) return false;
+  if (found() == nullptr && !is_long && !background_probe().knows_devices()) return false;
   runtime::RsaGenerator &generator = dispatcher().generator();
   if (generator.is_open_for_one()) return true;
   if (is_long) return generator.has_device_for_one();
@@ -176,18 +177,18 @@ Result<placement::Calibration> Context::calibrate(
   return made;
 }
 
-struct Context::InquiryOfProcess {
-  explicit InquiryOfProcess(const std::string &devices) : inquiry(devices) {}
+struct Context::BackgroundProbeOfProcess {
+  explicit BackgroundProbeOfProcess(const std::string &devices) : probe(devices) {}
   const uint64_t born_in = forks();
-  Inquiry inquiry;
+  BackgroundProbe probe;
 };
 
-Inquiry &Context::inquiry() {
-  InquiryOfProcess *current = inquiry_.load();
-  if (current != nullptr && current->born_in == forks()) return current->inquiry;
-  auto made = std::make_unique<InquiryOfProcess>(options_.devices);
-  if (inquiry_.compare_exchange_strong(current, made.get())) return made.release()->inquiry;
-  return current->inquiry;
+BackgroundProbe &Context::background_probe() {
+  BackgroundProbeOfProcess *current = background_probe_.load();
+  if (current != nullptr && current->born_in == forks()) return current->probe;
+  auto made = std::make_unique<BackgroundProbeOfProcess>(options_.devices);
+  if (background_probe_.compare_exchange_strong(current, made.get())) return made.release()->probe;
+  return current->probe;
 }
 
 Placement Context::place(const placement::Question &question) {
@@ -199,18 +200,20 @@ Placement Context::place(const placement::Question &question) {
   if (question.bytes < kLeastBytes) return {LC_CHOICE_CPU};
   Process *mine = found();
   if (mine != nullptr && mine->choice.is_little(question)) return {LC_CHOICE_CPU};
-  const bool pays = inquiry().count(question.bytes) >= kPaysAfterBytes;
-  if (mine == nullptr && question.bytes < kPaysAtBytes && !(pays && inquiry().knows_devices()))
+  const bool pays = background_probe().count(question.bytes) >= kPaysAfterBytes;
+  if (mine == nullptr && question.bytes < kPaysAtBytes &&
+      !(pays && background_probe().knows_devices()))
     return {LC_CHOICE_CPU};
   if (mine == nullptr) mine = &process();
-  return mine->choice.decide(question, pays ? &inquiry() : nullptr);
+  return mine->choice.decide(question, pays ? &background_probe() : nullptr);
 }
 
 bool Context::is_open(bool opens_now) {
   Process *mine = found();
   for (uint32_t n = 0; mine != nullptr && mine->dispatcher.is_selected(n); ++n)
     if (mine->dispatcher.device(n)->state() == LC_DEVICE_READY) return true;
-  return opens_now && inquiry().knows_devices() && process().dispatcher.first_ready() != nullptr;
+  return opens_now && background_probe().knows_devices() &&
+         process().dispatcher.first_ready() != nullptr;
 }
 
 Context::~Context() {
@@ -218,8 +221,8 @@ Context::~Context() {
   if (remote != nullptr && remote->born_in == forks() && remote->at_end.withdraw()) delete remote;
   Chooser *chooser = chooser_.load();
   if (chooser != nullptr && chooser->born_in == forks()) delete chooser;
-  InquiryOfProcess *inquiry = inquiry_.load();
-  if (inquiry != nullptr && inquiry->born_in == forks()) delete inquiry;
+  BackgroundProbeOfProcess *probe = background_probe_.load();
+  if (probe != nullptr && probe->born_in == forks()) delete probe;
   Process *current = process_.load();
   if (current == nullptr || current->born_in != forks() || !current->at_end.withdraw()) return;
   while (!current->pinned.empty()) free_pinned(current->pinned.begin()->first);

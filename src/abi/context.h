@@ -12,9 +12,9 @@
 #include <optional>
 
 #include "ml_dsa/ml_dsa_choice.h"
+#include "placement/background_probe.h"
 #include "placement/cipher_choice.h"
 #include "placement/dispatcher.h"
-#include "placement/inquiry.h"
 #include "placement/measure.h"
 #include "remote/private_operations.h"
 #include "rsa/rsa_choice.h"
@@ -67,12 +67,12 @@ class Context {
   struct Process;
   struct RemoteProcess;
   struct Chooser;
-  struct InquiryOfProcess;
+  struct BackgroundProbeOfProcess;
 
   Process &process();
   // The process's own; nullptr where nothing has made it yet.
   Process *found() const;
-  Inquiry &inquiry();
+  BackgroundProbe &background_probe();
   Chooser &chooser();
 
   const runtime::DispatcherOptions options_;
@@ -81,7 +81,7 @@ class Context {
   std::atomic<Process *> process_ = nullptr;
   std::atomic<RemoteProcess *> remote_ = nullptr;
   std::atomic<Chooser *> chooser_ = nullptr;
-  std::atomic<InquiryOfProcess *> inquiry_ = nullptr;
+  std::atomic<BackgroundProbeOfProcess *> background_probe_ = nullptr;
   std::atomic<uint32_t> keys_made_elsewhere_ = 0;
 };
 

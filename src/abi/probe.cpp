@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "abi/context.h"
-#include "device/survey.h"
+#include "device/device_enumeration.h"
 #include "process/privilege.h"
 #include "process/program.h"
 
@@ -62,7 +62,7 @@ std::string look(const std::string &api) {
   runtime::DispatcherOptions options;
   options.devices = id;
   const std::string api = id.substr(0, id.find(':'));
-  options.find = [api] { return device::Survey{device::find_here(api), {}}; };
+  options.find = [api] { return device::DeviceEnumeration{device::find_here(api), {}}; };
   Context context(options);
   if (!context.dispatcher().status().ok() || context.dispatcher().device_count() == 0) _exit(5);
   // A device that is open may tell more of itself, and its figures are kept under that.

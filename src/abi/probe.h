@@ -10,8 +10,8 @@ extern "C" {
 #endif
 
 /* The words of the command line: "look API" prints the devices of an API, and "measure
- * ID" what a device takes, as device/survey.h and placement/calibration.h read them. Returns
- * the status of the process, which ends itself where a driver hangs. */
+ * ID" what a device takes, as device/device_enumeration.h and placement/calibration.h read them.
+ * Returns the status of the process, which ends itself where a driver hangs. */
 LC_API int lc_probe(int count, const char *const *words);
 
 #ifdef __cplusplus

@@ -10,7 +10,7 @@
 #include <exception>
 #include <thread>
 
-#include "device/survey.h"
+#include "device/device_enumeration.h"
 #include "libcrypto/forward.h"
 #include "process/forks.h"
 #include "process/of_process.h"

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "device/survey.h"
+#include "device/device_enumeration.h"
 #include "process/of_process.h"
 
 namespace lanecrypt::device {

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <type_traits>
 
-#include "device/survey.h"
+#include "device/device_enumeration.h"
 
 namespace lanecrypt::device {
 namespace {

@@ -51,10 +51,10 @@ void CipherChoice::give_up(uint32_t index) {
 }
 
 // Has the device measured, and learns the figures.
-void CipherChoice::inquire(Inquiry &inquiry, uint32_t index) {
+void CipherChoice::ask_probe(BackgroundProbe &probe, uint32_t index) {
   const std::string &id = dispatcher_.device(index)->properties().id;
-  if (const auto measured = inquiry.measured(id); !measured)
-    inquiry.measure(id);
+  if (const auto measured = probe.measured(id); !measured)
+    probe.measure(id);
   else if (measured->calibration)
     learn(index, *measured->calibration);
   else
@@ -84,7 +84,7 @@ bool CipherChoice::is_ready(uint32_t index, bool opens_now) const {
   return executor.state() == LC_DEVICE_READY || (opens_now && executor.make_ready().ok());
 }
 
-Placement CipherChoice::decide(const Question &question, Inquiry *inquiry) {
+Placement CipherChoice::decide(const Question &question, BackgroundProbe *probe) {
   // A request that takes a core longer than this may wait until a device is open.
   constexpr uint64_t kOpenNs = 1000000000;
   struct Candidate {
@@ -100,7 +100,7 @@ Placement CipherChoice::decide(const Question &question, Inquiry *inquiry) {
     const Known known = this->known(n);
     if (known.model == nullptr && !known.is_hopeless) {
       is_missing = true;
-      if (inquiry != nullptr) inquire(*inquiry, n);
+      if (probe != nullptr) ask_probe(*probe, n);
       continue;
     }
     const Load load = {.device_bytes = executor.load_bytes(), .cores_are_busy = cores_are_busy};
@@ -117,7 +117,7 @@ Placement CipherChoice::decide(const Question &question, Inquiry *inquiry) {
       candidates.begin(), candidates.end(),
       [](const Candidate &one, const Candidate &other) { return one.device_ns < other.device_ns; });
   for (const Candidate &at : candidates) {
-    if (at.cpu_ns <= kOpenNs && !is_ready(at.device, inquiry != nullptr)) continue;
+    if (at.cpu_ns <= kOpenNs && !is_ready(at.device, probe != nullptr)) continue;
     if (dispatcher_.is_for_several(question.kind, question.bytes, question.streams))
       return {LC_CHOICE_DEVICE, LC_ANY_DEVICE};
     return {LC_CHOICE_DEVICE, at.device};

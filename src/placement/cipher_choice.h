@@ -12,9 +12,9 @@
 #include <optional>
 
 #include "job/placement.h"
+#include "placement/background_probe.h"
 #include "placement/cost_model.h"
 #include "placement/dispatcher.h"
-#include "placement/inquiry.h"
 
 namespace lanecrypt::placement {
 
@@ -28,10 +28,10 @@ class CipherChoice {
   bool is_little(const Question &question) const {
     return question.streams == 1 && question.bytes < least_bytes(question.kind);
   }
-  // LC_CHOICE_UNKNOWN if nothing like it was measured on any device. If `inquiry` is given, it
+  // LC_CHOICE_UNKNOWN if nothing like it was measured on any device. If `probe` is given, it
   // measures devices that nobody has measured, and the device that is sooner is opened. The
   // caller waits for that.
-  Placement decide(const Question &question, Inquiry *inquiry);
+  Placement decide(const Question &question, BackgroundProbe *probe);
   // Takes the figures of a measurement in this process.
   void learn(uint32_t index, const Calibration &calibration);
 
@@ -44,7 +44,7 @@ class CipherChoice {
   Known known(uint32_t index);
   const Known &known_under_lock(uint32_t index);
   std::optional<Calibration> stored(uint32_t index) const;
-  void inquire(Inquiry &inquiry, uint32_t index);
+  void ask_probe(BackgroundProbe &probe, uint32_t index);
   void give_up(uint32_t index);
   bool is_ready(uint32_t index, bool opens_now) const;
 

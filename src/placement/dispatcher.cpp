@@ -34,8 +34,9 @@ std::vector<size_t> choose_by_itself(const std::vector<Found> &all) {
   return chosen;
 }
 
-Result<std::vector<size_t>> choose_by_name(const device::Survey &survey, const std::string &list) {
-  const std::vector<Found> &all = survey.found;
+Result<std::vector<size_t>> choose_by_name(const device::DeviceEnumeration &enumeration,
+                                           const std::string &list) {
+  const std::vector<Found> &all = enumeration.found;
   std::vector<size_t> chosen;
   if (list == "none") return chosen;
   for (const std::string &name : split_device_list(list)) {
@@ -48,12 +49,12 @@ Result<std::vector<size_t>> choose_by_name(const device::Survey &survey, const s
     if (!found) {
       std::string here;
       for (const Found &one : all) here += (here.empty() ? "" : ", ") + one.properties.id;
-      const auto why = survey.why_none.find(name.substr(0, name.find(':')));
+      const auto why = enumeration.why_none.find(name.substr(0, name.find(':')));
       return Status(
           LC_ERROR_NO_DEVICE,
           "there is no device \"" + name + "\" here" +
               (here.empty() ? "" : "; of the APIs named there are: " + here) +
-              (why == survey.why_none.end() || why->second.empty() ? "" : ". " + why->second));
+              (why == enumeration.why_none.end() || why->second.empty() ? "" : ". " + why->second));
     }
   }
   return chosen;
@@ -90,14 +91,15 @@ void Dispatcher::hurry() {
 }
 
 void Dispatcher::find_devices() {
-  device::Survey survey =
-      options_.find ? options_.find() : device::survey(apis_of_device_list(options_.devices));
-  std::vector<Found> &all = survey.found;
+  device::DeviceEnumeration enumeration =
+      options_.find ? options_.find()
+                    : device::enumerate_devices(apis_of_device_list(options_.devices));
+  std::vector<Found> &all = enumeration.found;
   std::vector<size_t> chosen;
   if (options_.devices.empty()) {
     chosen = choose_by_itself(all);
   } else {
-    Result<std::vector<size_t>> by_name = choose_by_name(survey, options_.devices);
+    Result<std::vector<size_t>> by_name = choose_by_name(enumeration, options_.devices);
     if (by_name.ok())
       chosen = *by_name;
     else

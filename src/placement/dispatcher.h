@@ -12,7 +12,7 @@
 
 #include "cipher/cpu_worker.h"
 #include "cipher/executor.h"
-#include "device/survey.h"
+#include "device/device_enumeration.h"
 #include "hash/hash_dispatcher.h"
 #include "job/placement.h"
 #include "ml_dsa/ml_dsa_dispatcher.h"
@@ -30,8 +30,8 @@ struct DispatcherOptions {
   size_t prime_pool = 0;
   unsigned cores = 0;  // as in lc_options
   uint64_t least_shared_bytes = kLeastSharedBytes;
-  // Finds the devices of this machine. By default a survey of the APIs that `devices` names.
-  std::function<device::Survey()> find;
+  // Finds the devices of this machine. By default an enumeration of the APIs that `devices` names.
+  std::function<device::DeviceEnumeration()> find;
 };
 
 // The devices of the named APIs, each with its queue. Any thread.

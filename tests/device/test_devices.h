@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "device/survey.h"
+#include "device/device_enumeration.h"
 
 namespace lanecrypt::device {
 

@@ -9,8 +9,8 @@
 
 #include "abi/boundary.h"
 #include "bench/papers/gl2007/fragment_kernels.h"
+#include "device/device_enumeration.h"
 #include "device/gl/gl_device.h"
-#include "device/survey.h"
 
 namespace lanecrypt::bench::gl2007 {
 namespace {

@@ -19,7 +19,7 @@
 #include <functional>
 #include <mutex>
 
-#include "device/survey.h"
+#include "device/device_enumeration.h"
 #include "process/close_from.h"
 #include "process/first_user.h"
 #include "process/forks.h"
@@ -340,7 +340,7 @@ TEST(Program, InheritsNothingThatIsNotMeantForIt) {
   close(ends[1]);
 }
 
-TEST(Survey, TextTellsAllOfADevice) {
+TEST(DeviceEnumeration, TextTellsAllOfADevice) {
   std::vector<device::Properties> all = {{}, {}};
   all[0].id = "cuda:0";
   all[0].api = "cuda";
@@ -364,7 +364,7 @@ TEST(Survey, TextTellsAllOfADevice) {
   EXPECT_EQ(device::to_text(read), device::to_text({read[0], read[1]}));
 }
 
-TEST(Survey, TextOfAnotherKindIsRefused) {
+TEST(DeviceEnumeration, TextOfAnotherKindIsRefused) {
   const std::string whole = device::to_text({device::Properties()});
   std::vector<device::Properties> read;
   EXPECT_TRUE(device::from_text("", &read));

@@ -77,7 +77,9 @@ class Trust : public testing::TestWithParam<DeviceCase> {
     if (is_emulator())
       fault_ = std::make_unique<ScopedEnvironment>("LANECRYPT_HOST_FAULT", fault.c_str());
     else
-      options.find = [this, fault] { return device::Survey{{with_faults(found_, fault)}, {}}; };
+      options.find = [this, fault] {
+        return device::DeviceEnumeration{{with_faults(found_, fault)}, {}};
+      };
     dispatcher_ = std::make_unique<Dispatcher>(options);
     // The fault is read when the device is opened.
     (void)dispatcher_->device(0)->make_ready();

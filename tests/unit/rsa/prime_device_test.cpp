@@ -9,7 +9,7 @@
 
 #include "cpu/random.h"
 #include "cpu/rsa/prime_key.h"
-#include "device/survey.h"
+#include "device/device_enumeration.h"
 #include "primes/prime_tester.h"
 #include "public_exponents.h"
 #include "rsa/rsa_launch.h"

@@ -379,7 +379,9 @@ class RsaTrustOnGpu : public RsaTrustTest, public testing::WithParamInterface<De
   }
   void set_device(DispatcherOptions &options, const std::string &fault) override {
     options.devices = GetParam().id;
-    options.find = [this, fault] { return device::Survey{{with_faults(found_, fault)}, {}}; };
+    options.find = [this, fault] {
+      return device::DeviceEnumeration{{with_faults(found_, fault)}, {}};
+    };
   }
 
   device::Found found_;

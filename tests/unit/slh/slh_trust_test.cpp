@@ -240,11 +240,11 @@ class SlhGrafting : public testing::Test {
     DispatcherOptions options;
     options.pipeline.skip_self_test = true;
     options.find = [this] {
-      device::Survey survey;
-      survey.found.push_back(wrapped(find_device("host:0"), [this](auto inner) {
+      device::DeviceEnumeration enumeration;
+      enumeration.found.push_back(wrapped(find_device("host:0"), [this](auto inner) {
         return std::make_unique<GraftingDevice>(std::move(inner), graft_);
       }));
-      return survey;
+      return enumeration;
     };
     options.devices = "host";
     dispatcher_ = std::make_unique<Dispatcher>(options);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faulty_device.h"
-#include "device/survey.h"
+#include "device/device_enumeration.h"
 
 #include <utility>
 

@@ -12,7 +12,7 @@
 #include <map>
 
 #include "cipher/executor.h"
-#include "device/survey.h"
+#include "device/device_enumeration.h"
 #include "unit/support/forwarding_device.h"
 #include "unit/support/freed_memory.h"
 #include "unit/support/one_executor.h"

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "device/survey.h"
+#include "device/device_enumeration.h"
 #include "placement/dispatcher.h"
 #include "unit/support/failing_memory.h"
 #include "unit/support/forwarding_device.h"
@@ -115,7 +115,7 @@ class ExecutorWithoutMemory : public testing::TestWithParam<std::tuple<lc_status
     options.fallback = LC_FALLBACK_CPU;
     options.pipeline.skip_self_test = true;
     options.find = [this] {
-      device::Survey all = device::survey({"host"});
+      device::DeviceEnumeration all = device::enumerate_devices({"host"});
       for (device::Found &found : all.found)
         found = wrapped(std::move(found), [this](std::unique_ptr<device::Device> inner) {
           return std::make_unique<Device>(std::move(inner), plan_);

@@ -94,7 +94,7 @@ class SharedWork : public testing::Test {
     options.fallback = fallback;
     options.pipeline = pipeline_;
     options.least_shared_bytes = least_shared_bytes;
-    options.find = [devices] { return device::Survey{devices, {}}; };
+    options.find = [devices] { return device::DeviceEnumeration{devices, {}}; };
     dispatcher_ = std::make_unique<Dispatcher>(options);
   }
   void make_ready() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "placement/inquiry.h"
+#include "placement/background_probe.h"
 
 #include "job/device_list.h"
 
@@ -8,39 +8,39 @@ namespace lanecrypt {
 using process::Program;
 using std::chrono::milliseconds;
 
-bool Inquiry::knows_devices() {
+bool BackgroundProbe::knows_devices() {
   // If another caller is looking just now, this one need not wait for that.
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return false;
-  if (survey_) return true;
-  if (surveyor_ == nullptr)
-    surveyor_ = std::make_unique<device::Surveyor>(apis_of_device_list(devices_));
-  if (!surveyor_->wait(milliseconds(0))) return false;
-  survey_ = surveyor_->take();
-  surveyor_.reset();
+  if (enumeration_) return true;
+  if (enumerator_ == nullptr)
+    enumerator_ = std::make_unique<device::DeviceEnumerator>(apis_of_device_list(devices_));
+  if (!enumerator_->wait(milliseconds(0))) return false;
+  enumeration_ = enumerator_->take();
+  enumerator_.reset();
   return true;
 }
 
-device::Survey Inquiry::survey() {
+device::DeviceEnumeration BackgroundProbe::wait_for_devices() {
   const std::lock_guard lock(mutex_);
-  if (!survey_) {
-    if (surveyor_ == nullptr)
-      surveyor_ = std::make_unique<device::Surveyor>(apis_of_device_list(devices_));
-    (void)surveyor_->wait(device::kSurveyLimit);
-    survey_ = surveyor_->take();
-    surveyor_.reset();
+  if (!enumeration_) {
+    if (enumerator_ == nullptr)
+      enumerator_ = std::make_unique<device::DeviceEnumerator>(apis_of_device_list(devices_));
+    (void)enumerator_->wait(device::kEnumerationLimit);
+    enumeration_ = enumerator_->take();
+    enumerator_.reset();
   }
-  return *survey_;
+  return *enumeration_;
 }
 
-void Inquiry::measure(const std::string &id) {
+void BackgroundProbe::measure(const std::string &id) {
   const std::lock_guard lock(mutex_);
   if (measuring_.contains(id)) return;
   std::string why;
   measuring_[id] = device::start_probe({"measure", id}, &why);
 }
 
-std::optional<Inquiry::Measured> Inquiry::measured(const std::string &id) {
+std::optional<BackgroundProbe::Measured> BackgroundProbe::measured(const std::string &id) {
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return std::nullopt;
   const auto found = measuring_.find(id);

@@ -1,5 +1,5 @@
-// Which devices there are, without their drivers in this process. Who asks a driver is a
-// program of its own, lanecrypt-probe, one for each API: a driver that hangs, aborts or
+// Which devices there are, without their drivers in this process. A program of its own,
+// lanecrypt-probe, asks a driver, one for each API: a driver that hangs, aborts or
 // crashes takes nobody with it. What it says is kept, and holds until the machine starts
 // anew, or its drivers or their settings change.
 //
@@ -17,29 +17,29 @@
 
 namespace lanecrypt::device {
 
-struct Survey {
+struct DeviceEnumeration {
   // In the order of the APIs asked for. To open one loads its driver into this process.
   std::vector<Found> found;
   // Of an API without a device: why, in words for a person, where there is more to say.
   std::map<std::string, std::string> why_none;
 };
 
-// The programs of a survey end themselves before; more than this nobody need wait.
-constexpr std::chrono::seconds kSurveyLimit{30};
+// The programs of an enumeration end themselves before; nothing need wait for longer.
+constexpr std::chrono::seconds kEnumerationLimit{30};
 
-// A survey under way. One thread at a time.
-class Surveyor {
+// An enumeration under way. One thread at a time.
+class DeviceEnumerator {
  public:
   // Asks for the devices of these APIs: what is kept, and programs for the rest. It never
   // waits. In a process that serves a stranger there are no devices.
-  explicit Surveyor(const std::vector<std::string> &apis);
-  ~Surveyor();
-  Surveyor(const Surveyor &) = delete;
+  explicit DeviceEnumerator(const std::vector<std::string> &apis);
+  ~DeviceEnumerator();
+  DeviceEnumerator(const DeviceEnumerator &) = delete;
 
   // Whether all have answered, within this time.
   bool wait(std::chrono::milliseconds limit);
   // What has been heard. A program that has not answered yet counts as one that hangs.
-  Survey take();
+  DeviceEnumeration take();
 
  private:
   struct Question;
@@ -47,8 +47,8 @@ class Surveyor {
   std::vector<std::unique_ptr<Question>> questions_;
 };
 
-// All at once: waits for the programs, which end in bounded time.
-Survey survey(const std::vector<std::string> &apis);
+// All in one call: waits for the programs, which end in bounded time.
+DeviceEnumeration enumerate_devices(const std::vector<std::string> &apis);
 
 // Starts lanecrypt-probe with these words. nullptr where it cannot be started, as in a
 // process that serves a stranger; `why` says why.

@@ -12,23 +12,23 @@
 #include <optional>
 #include <string>
 
-#include "device/survey.h"
+#include "device/device_enumeration.h"
 #include "placement/calibration.h"
 #include "process/program.h"
 
 namespace lanecrypt {
 
-// Any thread. A child of fork leaves its parent's inquiry alone.
-class Inquiry {
+// Any thread. A child of fork leaves its parent's probe alone.
+class BackgroundProbe {
  public:
   // About the devices that this list names.
-  explicit Inquiry(std::string devices) : devices_(std::move(devices)) {}
-  Inquiry(const Inquiry &) = delete;
+  explicit BackgroundProbe(std::string devices) : devices_(std::move(devices)) {}
+  BackgroundProbe(const BackgroundProbe &) = delete;
 
   // Starts the search for devices, if need be. True once it is known which there are.
   bool knows_devices();
   // Waits until it is known which devices there are.
-  device::Survey survey();
+  device::DeviceEnumeration wait_for_devices();
 
   // Starts measuring the device, with a context of its own.
   void measure(const std::string &id);
@@ -48,8 +48,8 @@ class Inquiry {
   const std::string devices_;
   std::atomic<uint64_t> bytes_{0};
   std::mutex mutex_;
-  std::unique_ptr<device::Surveyor> surveyor_;
-  std::optional<device::Survey> survey_;
+  std::unique_ptr<device::DeviceEnumerator> enumerator_;
+  std::optional<device::DeviceEnumeration> enumeration_;
   // nullptr: the program could not be started.
   std::map<std::string, std::unique_ptr<process::Program>> measuring_;
 };

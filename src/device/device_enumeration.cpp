@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/survey.h"
+#include "device/device_enumeration.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -123,7 +123,7 @@ Result<std::unique_ptr<Device>> open_here(const Properties &wanted, KernelSet se
 }  // namespace
 
 // One API: what is known of its devices, or who is finding out.
-struct Surveyor::Question {
+struct DeviceEnumerator::Question {
   std::string api, key;
   std::unique_ptr<Program> program;
   // As the program says it and the cache keeps it: devices, or kNone and why.
@@ -186,7 +186,7 @@ struct Surveyor::Question {
   }
 };
 
-Surveyor::Surveyor(const std::vector<std::string> &apis) {
+DeviceEnumerator::DeviceEnumerator(const std::vector<std::string> &apis) {
   if (process::serves_a_stranger()) return;
   for (const std::string &api : apis) {
     questions_.push_back(std::make_unique<Question>());
@@ -195,9 +195,9 @@ Surveyor::Surveyor(const std::vector<std::string> &apis) {
   }
 }
 
-Surveyor::~Surveyor() = default;
+DeviceEnumerator::~DeviceEnumerator() = default;
 
-bool Surveyor::wait(std::chrono::milliseconds limit) {
+bool DeviceEnumerator::wait(std::chrono::milliseconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
   bool all = true;
   for (const std::unique_ptr<Question> &question : questions_) {
@@ -209,8 +209,8 @@ bool Surveyor::wait(std::chrono::milliseconds limit) {
   return all;
 }
 
-Survey Surveyor::take() {
-  Survey survey;
+DeviceEnumeration DeviceEnumerator::take() {
+  DeviceEnumeration enumeration;
   for (const std::unique_ptr<Question> &question : questions_) {
     if (question->is_open()) {
       question->fail();
@@ -220,15 +220,15 @@ Survey Surveyor::take() {
     std::vector<Properties> all;
     if (question->why_none().empty() && !question->answer.starts_with(kNone))
       (void)from_text(question->answer, &all);
-    if (all.empty()) survey.why_none[question->api] = question->why_none();
+    if (all.empty()) enumeration.why_none[question->api] = question->why_none();
     for (Properties &properties : all) {
       // Not what another API's program may have said.
       if (properties.api != question->api) continue;
-      survey.found.push_back(
+      enumeration.found.push_back(
           {properties, [properties](KernelSet set) { return open_here(properties, set); }});
     }
   }
-  return survey;
+  return enumeration;
 }
 
 std::unique_ptr<Program> start_probe(const std::vector<std::string> &words, std::string *why) {
@@ -244,10 +244,10 @@ std::unique_ptr<Program> start_probe(const std::vector<std::string> &words, std:
   return Program::start(probe, words, why);
 }
 
-Survey survey(const std::vector<std::string> &apis) {
-  Surveyor surveyor(apis);
-  (void)surveyor.wait(kSurveyLimit);
-  return surveyor.take();
+DeviceEnumeration enumerate_devices(const std::vector<std::string> &apis) {
+  DeviceEnumerator enumerator(apis);
+  (void)enumerator.wait(kEnumerationLimit);
+  return enumerator.take();
 }
 
 }  // namespace lanecrypt::device
