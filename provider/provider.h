@@ -99,7 +99,7 @@ struct Provider {
   // Whether a request was ever given to a device. Until then nothing may look for
   // devices.
   std::atomic<bool> asked_devices{false};
-  // The lost devices that the system's log was told of (fleet.cpp).
+  // The lost devices that the system's log was told of (device_health.cpp).
   std::atomic<uint64_t> lost_told{0};
   // Whether it was told why there is no context (devices.cpp).
   std::atomic<bool> no_context_told{false};

@@ -8,7 +8,7 @@
 // Which stream a lane takes in its turn `row`, where a lane takes a stream.
 // Streams are sorted, the longest first. Teams of lanes get neighbours, which
 // end nearly together; groups get teams in turn, there and back, so that no
-// group has all that is long. Turns go on until there is no such stream.
+// group has all that is long. This goes on until there is no such stream.
 FN u32 block_stream(u32 row) {
   const u32 teams = group_count() * (group_lanes() / TEAM_LANES);
   const u32 turn = lane_id() / TEAM_LANES * group_count() + group_id();

@@ -14,7 +14,7 @@
 #include "job/cipher/stealing.h"
 #include "provider/cipher/cipher.h"
 #include "provider/cipher/stream_position.h"
-#include "provider/fleet.h"
+#include "provider/device_health.h"
 
 namespace lanecrypt::provider {
 namespace {
@@ -100,10 +100,10 @@ struct SecretBlock {
 // `a_device_failed`: a device had taken it, and could not do all of it.
 void note_that_others_took_over(Provider &provider, bool a_device_failed, bool device_did_a_part) {
   // Not if there is no device at all, or none that does such a request.
-  const Fleet fleet = look_at_devices(provider);
-  if (a_device_failed && (device_did_a_part || fleet.usable + fleet.lost > 0))
+  const DeviceHealth health = check_device_health(provider);
+  if (a_device_failed && (device_did_a_part || health.usable + health.lost > 0))
     provider.counters.count(Count::kFailures);
-  if (fleet.usable == 0) give_up_devices(provider, "no usable device");
+  if (health.usable == 0) give_up_devices(provider, "no usable device");
 }
 
 }  // namespace
@@ -137,7 +137,7 @@ Bulk run_on_device(CipherContext &context, uint32_t device, lc_cipher cipher,
     char why[320];
     std::strncpy(why, lc_last_error(), sizeof why - 1);
     why[sizeof why - 1] = '\0';
-    (void)look_at_devices(provider);
+    (void)check_device_health(provider);
     if (status == LC_ERROR_NO_DEVICE) give_up_devices(provider, why);
     if (provider.settings.require_gpu) return do_without_device(provider, why);
     if (status != LC_ERROR_NO_DEVICE) provider.counters.count(Count::kFailures);

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "provider/fleet.h"
+#include "provider/device_health.h"
 #include "provider/wait/jobs.h"
 
 namespace lanecrypt::provider {
@@ -102,7 +102,7 @@ PqOperation::Taken PqOperation::run_on_device(const OneOperation &what, std::spa
   const lc_status status = run_and_wait(what, in, out, &result, &why);
   // Either the queue was full, or a device failed and the library's CPU or nobody took over.
   if (status != LC_OK || result.cpu_operations > 0 || result.failed_devices > 0)
-    (void)look_at_devices(provider_);
+    (void)check_device_health(provider_);
   if (status == LC_OK) {
     if (result.failed_checks > 0 || result.failed_devices > 0)
       provider_.counters.count(counts.failures);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/rsa/rsa_device.h"
 
-#include "provider/fleet.h"
+#include "provider/device_health.h"
 #include "provider/wait/for_library.h"
 #include "provider/wait/jobs.h"
 
@@ -112,7 +112,7 @@ RsaTaken RsaOperation::run_on_device(const uint8_t *in, uint8_t *out) {
       run_and_wait(operation, {in, key_.bytes()}, {out, key_.bytes()}, &result, &why);
   // Either the queue was full, or a device failed and the library's CPU or nobody took over.
   if (status != LC_OK || result.cpu_operations > 0 || result.failed_devices > 0)
-    (void)look_at_devices(provider);
+    (void)check_device_health(provider);
   if (status == LC_OK) {
     if (result.failed_checks > 0 || result.failed_devices > 0)
       provider.counters.count(Count::kRsaFailures);

@@ -13,9 +13,9 @@
 #include <span>
 #include <string>
 
+#include "provider/device_health.h"
 #include "provider/dispatch.h"
 #include "provider/fallback.h"
-#include "provider/fleet.h"
 #include "provider/program_random.h"
 #include "provider/refusal.h"
 #include "provider/rsa/rsa_generation_service.h"
@@ -176,7 +176,7 @@ GeneratedKey generate_on_device(Provider &provider, RsaType type, const RsaWish 
   const std::string why = status == LC_OK ? "" : lc_last_error();
   if (status != LC_OK || told.cpu_operations > 0 || told.failed_devices > 0 ||
       told.failed_checks > 0)
-    (void)look_at_devices(provider);
+    (void)check_device_health(provider);
   if (told.failed_checks > 0) provider.counters.count(Count::kRsaFailures);
   result.key = call.run.made;
   if (status == LC_OK && result.key != nullptr) {

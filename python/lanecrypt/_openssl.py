@@ -18,7 +18,7 @@ _SETTINGS = ("cores", "devices", "in_process", "ml_dsa", "pinned_bytes", "prefer
 _REMOVED_SETTINGS = ("keystream", "keystream_after", "keystream_memory")
 
 _TEXT = """\
-# Turns on Lanecrypt's provider: set OPENSSL_CONF to the name of this file.
+# Enables Lanecrypt's provider: set OPENSSL_CONF to the name of this file.
 openssl_conf = openssl_init
 
 [openssl_init]

@@ -201,7 +201,7 @@ void Daemon::take_connection(Descriptor socket) {
   if (!user || !users_.takes_connection(*user, now))
     return refusals_.add(user, "connects too often", now);
   std::shared_ptr<User> by = users_.find(*user, now);
-  DescriptorSeats descriptors = service_.take_descriptors(*by, 2);
+  DescriptorQuota descriptors = service_.take_descriptors(*by, 2);
   if (!descriptors.ok()) {
     refusals_.add(user, "would have too many processes connected", now);
     return (void)refuse(socket.get(), Outcome::kBusy);
@@ -231,12 +231,13 @@ void Daemon::admit(uint64_t number) {
     return send_away(Outcome::kNotAllowed,
                      "connects from a process that has ended or cannot be identified");
   const std::shared_ptr<User> user = arrival.user;
-  Session::Seats seats{Seat(service_.sessions, kMostSessions),
-                       Seat(user->sessions, kMostSessionsOfUser), std::move(arrival.descriptors)};
-  if (!seats.of_all.ok() || !seats.of_user.ok())
+  Session::Quotas quotas{Quota(service_.sessions, kMostSessions),
+                         Quota(user->sessions, kMostSessionsOfUser),
+                         std::move(arrival.descriptors)};
+  if (!quotas.of_all.ok() || !quotas.of_user.ok())
     return send_away(Outcome::kBusy, "would have too many processes connected");
   auto session = std::make_shared<Session>(service_, std::move(socket), std::move(*peer), user,
-                                           std::move(seats));
+                                           std::move(quotas));
   clients_[number] = {session, now + kHelloTime};
   silent_.push_back(number);
   ++service_.counters.sessions_total;

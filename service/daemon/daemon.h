@@ -55,7 +55,7 @@ class Daemon : private ControlPackets {
   struct Arrival {
     Descriptor socket;
     std::shared_ptr<User> user;
-    DescriptorSeats descriptors;
+    DescriptorQuota descriptors;
   };
 
   // ---- ControlPackets ----

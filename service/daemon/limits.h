@@ -37,7 +37,7 @@ inline constexpr size_t kMostKeyBytesOfUser = size_t{512} << 20;
 inline constexpr size_t kMostKeyBytes = size_t{4} << 30;
 // The number of keys that a key counts for. An SLH-DSA key keeps up to 37 KiB of what its one-time
 // keys have signed, so a user may have a quarter as many.
-constexpr size_t seats_of_key(Family family) { return family == Family::kSlhDsa ? 4 : 1; }
+constexpr size_t quota_of_key(Family family) { return family == Family::kSlhDsa ? 4 : 1; }
 
 // Returns the length in bits for which an RSA key is charged: a device computes as if both primes
 // were as long as the longer one.
@@ -78,7 +78,7 @@ inline constexpr std::chrono::seconds kMostWait{2};
 // some batches, and it bounds the work ahead of a new operation.
 inline constexpr size_t kWindow = 4096;
 // The most searches for new keys at once. Each has a thread. A user has at most half of those that
-// other users leave (work/turns.h), since a search may take longer than kMostWait.
+// other users leave (work/fair_queue.h), since a search may take longer than kMostWait.
 inline constexpr size_t kMostSearches = 16;
 
 // The rate of reports for a user other than root and the service's own: kReportsAtOnce at once,
@@ -105,7 +105,7 @@ inline constexpr size_t kControlAtOnce = 32768;
 inline constexpr std::chrono::microseconds kControlEach{50};
 
 // How long a user without clients is remembered at least, so that a user who comes again keeps its
-// charges in the queues (work/turns.h).
+// charges in the queues (work/fair_queue.h).
 inline constexpr std::chrono::seconds kUserRemembered{60};
 
 // The rate of log lines about refused clients.

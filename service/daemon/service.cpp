@@ -29,13 +29,13 @@ Service::Service(const char *device_list, lc_verify verify, size_t descriptor_li
   page.status().cores = std::max(1u, std::thread::hardware_concurrency());
 }
 
-DescriptorSeats Service::take_descriptors(User &user, size_t count) {
+DescriptorQuota Service::take_descriptors(User &user, size_t count) {
   // Other threads release descriptors meanwhile, so the counts can only become smaller.
   const size_t of_user = user.descriptors.load(std::memory_order_relaxed);
   const size_t of_all = descriptors.load(std::memory_order_relaxed);
   const size_t others = of_all > of_user ? of_all - of_user : 0;
-  return {Seat(descriptors, most_descriptors, count),
-          Seat(user.descriptors, most_descriptors_of_user(most_descriptors, others), count)};
+  return {Quota(descriptors, most_descriptors, count),
+          Quota(user.descriptors, most_descriptors_of_user(most_descriptors, others), count)};
 }
 
 void Service::start(Told told) {

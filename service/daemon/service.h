@@ -35,7 +35,7 @@ struct Service {
   std::atomic<size_t> descriptors = 0, sessions = 0;
   std::atomic<size_t> key_bytes = 0;  // memory of all users' keys
   // Takes `count` descriptors for a user, or none. Called by the main thread.
-  DescriptorSeats take_descriptors(User &user, size_t count);
+  DescriptorQuota take_descriptors(User &user, size_t count);
 
   Page page;
   Counters counters;

@@ -10,8 +10,8 @@
 
 namespace lanecrypt::service::daemon {
 
-Channel::Channel(std::shared_ptr<Session> its_session, Descriptor socket, Seat of_user,
-                 DescriptorSeats descriptor, Counters &counters)
+Channel::Channel(std::shared_ptr<Session> its_session, Descriptor socket, Quota of_user,
+                 DescriptorQuota descriptor, Counters &counters)
     : session(std::move(its_session)),
       of_user_(std::move(of_user)),
       descriptor_(std::move(descriptor)),

@@ -12,9 +12,9 @@
 
 #include "lanecrypt/lanecrypt.h"
 #include "secure/key_memory.h"
-#include "service/daemon/seat.h"
+#include "service/daemon/quota.h"
 #include "service/daemon/system/descriptor.h"
-#include "service/daemon/work/turns.h"
+#include "service/daemon/work/fair_queue.h"
 #include "service/wire/operation_kind.h"
 #include "service/wire/packets.h"
 
@@ -42,8 +42,8 @@ struct Request {
 
 class Channel : public Waiting, public std::enable_shared_from_this<Channel> {
  public:
-  Channel(std::shared_ptr<Session> session, Descriptor socket, Seat of_user,
-          DescriptorSeats descriptor, Counters &counters);
+  Channel(std::shared_ptr<Session> session, Descriptor socket, Quota of_user,
+          DescriptorQuota descriptor, Counters &counters);
   ~Channel();
   Channel(const Channel &) = delete;
 
@@ -90,8 +90,8 @@ class Channel : public Waiting, public std::enable_shared_from_this<Channel> {
   size_t thread = 0, slot = SIZE_MAX;
 
  private:
-  const Seat of_user_;
-  const DescriptorSeats descriptor_;
+  const Quota of_user_;
+  const DescriptorQuota descriptor_;
   Counters &counters_;
   const Descriptor socket_;
   std::mutex mutex_;  // protects is_busy_ and the order of sent packets

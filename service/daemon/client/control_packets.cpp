@@ -62,8 +62,8 @@ bool ControlPackets::open_channels(Service &service, Session &session, uint32_t 
   std::vector<Descriptor> theirs;
   const size_t most = std::min<size_t>(count, session.room_for_channels());
   while (channels.size() < most) {
-    Seat of_user(session.user->channels, kMostChannelsOfUser);
-    DescriptorSeats descriptor = service.take_descriptors(*session.user, 1);
+    Quota of_user(session.user->channels, kMostChannelsOfUser);
+    DescriptorQuota descriptor = service.take_descriptors(*session.user, 1);
     int pair[2];
     if (!of_user.ok() || !descriptor.ok() ||
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0)

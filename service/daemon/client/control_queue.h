@@ -44,7 +44,7 @@ class ControlQueue {
     Rate rate{kControlEach, kControlAtOnce};
   };
   std::map<uid_t, Line> lines_;
-  std::deque<uid_t> turns_;  // the users with clients that wait
+  std::deque<uid_t> round_robin_;  // the users with clients that wait
 };
 
 }  // namespace lanecrypt::service::daemon

@@ -26,10 +26,10 @@ uint32_t Key::charged_bits_of(const KeyUse &use) {
   return daemon::charged_bits(bits_of(parts[kN]), std::max(bits_of(parts[kP]), bits_of(parts[kQ])));
 }
 
-Key::Key(std::shared_ptr<Session> its_session, const KeyUse &use, Seats seats, Counters &counters)
+Key::Key(std::shared_ptr<Session> its_session, const KeyUse &use, Quotas quotas, Counters &counters)
     : session(std::move(its_session)),
       number(use.number),
-      seats_(std::move(seats)),
+      quotas_(std::move(quotas)),
       counters_(counters),
       operation_kind_(operation_kind_of(use)),
       charged_bits_(charged_bits_of(use)),

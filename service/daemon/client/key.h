@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include "service/daemon/seat.h"
+#include "service/daemon/quota.h"
+#include "service/daemon/work/fair_queue.h"
 #include "service/daemon/work/library_keys.h"
-#include "service/daemon/work/turns.h"
 #include "service/wire/rsa_packets.h"
 
 namespace lanecrypt::service::daemon {
@@ -33,8 +33,8 @@ class Key : public Waiting, public std::enable_shared_from_this<Key> {
 
   // The key's share of the limits: of the number of keys of its user, and of the bytes of keys of
   // its user and of all users.
-  struct Seats {
-    Seat of_user, bytes_of_user, bytes_of_all;
+  struct Quotas {
+    Quota of_user, bytes_of_user, bytes_of_all;
     bool ok() const { return of_user.ok() && bytes_of_user.ok() && bytes_of_all.ok(); }
   };
   // Returns the length in bits for which an RSA key in a request is charged (limits.h); 0 for other
@@ -42,7 +42,7 @@ class Key : public Waiting, public std::enable_shared_from_this<Key> {
   static uint32_t charged_bits_of(const KeyUse &use);
   // Copies the parts of the key from the request. Throws std::bad_alloc if there is no locked
   // memory.
-  Key(std::shared_ptr<Session> session, const KeyUse &use, Seats seats, Counters &counters);
+  Key(std::shared_ptr<Session> session, const KeyUse &use, Quotas quotas, Counters &counters);
   ~Key();
   Key(const Key &) = delete;
 
@@ -71,7 +71,7 @@ class Key : public Waiting, public std::enable_shared_from_this<Key> {
   std::shared_ptr<Key> in_line;
 
  private:
-  const Seats seats_;
+  const Quotas quotas_;
   Counters &counters_;
   const OperationKind operation_kind_;
   const uint32_t charged_bits_;

@@ -11,15 +11,15 @@
 namespace lanecrypt::service::daemon {
 
 Session::Session(Service &service, Descriptor control, Peer its_peer,
-                 std::shared_ptr<User> its_user, Seats seats)
+                 std::shared_ptr<User> its_user, Quotas quotas)
     : peer(std::move(its_peer)),
       user(std::move(its_user)),
-      operation_line(user->operation_turns),
-      key_line(user->key_turns),
-      root_line(user->root_turns),
-      search_line(user->search_turns),
+      operation_line(user->operation_queue),
+      key_line(user->key_queue),
+      root_line(user->root_queue),
+      search_line(user->search_queue),
       service_(service),
-      seats_(std::move(seats)),
+      quotas_(std::move(quotas)),
       control_(std::move(control)) {
   service_.counters.sessions.fetch_add(1, std::memory_order_relaxed);
 }
@@ -99,11 +99,11 @@ Session::FoundKey Session::find_key(Channel &channel, const KeyUse &use) {
   if (key != nullptr && use.parts && !key->has(*use.parts)) return refuse(Outcome::kBadKey);
   if (key == nullptr) {
     const size_t bytes = bytes_of_key(use.operation_kind.family, Key::charged_bits_of(use));
-    Key::Seats seats{Seat(user->keys, kMostKeysOfUser, seats_of_key(use.operation_kind.family)),
-                     Seat(user->key_bytes, kMostKeyBytesOfUser, bytes),
-                     Seat(service_.key_bytes, kMostKeyBytes, bytes)};
-    if (keys_.size() >= kMostKeysOfSession || !seats.ok()) return refuse(Outcome::kBusy);
-    key = std::make_shared<Key>(shared_from_this(), use, std::move(seats), service_.counters);
+    Key::Quotas quotas{Quota(user->keys, kMostKeysOfUser, quota_of_key(use.operation_kind.family)),
+                       Quota(user->key_bytes, kMostKeyBytesOfUser, bytes),
+                       Quota(service_.key_bytes, kMostKeyBytes, bytes)};
+    if (keys_.size() >= kMostKeysOfSession || !quotas.ok()) return refuse(Outcome::kBusy);
+    key = std::make_shared<Key>(shared_from_this(), use, std::move(quotas), service_.counters);
     keys_.emplace(use.number, key);
     found.to_check = key->in_line = key;
   }

@@ -23,11 +23,12 @@ struct Service;
 class Session : public std::enable_shared_from_this<Session> {
  public:
   // The session's share of the limits: of all sessions, of those of its user, and of descriptors.
-  struct Seats {
-    Seat of_all, of_user;
-    DescriptorSeats descriptors;
+  struct Quotas {
+    Quota of_all, of_user;
+    DescriptorQuota descriptors;
   };
-  Session(Service &service, Descriptor control, Peer peer, std::shared_ptr<User> user, Seats seats);
+  Session(Service &service, Descriptor control, Peer peer, std::shared_ptr<User> user,
+          Quotas quotas);
   ~Session();
   Session(const Session &) = delete;
 
@@ -36,7 +37,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Service &service() const { return service_; }
   int control() const { return control_.get(); }
   // The session's line in each queue, protected by the lock of that queue.
-  Turns::Client operation_line, key_line, root_line, search_line;
+  FairQueue::Client operation_line, key_line, root_line, search_line;
 
   // The number of channels that it was given, and the index of the first one's thread. For
   // ChannelThreads.
@@ -79,7 +80,7 @@ class Session : public std::enable_shared_from_this<Session> {
       std::unordered_set<std::shared_ptr<Channel>> *channels);
 
   Service &service_;
-  const Seats seats_;
+  const Quotas quotas_;
   const Descriptor control_;
   std::atomic<bool> has_ended_ = false;
   std::mutex mutex_;  // protects the members below

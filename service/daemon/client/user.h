@@ -14,7 +14,7 @@
 
 #include "service/daemon/limits.h"
 #include "service/daemon/rate.h"
-#include "service/daemon/work/turns.h"
+#include "service/daemon/work/fair_queue.h"
 
 namespace lanecrypt::service::daemon {
 
@@ -25,7 +25,7 @@ struct User {
   std::atomic<size_t> sessions = 0, channels = 0, descriptors = 0, keys = 0, key_bytes = 0;
   std::atomic<uint64_t> operations = 0;  // number of operations done
   // The user's entry in each queue, protected by the lock of that queue.
-  Turns::User operation_turns, key_turns, root_turns, search_turns;
+  FairQueue::User operation_queue, key_queue, root_queue, search_queue;
 };
 
 // The users that have clients, or had some not long ago. Not thread-safe.

@@ -19,7 +19,7 @@ void KeyChecks::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    all = turns_.take_older(Clock::time_point::max());
+    all = queue_.take_older(Clock::time_point::max());
     changed_.notify_all();
   }
   refuse(all);
@@ -32,7 +32,7 @@ void KeyChecks::add(const std::shared_ptr<Key> &key) {
   {
     const std::lock_guard lock(mutex_);
     key->since = Clock::now();
-    has_room = !stopping_ && turns_.add((*key->session).*line_, *key, kMostKeysOfUser);
+    has_room = !stopping_ && queue_.add((*key->session).*line_, *key, kMostKeysOfUser);
     if (has_room) changed_.notify_one();
   }
   if (!has_room) end(*key, false, Outcome::kBusy);
@@ -42,7 +42,7 @@ void KeyChecks::drop(Session &session) {
   Waiting *all = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    all = turns_.close(session.*line_);
+    all = queue_.close(session.*line_);
   }
   refuse(all);
 }
@@ -51,7 +51,7 @@ void KeyChecks::send_away_late() {
   Waiting *late = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    if (turns_.waiting() != 0) late = turns_.take_older(Clock::now() - kMostWait);
+    if (queue_.waiting() != 0) late = queue_.take_older(Clock::now() - kMostWait);
   }
   refuse(late);
 }
@@ -80,9 +80,9 @@ void KeyChecks::end(Key &key, bool is_good, Outcome otherwise) {
 void KeyChecks::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return stopping_ || turns_.waiting() != 0; });
+    changed_.wait(lock, [this] { return stopping_ || queue_.waiting() != 0; });
     if (stopping_) return;
-    Key &key = *static_cast<Key *>(turns_.take());
+    Key &key = *static_cast<Key *>(queue_.take());
     lock.unlock();
     {
       const Running running(counters_.running_threads);
@@ -99,7 +99,7 @@ void KeyChecks::run() {
       {
         // Charges the user before end() lets the client send the next key.
         const std::lock_guard charging(mutex_);
-        turns_.charge((*key.session).*line_, Clock::now() - begin);
+        queue_.charge((*key.session).*line_, Clock::now() - begin);
       }
       end(key, is_good, otherwise);
     }

@@ -20,7 +20,7 @@ namespace lanecrypt::service::daemon {
 class KeyChecks {
  public:
   // `line`: the session's line in this queue.
-  KeyChecks(Operations &operations, Counters &counters, Turns::Client Session::*line)
+  KeyChecks(Operations &operations, Counters &counters, FairQueue::Client Session::*line)
       : operations_(operations), counters_(counters), line_(line) {}
   ~KeyChecks() { stop(); }
   void start(unsigned threads);
@@ -42,10 +42,10 @@ class KeyChecks {
 
   Operations &operations_;
   Counters &counters_;
-  Turns::Client Session::*const line_;
+  FairQueue::Client Session::*const line_;
   std::mutex mutex_;  // protects the members below
   std::condition_variable changed_;
-  Turns turns_;
+  FairQueue queue_;
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

@@ -98,8 +98,8 @@ void Operations::wait(Channel &channel) {
   {
     const std::lock_guard lock(mutex_);
     has_room =
-        !stopping_ && turns_.add(channel.session->operation_line, channel, kMostWaitingOfUser);
-    waiting_ = turns_.waiting();
+        !stopping_ && queue_.add(channel.session->operation_line, channel, kMostWaitingOfUser);
+    waiting_ = queue_.waiting();
   }
   if (!has_room) finish(channel, Outcome::kBusy);
 }
@@ -122,13 +122,13 @@ void Operations::give() {
     Channel *next = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      const auto *const first = static_cast<const Channel *>(turns_.first());
+      const auto *const first = static_cast<const Channel *>(queue_.first());
       // An operation always fits into an empty window, however large its cost.
       const size_t in_window = in_window_;
       if (first == nullptr || (in_window != 0 && in_window + first->request.cost > kWindow)) return;
-      next = static_cast<Channel *>(turns_.take());
+      next = static_cast<Channel *>(queue_.take());
       in_window_ += next->request.cost;
-      waiting_ = turns_.waiting();
+      waiting_ = queue_.waiting();
     }
     if (now - next->since > kMostWait) {
       const size_t cost = next->request.cost;
@@ -264,8 +264,8 @@ void Operations::drop(Session &session) {
   Waiting *all = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    all = turns_.close(session.operation_line);
-    waiting_ = turns_.waiting();
+    all = queue_.close(session.operation_line);
+    waiting_ = queue_.waiting();
   }
   refuse(all, Outcome::kBusy);
 }
@@ -274,8 +274,8 @@ void Operations::send_away_late() {
   Waiting *late = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    if (turns_.waiting() != 0) late = turns_.take_older(Clock::now() - kMostWait);
-    waiting_ = turns_.waiting();
+    if (queue_.waiting() != 0) late = queue_.take_older(Clock::now() - kMostWait);
+    waiting_ = queue_.waiting();
   }
   refuse(late, Outcome::kBusy);
 }
@@ -285,7 +285,7 @@ void Operations::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    all = turns_.take_older(Clock::time_point::max());
+    all = queue_.take_older(Clock::time_point::max());
     waiting_ = 0;
   }
   refuse(all, Outcome::kBusy);

@@ -12,7 +12,7 @@
 #include "lanecrypt/lanecrypt.h"
 #include "service/daemon/client/channel.h"
 #include "service/daemon/report/counters.h"
-#include "service/daemon/work/turns.h"
+#include "service/daemon/work/fair_queue.h"
 #include "service/wire/status_page.h"
 
 namespace lanecrypt::service::daemon {
@@ -59,10 +59,10 @@ class Operations {
   void (*const on_trouble_)(void *);
   void *const argument_;
   std::atomic<lc_context *> context_ = nullptr;
-  std::mutex mutex_;  // protects turns_
+  std::mutex mutex_;  // protects queue_
   std::condition_variable all_ended_;
-  Turns turns_;
-  std::atomic<size_t> waiting_ = 0;    // copy of turns_.waiting(), readable without the lock
+  FairQueue queue_;
+  std::atomic<size_t> waiting_ = 0;    // copy of queue_.waiting(), readable without the lock
   std::atomic<size_t> in_window_ = 0;  // cost of the operations that the library has
   std::atomic<bool> stopping_ = false;
 };

@@ -34,7 +34,7 @@ void Searches::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    all = turns_.take_older(Clock::time_point::max());
+    all = queue_.take_older(Clock::time_point::max());
     changed_.notify_all();
   }
   refuse(all);
@@ -48,7 +48,7 @@ void Searches::add(Channel &channel) {
   {
     const std::lock_guard lock(mutex_);
     all_.insert(channel.shared_from_this());
-    has_room = !stopping_ && turns_.add(channel.session->search_line, channel, kMostWaitingOfUser);
+    has_room = !stopping_ && queue_.add(channel.session->search_line, channel, kMostWaitingOfUser);
     if (has_room) changed_.notify_one();
   }
   if (!has_room) fail(channel, Outcome::kBusy);
@@ -58,7 +58,7 @@ void Searches::drop(Session &session) {
   Waiting *all = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    all = turns_.close(session.search_line);
+    all = queue_.close(session.search_line);
   }
   refuse(all);
 }
@@ -77,7 +77,7 @@ void Searches::tell_still_at_work() {
   {
     const std::lock_guard lock(mutex_);
     all.assign(all_.begin(), all_.end());
-    late = turns_.take_older(Clock::now() - kMostWait);
+    late = queue_.take_older(Clock::now() - kMostWait);
   }
   for (const std::shared_ptr<Channel> &channel : all) channel->say_still_at_work();
   refuse(late);
@@ -86,15 +86,15 @@ void Searches::tell_still_at_work() {
 void Searches::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return stopping_ || turns_.first() != nullptr; });
+    changed_.wait(lock, [this] { return stopping_ || queue_.first() != nullptr; });
     if (stopping_) return;
-    Channel &channel = *static_cast<Channel *>(turns_.take());
+    Channel &channel = *static_cast<Channel *>(queue_.take());
     lock.unlock();
     // The channel may go with the search.
     std::shared_ptr<Session> session = channel.session;
     search(channel);
     lock.lock();
-    turns_.end(session->search_line);
+    queue_.end(session->search_line);
     // There may be room for two: another one of this user and one of another user.
     changed_.notify_one();
     lock.unlock();

@@ -16,7 +16,7 @@
 #include "service/daemon/client/channel.h"
 #include "service/daemon/limits.h"
 #include "service/daemon/report/counters.h"
-#include "service/daemon/work/turns.h"
+#include "service/daemon/work/fair_queue.h"
 
 namespace lanecrypt::service::daemon {
 
@@ -63,7 +63,7 @@ class Searches {
   std::atomic<size_t> count_ = 0;  // number of requests
   std::mutex mutex_;               // protects the members below
   std::condition_variable changed_;
-  Turns turns_{kMostSearches};
+  FairQueue queue_{kMostSearches};
   std::unordered_set<std::shared_ptr<Channel>> all_;
   std::vector<std::thread> threads_;
 };

@@ -23,10 +23,10 @@
 #include "service/daemon/client/session.h"
 #include "service/daemon/client/user.h"
 #include "service/daemon/failure.h"
+#include "service/daemon/quota.h"
 #include "service/daemon/rate.h"
 #include "service/daemon/report/histogram.h"
 #include "service/daemon/report/page.h"
-#include "service/daemon/seat.h"
 #include "service/daemon/service.h"
 #include "service/daemon/system/listener.h"
 #include "service/daemon/system/runnable.h"
@@ -35,22 +35,22 @@
 namespace lanecrypt::service::daemon {
 namespace {
 
-TEST(Seats, AreLimitedAndGivenBack) {
+TEST(Quotas, AreLimitedAndGivenBack) {
   std::atomic<size_t> taken = 0;
   {
-    Seat first(taken, 3, 2);
+    Quota first(taken, 3, 2);
     EXPECT_TRUE(first.ok());
-    EXPECT_FALSE(Seat(taken, 3, 2).ok());
+    EXPECT_FALSE(Quota(taken, 3, 2).ok());
     EXPECT_EQ(2u, taken);
-    Seat second(taken, 3);
+    Quota second(taken, 3);
     EXPECT_TRUE(second.ok());
-    Seat moved = std::move(second);
+    Quota moved = std::move(second);
     EXPECT_TRUE(moved.ok());
     EXPECT_EQ(3u, taken);
-    EXPECT_FALSE(Seat(taken, 3).ok());
+    EXPECT_FALSE(Quota(taken, 3).ok());
   }
   EXPECT_EQ(0u, taken);
-  EXPECT_FALSE(Seat(taken, 0).ok());
+  EXPECT_FALSE(Quota(taken, 0).ok());
 }
 
 TEST(Rate, AllowsSomeAtOnceAndThenOneEach) {
@@ -191,11 +191,11 @@ TEST(Users, WhoComesAgainIsStillCharged) {
   using namespace std::chrono_literals;
   Users users;
   Users::Time now{};
-  users.find(7, now)->key_turns.charged = 5s;
+  users.find(7, now)->key_queue.charged = 5s;
   EXPECT_EQ(0u, users.all().size());
   EXPECT_NE(nullptr, users.find(8, now));
   const std::shared_ptr<User> again = users.find(7, now + kUserRemembered / 2);
-  EXPECT_EQ(5s, again->key_turns.charged);
+  EXPECT_EQ(5s, again->key_queue.charged);
   EXPECT_EQ(1u, users.all().size());
   // Whoever has clients is not forgotten.
   now += 1h;
@@ -225,16 +225,16 @@ TEST(Refusals, AreAllCountedAndSomeAreTold) {
   EXPECT_EQ(line + " (and 1 more before)\n", told(1));
 }
 
-TEST(Seats, AreNeverTooManyWhereThreadsMeet) {
+TEST(Quotas, AreNeverTooManyWhereThreadsMeet) {
   std::atomic<size_t> taken = 0;
   std::atomic<size_t> most = 0;
   std::vector<std::thread> threads;
   for (int n = 0; n < 4; ++n)
     threads.emplace_back([&] {
       for (int round = 0; round < 20000; ++round) {
-        const Seat seat(taken, 3);
+        const Quota quota(taken, 3);
         const size_t now = taken;
-        if (seat.ok() && now > most) most = now;
+        if (quota.ok() && now > most) most = now;
       }
     });
   for (std::thread &thread : threads) thread.join();
@@ -411,12 +411,12 @@ TEST(Releases, EndSessionsWhoseAnswersHaveNoRoom) {
   Service service("none", LC_VERIFY_SAMPLED, 4096);
   service.channel_threads.start(1);
   const auto session = std::make_shared<Session>(service, Descriptor(), Peer(),
-                                                 std::make_shared<User>(7), Session::Seats());
+                                                 std::make_shared<User>(7), Session::Quotas());
   int ends[2];
   ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends));
   const Descriptor theirs(ends[1]);
-  const auto channel = std::make_shared<Channel>(session, Descriptor(ends[0]), Seat(),
-                                                 DescriptorSeats(), service.counters);
+  const auto channel = std::make_shared<Channel>(session, Descriptor(ends[0]), Quota(),
+                                                 DescriptorQuota(), service.counters);
   ASSERT_TRUE(service.channel_threads.add(channel));
   ASSERT_TRUE(session->add(channel));
   while (send(ends[0], "unread", 6, MSG_NOSIGNAL) == 6) {

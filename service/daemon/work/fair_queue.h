@@ -49,7 +49,7 @@ struct Circle {
 
 // Not thread-safe. Each step takes constant time, but with charges or a limit take() visits each
 // user that waits.
-class Turns {
+class FairQueue {
  public:
   struct Client;
   struct User {
@@ -71,7 +71,7 @@ class Turns {
 
   // `most_under_way`: how many items may be taken before end() is called for one of them. With 0
   // there is no limit, and end() is not called.
-  explicit Turns(size_t most_under_way = 0) : most_under_way_(most_under_way) {}
+  explicit FairQueue(size_t most_under_way = 0) : most_under_way_(most_under_way) {}
 
   // Adds an item to the client's line. Returns false if the client is closed, or if `most` items of
   // its user wait already.

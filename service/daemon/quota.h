@@ -10,11 +10,11 @@
 namespace lanecrypt::service::daemon {
 
 // The counter must outlive the object.
-class Seat {
+class Quota {
  public:
-  Seat() = default;
+  Quota() = default;
   // Takes `count` of `most`. If fewer are left, takes none and ok() is false.
-  Seat(std::atomic<size_t> &taken, size_t most, size_t count = 1) {
+  Quota(std::atomic<size_t> &taken, size_t most, size_t count = 1) {
     size_t before = taken.load(std::memory_order_relaxed);
     do {
       if (most < count || before > most - count) return;
@@ -22,11 +22,11 @@ class Seat {
     taken_ = &taken;
     count_ = count;
   }
-  ~Seat() {
+  ~Quota() {
     if (taken_ != nullptr) taken_->fetch_sub(count_, std::memory_order_relaxed);
   }
-  Seat(Seat &&other) noexcept { *this = std::move(other); }
-  Seat &operator=(Seat &&other) noexcept {
+  Quota(Quota &&other) noexcept { *this = std::move(other); }
+  Quota &operator=(Quota &&other) noexcept {
     std::swap(taken_, other.taken_);
     std::swap(count_, other.count_);
     return *this;
@@ -40,8 +40,8 @@ class Seat {
 };
 
 // A number of descriptors, counted for all users and for one user.
-struct DescriptorSeats {
-  Seat of_all, of_user;
+struct DescriptorQuota {
+  Quota of_all, of_user;
   bool ok() const { return of_all.ok() && of_user.ok(); }
 };
 

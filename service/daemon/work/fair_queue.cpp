@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/daemon/work/turns.h"
+#include "service/daemon/work/fair_queue.h"
 
 #include <algorithm>
 
 namespace lanecrypt::service::daemon {
 
-bool Turns::add(Client &client, Waiting &one, size_t most) {
+bool FairQueue::add(Client &client, Waiting &one, size_t most) {
   User &user = client.user;
   if (client.is_closed || user.waiting >= most) return false;
   one.next = nullptr;
@@ -26,7 +26,7 @@ bool Turns::add(Client &client, Waiting &one, size_t most) {
 
 // Returns the user that was charged least of those that have room; of several, the next one in the
 // circle.
-Turns::User *Turns::next_user() const {
+FairQueue::User *FairQueue::next_user() const {
   if (users_.next == nullptr || (!has_charges_ && most_under_way_ == 0)) return users_.next;
   User *least = nullptr, *user = users_.next;
   do {
@@ -36,12 +36,12 @@ Turns::User *Turns::next_user() const {
   return least;
 }
 
-Waiting *Turns::first() const {
+Waiting *FairQueue::first() const {
   const User *const user = next_user();
   return user == nullptr ? nullptr : user->clients.next->first;
 }
 
-Waiting *Turns::take_first(Client &client) {
+Waiting *FairQueue::take_first(Client &client) {
   Waiting *const one = client.first;
   client.first = one->next;
   one->next = nullptr;
@@ -50,14 +50,14 @@ Waiting *Turns::take_first(Client &client) {
   return one;
 }
 
-void Turns::leave_if_empty(Client &client) {
+void FairQueue::leave_if_empty(Client &client) {
   if (client.first != nullptr || client.after == nullptr) return;
   client.last = nullptr;
   client.user.clients.remove(client);
   if (client.user.clients.next == nullptr) users_.remove(client.user);
 }
 
-Waiting *Turns::take() {
+Waiting *FairQueue::take() {
   User *const next = next_user();
   if (next == nullptr) return nullptr;
   User &user = *next;
@@ -72,7 +72,7 @@ Waiting *Turns::take() {
   return one;
 }
 
-Waiting *Turns::close(Client &client) {
+Waiting *FairQueue::close(Client &client) {
   client.is_closed = true;
   Waiting *const all = client.first;
   while (client.first != nullptr) {
@@ -84,7 +84,7 @@ Waiting *Turns::close(Client &client) {
   return all;
 }
 
-Waiting *Turns::take_older(Clock::time_point than) {
+Waiting *FairQueue::take_older(Clock::time_point than) {
   Waiting *chain = nullptr;
   // Clients and users that become empty leave their circles, so the loops detect the last element
   // before they change a circle.

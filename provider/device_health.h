@@ -8,12 +8,12 @@
 namespace lanecrypt::provider {
 
 // How many can still be used for bulk, and how many were lost for it.
-struct Fleet {
+struct DeviceHealth {
   int usable = 0, lost = 0;
 };
 
 // Tells the system's log, once, of each device that was lost since, for bulk or for RSA,
 // or whose self-test failed. The program sees right results and no error.
-Fleet look_at_devices(Provider &provider);
+DeviceHealth check_device_health(Provider &provider);
 
 }  // namespace lanecrypt::provider

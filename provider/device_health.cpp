@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "provider/fleet.h"
+#include "provider/device_health.h"
 
 #include <syslog.h>
 
@@ -21,16 +21,16 @@ bool is_out_of_service(lc_device_state state) {
 
 }  // namespace
 
-Fleet look_at_devices(Provider &provider) {
-  Fleet fleet;
+DeviceHealth check_device_health(Provider &provider) {
+  DeviceHealth health;
   uint32_t count = 0;
-  if (lc_device_count(provider.devices(), &count) != LC_OK) return fleet;
+  if (lc_device_count(provider.devices(), &count) != LC_OK) return health;
   for (uint32_t index = 0; index < count; ++index) {
     lc_device_info info{};
     info.struct_size = sizeof info;
     if (lc_device_get(provider.devices(), index, &info) != LC_OK || !info.selected) continue;
-    fleet.usable += info.state == LC_DEVICE_READY || info.state == LC_DEVICE_UNTRIED;
-    fleet.lost += info.state == LC_DEVICE_LOST;
+    health.usable += info.state == LC_DEVICE_READY || info.state == LC_DEVICE_UNTRIED;
+    health.lost += info.state == LC_DEVICE_LOST;
     if (is_out_of_service(info.state)) {
       tell_once(provider, 2 * index, info.reason);
     } else if (is_out_of_service(info.rsa_state) || is_out_of_service(info.ml_dsa_state) ||
@@ -38,7 +38,7 @@ Fleet look_at_devices(Provider &provider) {
       tell_once(provider, 2 * index + 1, info.reason);
     }
   }
-  return fleet;
+  return health;
 }
 
 }  // namespace lanecrypt::provider
