@@ -43,11 +43,11 @@ bool is_over(const Request &request) {
 }  // namespace
 
 Executor::Executor(device::Found found, const PipelineOptions &options, const PinnedMemory &pinned,
-                   Movers &movers, HandBack hand_back)
+                   CopyThreads &copy_threads, HandBack hand_back)
     : found_(std::move(found)),
       options_(complete(options, found_.properties)),
       pinned_(pinned),
-      movers_(movers),
+      copy_threads_(copy_threads),
       hand_back_(std::move(hand_back)) {
   if (!found_.properties.unusable.empty())
     (void)set_unusable(LC_DEVICE_UNUSABLE, Status(LC_ERROR_NO_DEVICE, found_.properties.unusable));
@@ -173,7 +173,8 @@ Status Executor::open_untried_device() {
   form_ = *form;
   kernels_are_known_ = true;
   memory_ = std::make_unique<DeviceMemory>(*device_);
-  pipeline_ = std::make_unique<Pipeline>(*device_, form_, options_, pinned_, movers_, wake_event_);
+  pipeline_ =
+      std::make_unique<Pipeline>(*device_, form_, options_, pinned_, copy_threads_, wake_event_);
   LC_TRY(pipeline_->open());
   for (const BlockCipher *block : {kBlockCiphers, static_cast<const BlockCipher *>(nullptr)})
     LC_TRY(self_test(block));

@@ -34,7 +34,7 @@ class Executor {
   using HandBack = std::function<void(const RequestPointer &, const Status &)>;
 
   Executor(device::Found found, const PipelineOptions &options, const PinnedMemory &pinned,
-           Movers &movers, HandBack hand_back);
+           CopyThreads &copy_threads, HandBack hand_back);
   ~Executor();
   // Finishes what waits, closes the device, and takes nothing more.
   void stop();
@@ -142,7 +142,7 @@ class Executor {
   device::Found found_;
   const PipelineOptions options_;
   const PinnedMemory &pinned_;
-  Movers &movers_;
+  CopyThreads &copy_threads_;
   HandBack hand_back_;
   Counters counters_;
   std::atomic<lc_device_state> state_ = LC_DEVICE_UNTRIED;

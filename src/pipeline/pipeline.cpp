@@ -29,12 +29,13 @@ Status earlier_failed() { return Status(LC_ERROR_MEMORY, "an earlier part of the
 }  // namespace
 
 Pipeline::Pipeline(device::Device &device, const LaunchForm &form, const PipelineOptions &options,
-                   const PinnedMemory &pinned, Movers &movers, AutoResetEvent &wake_event)
+                   const PinnedMemory &pinned, CopyThreads &copy_threads,
+                   AutoResetEvent &wake_event)
     : device_(device),
       options_(options),
       launches_(make_chunk_launches(device, form)),
       wake_event_(wake_event),
-      host_(device, pinned, movers, options.saves_cpu),
+      host_(device, pinned, copy_threads, options.saves_cpu),
       kernel_waiter_(1, [this] { device_.attach_thread(); }),
       output_waiter_(1, [this] { device_.attach_thread(); }),
       stream_waiters_(kStreamWaiters, [this] { device_.attach_thread(); }) {
@@ -228,11 +229,11 @@ Status Pipeline::gather(Slot &slot) {
   slot.leaves_room = leaves_room(slot);
   take_over_ring(slot);
   LC_TRY(allocate(slot));
-  const bool in_is_small = HostSide::is_small(slot.share.in);
-  const bool is_small = in_is_small && HostSide::is_small(slot.share.out);
+  const bool in_is_small = HostTransfer::is_small(slot.share.in);
+  const bool is_small = in_is_small && HostTransfer::is_small(slot.share.out);
   slot.is_alone = slot.is_alone && (slot.is_all || (is_small && !slot.share.out.has_direct()));
   if (slot.is_alone || in_is_small) {
-    HostSide::gather_now(slot.share);
+    HostTransfer::gather_now(slot.share);
     slot.stage = Stage::kReady;
     return Status();
   }
@@ -384,8 +385,8 @@ void Pipeline::finish_output(Slot &slot) {
   host_.unpin(slot.share);
   if (!slot.claim(Stage::kFinishing, Stage::kScattering)) return;
   if (const Status kept = keep_keystream(slot); !kept.ok()) return fail(slot, kept);
-  if (HostSide::is_small(slot.share.out)) {
-    HostSide::scatter_now(slot.share);
+  if (HostTransfer::is_small(slot.share.out)) {
+    HostTransfer::scatter_now(slot.share);
     move_to(slot, Stage::kOver);
   } else {
     host_.scatter(slot.share, [this, &slot] { move_to(slot, Stage::kOver); });
@@ -505,7 +506,7 @@ Retired Pipeline::take_back(Slot &slot) noexcept {
     if (slot.status.ok() && !slot.on_device) {
       slot.status = check_output(slot);
       if (slot.status.ok()) slot.status = keep_keystream(slot);
-      if (slot.status.ok()) HostSide::scatter_now(slot.share);
+      if (slot.status.ok()) HostTransfer::scatter_now(slot.share);
     }
   }
   if (!slot.status.ok()) {

@@ -50,7 +50,7 @@ class Pipeline {
   // At least two slots are made, as they are needed. Sets `wake_event` when another
   // thread has brought a chunk further.
   Pipeline(device::Device &device, const LaunchForm &form, const PipelineOptions &options,
-           const PinnedMemory &pinned, Movers &movers, AutoResetEvent &wake_event);
+           const PinnedMemory &pinned, CopyThreads &copy_threads, AutoResetEvent &wake_event);
   ~Pipeline();
   // Makes the streams. Must be the first call.
   Status open();
@@ -174,7 +174,7 @@ class Pipeline {
   const PipelineOptions options_;
   const std::vector<std::unique_ptr<ChunkLaunch>> launches_;
   AutoResetEvent &wake_event_;
-  HostSide host_;
+  HostTransfer host_;
   std::unique_ptr<device::Stream> upload_, compute_, download_;
   std::vector<std::unique_ptr<Slot>> slots_;
   size_t ring_slots_;  // how many slots may have memory of the ring

@@ -62,8 +62,8 @@ bool Pipeline::make_slot_beside() {
 // Additional slots have no memory of the ring. While more chunks are under way than the ring
 // has room for, at most one of them needs some. It takes that from another slot.
 void Pipeline::take_over_ring(Slot &slot) {
-  const auto take_over = [&](std::unique_ptr<device::Buffer> HostShare::*ring,
-                             uint64_t HostShare::*bytes) {
+  const auto take_over = [&](std::unique_ptr<device::Buffer> ChunkTransfer::*ring,
+                             uint64_t ChunkTransfer::*bytes) {
     if (slot.share.*bytes == 0 || slot.share.*ring != nullptr) return;
     size_t made = 0;
     Slot *idle = nullptr;
@@ -74,8 +74,8 @@ void Pipeline::take_over_ring(Slot &slot) {
     }
     if (made >= ring_slots_ && idle != nullptr) std::swap(slot.share.*ring, idle->share.*ring);
   };
-  take_over(&HostShare::ring_in, &HostShare::ring_in_bytes);
-  take_over(&HostShare::ring_out, &HostShare::ring_out_bytes);
+  take_over(&ChunkTransfer::ring_in, &ChunkTransfer::ring_in_bytes);
+  take_over(&ChunkTransfer::ring_out, &ChunkTransfer::ring_out_bytes);
 }
 
 // The callers' data have passed through the ring.

@@ -8,7 +8,7 @@
 
 #include "launch/chunk_launch.h"
 #include "pipeline/device_input.h"
-#include "pipeline/host_side.h"
+#include "pipeline/host_transfer.h"
 #include "pipeline/output_check.h"
 #include "work/chunk.h"
 
@@ -46,7 +46,7 @@ struct Slot {
   uint64_t number = 0;  // the chunk's, counted in order
   std::vector<RequestPointer> requests;
   std::vector<ChunkPiece> pieces;
-  HostShare share;
+  ChunkTransfer share;
   DeviceInput device_input;      // of pieces whose input is not in host memory
   std::vector<uint8_t> headers;  // CCM: what comes before the texts
   std::vector<uint64_t> places;  // where the pieces' texts begin in the chunk

@@ -6,7 +6,7 @@
 namespace lanecrypt::runtime {
 
 void lay_out(Slot &slot, KeyNumbers &key_numbers, bool stages_all) {
-  HostShare &share = slot.share;
+  ChunkTransfer &share = slot.share;
   share.in.clear();
   share.out.clear();
   slot.device_input.clear();

@@ -9,7 +9,7 @@
 namespace lanecrypt::runtime {
 
 // Gives every piece of a slot its place on the device, its descriptor and its key. The slot's
-// work must have its kind already. stages_all: see HostShare.
+// work must have its kind already. stages_all: see ChunkTransfer.
 void lay_out(Slot &slot, KeyNumbers &key_numbers, bool stages_all);
 
 }  // namespace lanecrypt::runtime

@@ -68,7 +68,7 @@ Status no_memory_of_cpu() {
 
 Dispatcher::Dispatcher(DispatcherOptions options)
     : options_(std::move(options)),
-      cpu_(movers_.workers,
+      cpu_(copy_threads_.workers,
            options_.cores != 0 ? std::min(options_.cores, cpu::bulk_cores()) : cpu::bulk_cores()) {
   find_devices();
 }
@@ -114,7 +114,7 @@ void Dispatcher::find_devices() {
     const Found found = all[n];
     const auto number = static_cast<uint32_t>(executors_.size());
     executors_.push_back(std::make_unique<Executor>(
-        std::move(all[n]), options_.pipeline, pinned_, movers_,
+        std::move(all[n]), options_.pipeline, pinned_, copy_threads_,
         [this, number](const RequestPointer &request, const Status &why) {
           take_over(request, why, number);
         }));

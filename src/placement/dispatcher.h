@@ -59,12 +59,12 @@ class Dispatcher {
   // The most cores that work at one request on the CPU.
   unsigned cores() const { return cpu_.cores(); }
   // Whether the threads for these cores have nothing to do.
-  bool cores_are_idle() const { return cpu_.is_idle() && movers_.waiting_bytes == 0; }
+  bool cores_are_idle() const { return cpu_.is_idle() && copy_threads_.waiting_bytes == 0; }
   PinnedMemory &pinned() { return pinned_; }
   // Whether so much work, if it may go to any device, goes to several at once.
   bool is_for_several(const CipherKind &kind, uint64_t bytes, size_t messages) const;
   // Threads for work that one thread would take too long for.
-  Workers &workers() { return movers_.workers; }
+  Workers &workers() { return copy_threads_.workers; }
   // The first selected device that can be used, made ready, or nullptr.
   Executor *first_ready();
 
@@ -115,7 +115,7 @@ class Dispatcher {
   DispatcherOptions options_;
   Status status_;
   PinnedMemory pinned_;
-  Movers movers_;
+  CopyThreads copy_threads_;
   CpuWorker cpu_;
   std::vector<std::unique_ptr<Executor>> executors_;
   size_t selected_count_ = 0;

@@ -141,7 +141,7 @@ class CallersThread : public testing::Test {
     });
     runtime::PipelineOptions options;
     options.skip_self_test = true;
-    executor_ = executor_of(std::move(found), options, pinned_, movers_);
+    executor_ = executor_of(std::move(found), options, pinned_, copy_threads_);
     ASSERT_TRUE(executor_->make_ready().ok());
     const auto allocate = [&](uint64_t bytes, uint8_t **to) {
       const Status status = executor_->call([&](device::Device &, runtime::DeviceMemory &memory) {
@@ -217,7 +217,7 @@ class CallersThread : public testing::Test {
   static constexpr size_t kBytes = 4099, kChunks = 3, kChunkBytes = 1024;
   Launches launches_;
   runtime::PinnedMemory pinned_;
-  runtime::Movers movers_;
+  runtime::CopyThreads copy_threads_;
   std::unique_ptr<Executor> executor_;
   LaunchWatcher *device_ = nullptr;  // the executor's
   Bytes plain_ = Bytes(kBytes), key_ = Bytes(32), iv_ = Bytes(16, 7);

@@ -33,7 +33,7 @@ class Capture : public testing::TestWithParam<Shape> {
     runtime::PipelineOptions options;
     options.skip_self_test = true;
     executor_ = std::make_unique<Executor>(
-        std::move(found), options, pinned_, movers_,
+        std::move(found), options, pinned_, copy_threads_,
         [](const runtime::RequestPointer &, const Status &) { ADD_FAILURE(); });
     ASSERT_TRUE(executor_->make_ready().ok());
     random_.fill(key_.data(), key_.size());
@@ -226,7 +226,7 @@ class Capture : public testing::TestWithParam<Shape> {
   const Shape shape_ = GetParam();
   WatchedMemory memory_;
   runtime::PinnedMemory pinned_;
-  runtime::Movers movers_;
+  runtime::CopyThreads copy_threads_;
   std::unique_ptr<Executor> executor_;
   Random random_{77};
   Bytes key_ = Bytes(32), nonce_ = Bytes(16), host_aad_ = Bytes(100);

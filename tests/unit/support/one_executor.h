@@ -14,9 +14,9 @@ namespace lanecrypt::test {
 inline std::unique_ptr<runtime::Executor> executor_of(device::Found found,
                                                       const runtime::PipelineOptions &options,
                                                       const runtime::PinnedMemory &pinned,
-                                                      runtime::Movers &movers) {
+                                                      runtime::CopyThreads &copy_threads) {
   return std::make_unique<runtime::Executor>(
-      std::move(found), options, pinned, movers,
+      std::move(found), options, pinned, copy_threads,
       [](const runtime::RequestPointer &request, const Status &why) {
         request->failure = why;
         request->end();

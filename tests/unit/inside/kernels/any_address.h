@@ -77,7 +77,7 @@ class AnyAddress : public testing::Test {
     });
     PipelineOptions options;
     options.skip_self_test = true;
-    executor_ = test::executor_of(std::move(found), options, pinned_, movers_);
+    executor_ = test::executor_of(std::move(found), options, pinned_, copy_threads_);
     ASSERT_TRUE(executor_->make_ready().ok());
   }
 
@@ -241,7 +241,7 @@ class AnyAddress : public testing::Test {
 
   Kernels kernels_;
   PinnedMemory pinned_;
-  Movers movers_;
+  CopyThreads copy_threads_;
   std::unique_ptr<Executor> executor_;
   std::vector<Text> texts_;
   bool is_in_place_ = false;

@@ -114,7 +114,7 @@ class KernelChoice : public testing::Test {
     executor_.reset();
     PipelineOptions options;
     options.pinned_bytes = 1 << 20;
-    executor_ = test::executor_of(std::move(found), options, pinned_, movers_);
+    executor_ = test::executor_of(std::move(found), options, pinned_, copy_threads_);
     status_ = executor_->make_ready();
     self_test_ = record_.take();
   }
@@ -219,7 +219,7 @@ class KernelChoice : public testing::Test {
 
   Record record_;
   PinnedMemory pinned_;
-  runtime::Movers movers_;
+  runtime::CopyThreads copy_threads_;
   RecordingDevice *device_ = nullptr;  // the executor's
   std::unique_ptr<Executor> executor_;
   Status status_;

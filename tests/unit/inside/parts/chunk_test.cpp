@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "pipeline/host_runs.h"
+#include "pipeline/host_spans.h"
 #include "unit/support/random_bytes.h"
 
 namespace lanecrypt::runtime {
@@ -189,13 +189,13 @@ TEST(ChunkBytes, CutAJobWhole) {
 
 // Short copies and long ones, wherever they begin and end. Nothing beside them is
 // written.
-TEST(HostRuns, PassTheRingWhole) {
+TEST(HostSpans, PassTheRingWhole) {
   test::Random random(20);
   for (int n = 0; n < 40; ++n) {
     std::vector<uint8_t> from(3 * kMiB);
     random.fill(from.data(), from.size());
     std::vector<uint8_t> ring(4 * kMiB, 0xA5), to(from.size(), 0x5A), expected = to;
-    HostRuns in, out;
+    HostSpans in, out;
     uint64_t at = 0;
     for (uint64_t host = random.below(200); host < from.size();) {
       const uint64_t length = std::min(random.below(2) ? random.below(300) : random.below(2 * kMiB),

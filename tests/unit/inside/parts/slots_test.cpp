@@ -67,7 +67,7 @@ class Slots : public testing::Test {
     options.pinned_bytes = pinned_bytes;
     options.time_limit = std::chrono::minutes(1);
     pipeline_ = std::make_unique<Pipeline>(*device_, LaunchForm{BlockForm::kTable1, {}}, options,
-                                           pinned_, movers_, wake_event_);
+                                           pinned_, copy_threads_, wake_event_);
     ASSERT_TRUE(pipeline_->open().ok());
   }
   ~Slots() override {
@@ -133,7 +133,7 @@ class Slots : public testing::Test {
   const Bytes key_ = Bytes(16, 7), ivs_ = text(1);
   Memory memory_;
   PinnedMemory pinned_;
-  Movers movers_;
+  CopyThreads copy_threads_;
   AutoResetEvent wake_event_;
   std::unique_ptr<CountedDevice> device_;
   std::unique_ptr<Pipeline> pipeline_;

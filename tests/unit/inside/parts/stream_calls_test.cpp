@@ -86,7 +86,7 @@ class StreamCalls : public testing::Test {
     });
     PipelineOptions options;
     options.skip_self_test = true;
-    executor_ = test::executor_of(std::move(found), options, pinned_, movers_);
+    executor_ = test::executor_of(std::move(found), options, pinned_, copy_threads_);
     ASSERT_TRUE(executor_->make_ready().ok());
   }
 
@@ -157,7 +157,7 @@ class StreamCalls : public testing::Test {
 
   Counts counts_;  // for the device's thread only
   PinnedMemory pinned_;
-  Movers movers_;
+  CopyThreads copy_threads_;
   std::unique_ptr<Executor> executor_;
 };
 

@@ -127,7 +127,7 @@ class Trial {
     });
     PipelineOptions options;
     options.pinned_bytes = 1 << 20;
-    executor_ = test::executor_of(std::move(found), options, pinned_, movers_);
+    executor_ = test::executor_of(std::move(found), options, pinned_, copy_threads_);
     const Status status = executor_->make_ready();
     EXPECT_TRUE(status.ok()) << status.text();
   }
@@ -233,7 +233,7 @@ class Trial {
   Watch watch_;
   test::Random keys_;
   PinnedMemory pinned_;
-  Movers movers_;
+  CopyThreads copy_threads_;
   std::unique_ptr<Executor> executor_;
 };
 

@@ -107,9 +107,9 @@ TEST_F(OpenFor, WantOfMemoryForCiphersEndsNoProcess) {
   found_.open = [](device::KernelSet) -> Result<std::unique_ptr<device::Device>> {
     throw std::bad_alloc();
   };
-  Movers movers;
+  CopyThreads copy_threads;
   const PinnedMemory pinned;
-  Executor executor(found_, PipelineOptions(), pinned, movers,
+  Executor executor(found_, PipelineOptions(), pinned, copy_threads,
                     [](const RequestPointer &, const Status &) {});
   EXPECT_EQ(LC_ERROR_MEMORY, executor.make_ready().code());
   EXPECT_EQ(LC_DEVICE_UNUSABLE, executor.state());

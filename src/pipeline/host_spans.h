@@ -13,7 +13,7 @@
 
 namespace lanecrypt::runtime {
 
-struct HostRun {
+struct HostSpan {
   uint8_t *host;  // an input is only read
   uint64_t at;    // where the run is in the chunk
   uint64_t length;
@@ -24,7 +24,7 @@ struct HostRun {
 };
 
 // One side of a chunk, input or output.
-class HostRuns {
+class HostSpans {
  public:
   void clear();
   // Adds a run, in order of `at`. must_stage: output that overwrites its input. The device may
@@ -66,11 +66,11 @@ class HostRuns {
     uint8_t *host;
     uint64_t ring_at, length;
   };
-  std::vector<HostRun>::const_iterator find(uint64_t at) const;
+  std::vector<HostSpan>::const_iterator find(uint64_t at) const;
   template <typename Transfer>
   Status transfer(Transfer one) const;
 
-  std::vector<HostRun> runs_;
+  std::vector<HostSpan> runs_;
   bool leaves_gap_ = false;
   std::vector<Copy> copies_;
   std::vector<size_t> parts_;  // where each part ends in copies_

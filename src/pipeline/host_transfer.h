@@ -13,21 +13,21 @@
 #include <atomic>
 
 #include "pipeline/driver_turn.h"
-#include "pipeline/host_runs.h"
+#include "pipeline/host_spans.h"
 #include "thread/workers.h"
 
 namespace lanecrypt::runtime {
 
 // Threads that copy, for all devices of a process.
-struct Movers {
-  Movers();
+struct CopyThreads {
+  CopyThreads();
   Workers workers;
   std::atomic<uint64_t> waiting_bytes = 0;
 };
 
 // What one chunk needs of the host's threads and memory.
-struct HostShare {
-  HostRuns in, out;
+struct ChunkTransfer {
+  HostSpans in, out;
   bool may_pin = false;     // set by the caller
   bool stages_all = false;  // set by the caller: all goes by the ring, laid out as on the device
   bool pin_in = false, pin_out = false;  // what was chosen
@@ -51,32 +51,33 @@ class Copies {
 };
 
 // For the device's thread only, except where noted.
-class HostSide {
+class HostTransfer {
  public:
   // saves_cpu: pins everything that can be pinned.
-  HostSide(device::Device &device, const PinnedMemory &pinned, Movers &movers, bool saves_cpu);
+  HostTransfer(device::Device &device, const PinnedMemory &pinned, CopyThreads &copy_threads,
+               bool saves_cpu);
 
   // Chooses the way of a share whose runs are added.
-  void plan(HostShare &share);
+  void plan(ChunkTransfer &share);
   // Whether copying it takes less time than waking another thread.
-  static bool is_small(const HostRuns &runs);
+  static bool is_small(const HostSpans &runs);
 
   // Pins what was chosen. Then calls done(status) on another thread.
-  bool must_pin(const HostShare &share) const { return share.pin_in || share.pin_out; }
-  void pin(HostShare &share, std::function<void(Status)> done);
+  bool must_pin(const ChunkTransfer &share) const { return share.pin_in || share.pin_out; }
+  void pin(ChunkTransfer &share, std::function<void(Status)> done);
   // After an error of pin(): copies everything instead.
-  void copy_instead(HostShare &share);
+  void copy_instead(ChunkTransfer &share);
   // Lays out what goes through the ring. Called when nothing is left to pin.
-  void lay_in_ring(HostShare &share);
+  void lay_in_ring(ChunkTransfer &share);
   // Copies the input to the ring: at once, or on other threads, which then call done().
-  static void gather_now(const HostShare &share);
-  void gather(const HostShare &share, std::function<void()> done);
+  static void gather_now(const ChunkTransfer &share);
+  void gather(const ChunkTransfer &share, std::function<void()> done);
 
   // Copies the output out of the ring, once it is there. Any thread.
-  static void scatter_now(const HostShare &share);
-  void scatter(const HostShare &share, std::function<void()> done);
+  static void scatter_now(const ChunkTransfer &share);
+  void scatter(const ChunkTransfer &share, std::function<void()> done);
   // Called once no copy is under way. Any thread that is attached to the device.
-  void unpin(HostShare &share);
+  void unpin(ChunkTransfer &share);
   // Waits until the copying threads have nothing more to do with their copies: they call
   // done() a moment before that. What done() uses may then be freed.
   void await_copies() { copies_->await_none(); }
@@ -85,13 +86,13 @@ class HostSide {
 
  private:
   bool choose_pinning(uint64_t bytes);
-  // Has the movers call part(0) to part(count - 1).
+  // Has the copy threads call part(0) to part(count - 1).
   void copy(uint64_t bytes, size_t count, std::function<void(size_t)> part,
             std::function<void()> done);
 
   device::Device &device_;
   const PinnedMemory &pinned_;
-  Movers &movers_;
+  CopyThreads &copy_threads_;
   const bool saves_cpu_;
   const std::shared_ptr<Copies> copies_ = std::make_shared<Copies>();
   std::atomic<uint64_t> waiting_to_pin_bytes_ = 0;

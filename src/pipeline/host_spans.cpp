@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/host_runs.h"
+#include "pipeline/host_spans.h"
 
 #include <unistd.h>
 
@@ -56,23 +56,23 @@ uint64_t page_bytes() {
   return bytes;
 }
 
-bool may_pin(const HostRun &run) {
+bool may_pin(const HostSpan &run) {
   return !run.direct && !run.must_stage && run.length >= kLeastPinnedBytes;
 }
 
 }  // namespace
 
-void HostRuns::clear() {
+void HostSpans::clear() {
   runs_.clear();
   copies_.clear();
   parts_.clear();
   leaves_gap_ = false;
 }
 
-void HostRuns::add(const uint8_t *host, uint64_t at, uint64_t length, bool must_stage) {
+void HostSpans::add(const uint8_t *host, uint64_t at, uint64_t length, bool must_stage) {
   if (length == 0) return;
   if (!runs_.empty()) {
-    HostRun &last = runs_.back();
+    HostSpan &last = runs_.back();
     if (!leaves_gap_ && last.host + last.length == host && last.at + last.length == at &&
         last.must_stage == must_stage) {
       last.length += length;
@@ -83,23 +83,23 @@ void HostRuns::add(const uint8_t *host, uint64_t at, uint64_t length, bool must_
   leaves_gap_ = false;
 }
 
-void HostRuns::find_pinned(const PinnedMemory &pinned, device::Device &device) {
-  for (HostRun &run : runs_)
+void HostSpans::find_pinned(const PinnedMemory &pinned, device::Device &device) {
+  for (HostSpan &run : runs_)
     run.direct =
         !run.must_stage && run.length >= kLeastDirectBytes &&
         (pinned.holds(run.host, run.length) || device.program_has_pinned(run.host, run.length));
 }
 
-uint64_t HostRuns::bytes_to_pin() const {
+uint64_t HostSpans::bytes_to_pin() const {
   uint64_t bytes = 0;
-  for (const HostRun &run : runs_) bytes += may_pin(run) ? run.length : 0;
+  for (const HostSpan &run : runs_) bytes += may_pin(run) ? run.length : 0;
   return bytes;
 }
 
-Status HostRuns::pin(device::Device &device, std::vector<std::unique_ptr<device::Buffer>> *pages) {
+Status HostSpans::pin(device::Device &device, std::vector<std::unique_ptr<device::Buffer>> *pages) {
   const uint64_t page = page_bytes();
-  std::vector<HostRun> pinned;
-  for (const HostRun &run : runs_) {
+  std::vector<HostSpan> pinned;
+  for (const HostSpan &run : runs_) {
     if (!may_pin(run)) {
       pinned.push_back(run);
       continue;
@@ -123,12 +123,12 @@ Status HostRuns::pin(device::Device &device, std::vector<std::unique_ptr<device:
   return Status();
 }
 
-uint64_t HostRuns::lay_in_ring() {
+uint64_t HostSpans::lay_in_ring() {
   copies_.clear();
   parts_.clear();
   uint64_t used = 0, in_part = 0;
-  const HostRun *last = nullptr;
-  for (HostRun &run : runs_) {
+  const HostSpan *last = nullptr;
+  for (HostSpan &run : runs_) {
     if (run.direct) {
       last = nullptr;
       continue;
@@ -155,34 +155,34 @@ uint64_t HostRuns::lay_in_ring() {
   return used;
 }
 
-uint64_t HostRuns::staged_bytes() const {
+uint64_t HostSpans::staged_bytes() const {
   uint64_t bytes = 0;
-  for (const HostRun &run : runs_) bytes += run.direct ? 0 : run.length;
+  for (const HostSpan &run : runs_) bytes += run.direct ? 0 : run.length;
   return bytes;
 }
 
-bool HostRuns::has_direct() const {
-  return std::any_of(runs_.begin(), runs_.end(), [](const HostRun &run) { return run.direct; });
+bool HostSpans::has_direct() const {
+  return std::any_of(runs_.begin(), runs_.end(), [](const HostSpan &run) { return run.direct; });
 }
 
-void HostRuns::copy_in(uint8_t *ring, size_t part) const {
+void HostSpans::copy_in(uint8_t *ring, size_t part) const {
   for (size_t n = part == 0 ? 0 : parts_[part - 1]; n < parts_[part]; ++n)
     copy_bytes(ring + copies_[n].ring_at, copies_[n].host, copies_[n].length);
 }
 
-void HostRuns::copy_out(const uint8_t *ring, size_t part) const {
+void HostSpans::copy_out(const uint8_t *ring, size_t part) const {
   for (size_t n = part == 0 ? 0 : parts_[part - 1]; n < parts_[part]; ++n)
     copy_bytes(copies_[n].host, ring + copies_[n].ring_at, copies_[n].length);
 }
 
-std::vector<HostRun>::const_iterator HostRuns::find(uint64_t at) const {
+std::vector<HostSpan>::const_iterator HostSpans::find(uint64_t at) const {
   const auto after =
       std::upper_bound(runs_.begin(), runs_.end(), at,
-                       [](uint64_t place, const HostRun &run) { return place < run.at; });
+                       [](uint64_t place, const HostSpan &run) { return place < run.at; });
   return after - 1;
 }
 
-void HostRuns::read(uint64_t at, uint64_t bytes, const uint8_t *ring, uint8_t *to) const {
+void HostSpans::read(uint64_t at, uint64_t bytes, const uint8_t *ring, uint8_t *to) const {
   for (auto run = find(at); bytes != 0; ++run) {
     const uint64_t skip = at - run->at, length = std::min(bytes, run->length - skip);
     memcpy(to, (run->direct ? run->host : ring + run->ring_at) + skip, length);
@@ -192,16 +192,16 @@ void HostRuns::read(uint64_t at, uint64_t bytes, const uint8_t *ring, uint8_t *t
   }
 }
 
-const uint8_t *HostRuns::find_in_ring(uint64_t at, const uint8_t *ring) const {
+const uint8_t *HostSpans::find_in_ring(uint64_t at, const uint8_t *ring) const {
   const auto run = find(at);
   return ring + run->ring_at + (at - run->at);
 }
 
 // Calls `one` for each direct run, and once for each row of other runs.
 template <typename Transfer>
-Status HostRuns::transfer(Transfer one) const {
+Status HostSpans::transfer(Transfer one) const {
   for (size_t n = 0; n < runs_.size();) {
-    const HostRun &first = runs_[n];
+    const HostSpan &first = runs_[n];
     if (first.direct) {
       LC_TRY(one(first, first.length));
       ++n;
@@ -214,16 +214,16 @@ Status HostRuns::transfer(Transfer one) const {
   return Status();
 }
 
-Status HostRuns::upload(device::Stream &stream, const device::Buffer &to,
-                        const device::Buffer *ring) const {
-  return transfer([&](const HostRun &run, uint64_t length) {
+Status HostSpans::upload(device::Stream &stream, const device::Buffer &to,
+                         const device::Buffer *ring) const {
+  return transfer([&](const HostSpan &run, uint64_t length) {
     return stream.upload(to, run.at, run.direct ? run.host : ring->host() + run.ring_at, length);
   });
 }
 
-Status HostRuns::download(device::Stream &stream, const device::Buffer &from,
-                          const device::Buffer *ring) const {
-  return transfer([&](const HostRun &run, uint64_t length) {
+Status HostSpans::download(device::Stream &stream, const device::Buffer &from,
+                           const device::Buffer *ring) const {
+  return transfer([&](const HostSpan &run, uint64_t length) {
     return stream.download(run.direct ? run.host : ring->host() + run.ring_at, from, run.at,
                            length);
   });

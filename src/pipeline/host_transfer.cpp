@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/host_side.h"
+#include "pipeline/host_transfer.h"
 
 #include <stdlib.h>
 
@@ -20,11 +20,11 @@ constexpr uint64_t kPinNsPerMib = 144000, kCopyNsPerMib = 115000;
 
 // Half the cores. As measured, three quarters of the cores copy a fifth faster for a quarter
 // more CPU time, and a quarter of them a third slower for a quarter less.
-unsigned choose_movers() { return std::clamp(cpu::usable_cores() / 2, 1u, 8u); }
+unsigned choose_copy_threads() { return std::clamp(cpu::usable_cores() / 2, 1u, 8u); }
 
 }  // namespace
 
-Movers::Movers() : workers(choose_movers()) {}
+CopyThreads::CopyThreads() : workers(choose_copy_threads()) {}
 
 void Copies::begin() {
   std::lock_guard lock(mutex_);
@@ -42,23 +42,25 @@ void Copies::await_none() {
   changed_.wait(lock, [&] { return count_ == 0; });
 }
 
-HostSide::HostSide(device::Device &device, const PinnedMemory &pinned, Movers &movers,
-                   bool saves_cpu)
-    : device_(device), pinned_(pinned), movers_(movers), saves_cpu_(saves_cpu), pinner_(1, [this] {
-        device_.attach_thread();
-      }) {}
+HostTransfer::HostTransfer(device::Device &device, const PinnedMemory &pinned,
+                           CopyThreads &copy_threads, bool saves_cpu)
+    : device_(device),
+      pinned_(pinned),
+      copy_threads_(copy_threads),
+      saves_cpu_(saves_cpu),
+      pinner_(1, [this] { device_.attach_thread(); }) {}
 
-bool HostSide::choose_pinning(uint64_t bytes) {
+bool HostTransfer::choose_pinning(uint64_t bytes) {
   if (bytes == 0) return false;
   const uint64_t pin_ns = (waiting_to_pin_bytes_ + bytes) * kPinNsPerMib;
   const uint64_t copy_ns =
-      (movers_.waiting_bytes + bytes) * kCopyNsPerMib / movers_.workers.most_threads();
+      (copy_threads_.waiting_bytes + bytes) * kCopyNsPerMib / copy_threads_.workers.most_threads();
   if (pin_ns >= copy_ns && !saves_cpu_) return false;
   waiting_to_pin_bytes_ += bytes;
   return true;
 }
 
-void HostSide::plan(HostShare &share) {
+void HostTransfer::plan(ChunkTransfer &share) {
   share.pin_in = share.pin_out = false;
   if (share.stages_all) return;
   share.in.find_pinned(pinned_, device_);
@@ -68,9 +70,9 @@ void HostSide::plan(HostShare &share) {
   share.pin_out = choose_pinning(share.out.bytes_to_pin());
 }
 
-bool HostSide::is_small(const HostRuns &runs) { return runs.staged_bytes() <= kSmallBytes; }
+bool HostTransfer::is_small(const HostSpans &runs) { return runs.staged_bytes() <= kSmallBytes; }
 
-void HostSide::pin(HostShare &share, std::function<void(Status)> done) {
+void HostTransfer::pin(ChunkTransfer &share, std::function<void(Status)> done) {
   pinner_.give([this, &share, done = std::move(done)] {
     const uint64_t bytes = (share.pin_in ? share.in.bytes_to_pin() : 0) +
                            (share.pin_out ? share.out.bytes_to_pin() : 0);
@@ -88,53 +90,54 @@ void HostSide::pin(HostShare &share, std::function<void(Status)> done) {
   });
 }
 
-void HostSide::copy_instead(HostShare &share) {
+void HostTransfer::copy_instead(ChunkTransfer &share) {
   unpin(share);
   share.pin_in = share.pin_out = false;
   share.in.find_pinned(pinned_, device_);
   share.out.find_pinned(pinned_, device_);
 }
 
-void HostSide::lay_in_ring(HostShare &share) {
+void HostTransfer::lay_in_ring(ChunkTransfer &share) {
   share.ring_in_bytes = share.in.lay_in_ring();
   share.ring_out_bytes = share.out.lay_in_ring();
 }
 
-void HostSide::gather_now(const HostShare &share) {
+void HostTransfer::gather_now(const ChunkTransfer &share) {
   for (size_t n = 0; n < share.in.count_parts(); ++n) share.in.copy_in(share.ring_in->host(), n);
 }
 
-void HostSide::copy(uint64_t bytes, size_t count, std::function<void(size_t)> part,
-                    std::function<void()> done) {
-  movers_.waiting_bytes += bytes;
+void HostTransfer::copy(uint64_t bytes, size_t count, std::function<void(size_t)> part,
+                        std::function<void()> done) {
+  copy_threads_.waiting_bytes += bytes;
   copies_->begin();
   // After done() the chunk may be over, and *this be gone.
-  movers_.workers.give(count, std::move(part),
-                       [&movers = movers_, bytes, copies = copies_, done = std::move(done)] {
-                         movers.waiting_bytes -= bytes;
-                         done();
-                         copies->end();
-                       });
+  copy_threads_.workers.give(
+      count, std::move(part),
+      [&copy_threads = copy_threads_, bytes, copies = copies_, done = std::move(done)] {
+        copy_threads.waiting_bytes -= bytes;
+        done();
+        copies->end();
+      });
 }
 
-void HostSide::gather(const HostShare &share, std::function<void()> done) {
+void HostTransfer::gather(const ChunkTransfer &share, std::function<void()> done) {
   copy(
       share.in.staged_bytes(), share.in.count_parts(),
       [&share](size_t part) { share.in.copy_in(share.ring_in->host(), part); }, std::move(done));
 }
 
-void HostSide::scatter_now(const HostShare &share) {
+void HostTransfer::scatter_now(const ChunkTransfer &share) {
   for (size_t n = 0; n < share.out.count_parts(); ++n)
     share.out.copy_out(share.ring_out->host(), n);
 }
 
-void HostSide::scatter(const HostShare &share, std::function<void()> done) {
+void HostTransfer::scatter(const ChunkTransfer &share, std::function<void()> done) {
   copy(
       share.out.staged_bytes(), share.out.count_parts(),
       [&share](size_t part) { share.out.copy_out(share.ring_out->host(), part); }, std::move(done));
 }
 
-void HostSide::unpin(HostShare &share) {
+void HostTransfer::unpin(ChunkTransfer &share) {
   if (share.pages.empty()) return;
   DriverTurn::Long turn(turn_);
   share.pages.clear();
