@@ -20,7 +20,7 @@ using runtime::Executor;
 struct Context::Process {
   Process(const runtime::DispatcherOptions &options, placement::Prefer prefer)
       : born_in(forks()), dispatcher(options), choice(dispatcher, prefer) {
-    at_end.begin([this] { dispatcher.stop(); }, [this] { dispatcher.hurry(); });
+    at_end.begin([this] { dispatcher.stop(); }, [this] { dispatcher.cancel_pending(); });
   }
 
   struct Pinned {
@@ -58,7 +58,7 @@ Context::Process *Context::found() const {
 
 struct Context::RemoteProcess {
   explicit RemoteProcess(const remote::Service &service) : born_in(forks()), operations(service) {
-    at_end.begin([this] { operations.stop(); }, [this] { operations.hurry(); });
+    at_end.begin([this] { operations.stop(); }, [this] { operations.cancel_pending(); });
   }
 
   const uint64_t born_in;

@@ -42,7 +42,7 @@ struct AtProcessEnd::Entry {
   std::atomic<State> state{State::kBusy};
   // forks() of the process that it belongs to.
   std::atomic<uint64_t> born_in{0};
-  std::function<void()> stop, hurry;
+  std::function<void()> stop, cancel_pending;
   Entry *next = nullptr;
 
   static std::atomic<Entry *> &first() {
@@ -74,7 +74,7 @@ struct AtProcessEnd::Entry {
       const runtime::SignalsBlocked blocked;
       process::start_thread([this] { end(); }).detach();
     } catch (const std::exception &) {  // no thread is to be had
-      hurry();
+      cancel_pending();
       end();
     }
   }
@@ -86,13 +86,13 @@ AtProcessEnd::AtProcessEnd() : entry_(Entry::take()) {
 }
 
 AtProcessEnd::~AtProcessEnd() {
-  entry_->stop = entry_->hurry = nullptr;
+  entry_->stop = entry_->cancel_pending = nullptr;
   entry_->state = Entry::State::kFree;
 }
 
-void AtProcessEnd::begin(std::function<void()> stop, std::function<void()> hurry) {
+void AtProcessEnd::begin(std::function<void()> stop, std::function<void()> cancel_pending) {
   entry_->stop = std::move(stop);
-  entry_->hurry = std::move(hurry);
+  entry_->cancel_pending = std::move(cancel_pending);
   entry_->state = Entry::State::kLive;
 }
 
@@ -108,7 +108,7 @@ void AtProcessEnd::stop_all(int status) {
     bool all_over = true;
     for_each([&](Entry &entry) {
       entry.begin_to_end();
-      if (entry.state == Entry::State::kStopping) entry.hurry();
+      if (entry.state == Entry::State::kStopping) entry.cancel_pending();
       all_over = all_over && entry.is_over();
     });
     if (all_over) return;

@@ -25,9 +25,9 @@ class AtProcessEnd {
   AtProcessEnd(const AtProcessEnd &) = delete;
 
   // Until this call exit() waits. From it on exit() ends the threads itself, on threads
-  // of its own. stop() returns when they have ended. hurry() makes them leave undone what
+  // of its own. stop() returns when they have ended. cancel_pending() makes them leave undone what
   // they have not begun, and may be called often.
-  void begin(std::function<void()> stop, std::function<void()> hurry);
+  void begin(std::function<void()> stop, std::function<void()> cancel_pending);
   // Call it before another ends the threads. False where exit() is doing that: then all
   // of this must stay for ever.
   bool withdraw();

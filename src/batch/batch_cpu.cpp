@@ -90,7 +90,7 @@ void BatchCpu::run() {
     ++request->under_way;
     if (request->todo.empty()) queue_.pop_front();
     lock.unlock();
-    const Status status = hurries_ ? process_ends() : request->do_on_cpu(number);
+    const Status status = cancels_pending_ ? process_ends() : request->do_on_cpu(number);
     const uint32_t bytes = request->bytes_of(number);
     lock.lock();
     count(*request, status, bytes);

@@ -21,10 +21,10 @@ class BatchCpu {
   // The cores are those that this thread may use.
   explicit BatchCpu(Counters &counters);
   ~BatchCpu() { stop(); }
-  // Finishes what waits, and ends the threads; what comes later is refused. hurry()
+  // Finishes what waits, and ends the threads; what comes later is refused. cancel_pending()
   // has it leave undone what is not begun.
   void stop();
-  void hurry() { hurries_ = true; }
+  void cancel_pending() { cancels_pending_ = true; }
   // Ends each request.
   void submit(const BatchRequestPointer &request);
 
@@ -39,7 +39,7 @@ class BatchCpu {
   std::list<BatchRequestPointer> queue_;  // each with operations that no thread has
   size_t waiting_threads_ = 0;
   bool stopping_ = false;
-  std::atomic<bool> hurries_ = false;
+  std::atomic<bool> cancels_pending_ = false;
   std::vector<std::thread> threads_;
 };
 

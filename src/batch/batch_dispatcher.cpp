@@ -44,9 +44,9 @@ void BatchDispatcher::stop() {
   cpu_.stop();
 }
 
-void BatchDispatcher::hurry() {
-  cpu_.hurry();
-  for (const std::unique_ptr<Batcher> &batcher : batchers_) batcher->hurry();
+void BatchDispatcher::cancel_pending() {
+  cpu_.cancel_pending();
+  for (const std::unique_ptr<Batcher> &batcher : batchers_) batcher->cancel_pending();
 }
 
 size_t BatchDispatcher::load() const {

@@ -30,9 +30,9 @@ class BatchDispatcher {
   ~BatchDispatcher() { stop(); }
   // Before the first job, in the order of the devices' numbers.
   void add_device(device::Found found, Counters &counters, bool is_selected);
-  // Finishes what is under way. hurry() has it leave undone what is not begun.
+  // Finishes what is under way. cancel_pending() has it leave undone what is not begun.
   void stop();
-  void hurry();
+  void cancel_pending();
 
   // Starts a request that is not empty; it ends by itself. An error starts
   // nothing.

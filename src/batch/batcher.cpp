@@ -46,10 +46,10 @@ void Batcher::stop() {
   completion_threads_.stop();
 }
 
-void Batcher::hurry() {
+void Batcher::cancel_pending() {
   const std::lock_guard lock(mutex_);
-  hurries_ = true;
-  completion_threads_.hurry();
+  cancels_pending_ = true;
+  completion_threads_.cancel_pending();
   changed_.notify_all();
 }
 
@@ -150,7 +150,7 @@ Status Batcher::open() {
 
 void Batcher::serve(std::unique_lock<std::mutex> &lock) {
   while (!failed_ && (has_work() || !under_way_.empty())) {
-    if (hurries_) {
+    if (cancels_pending_) {
       is_suspect_ = false;
       give_up(lock, process_ends());
       break;

@@ -47,7 +47,7 @@ class Batcher : public DeviceThread {
   // Finishes what waits and closes the device; takes nothing more.
   void stop();
   // Has stop() leave undone what is not begun.
-  void hurry();
+  void cancel_pending();
 
   // Operations that wait or are under way.
   size_t load() const { return load_.load(std::memory_order_relaxed); }
@@ -113,7 +113,7 @@ class Batcher : public DeviceThread {
 
   std::atomic<size_t> load_{0};
   CompletionThreads completion_threads_;
-  bool hurries_ = false;
+  bool cancels_pending_ = false;
   std::map<BatchKind, std::deque<BatchItem>> queues_;
   std::list<BatchKind> order_;  // of the queues that are not empty, by their oldest
   std::list<UnderWayPointer> under_way_;

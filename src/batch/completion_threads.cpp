@@ -183,7 +183,7 @@ bool CompletionThreads::note_failed(const BatchItem &item, const Failure &why) n
 
 void CompletionThreads::repair(const BatchItem &item) {
   BatchRequest &request = *item.request;
-  if (hurries_) return end_failed(item, Failure::of_item(process_ends()));
+  if (cancels_pending_) return end_failed(item, Failure::of_item(process_ends()));
   if (!request.suits_cpu(item.number)) {
     // Nobody can tell whose fault it is; the self-test says whether the device goes on.
     ++counters_.failures;

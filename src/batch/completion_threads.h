@@ -54,7 +54,7 @@ class CompletionThreads {
   // Completes what is over, and ends the threads.
   void stop();
   // What is wrong from now on ends unrepaired: the process ends.
-  void hurry() { hurries_ = true; }
+  void cancel_pending() { cancels_pending_ = true; }
 
   void enqueue(std::shared_ptr<EndedBatch> batch) noexcept;
   // For a thread that must not call anybody: an operation of which the device does no more.
@@ -79,7 +79,7 @@ class CompletionThreads {
   std::atomic<size_t> &load_;
   const HandBack hand_back_;
   const OnWrong on_wrong_;
-  std::atomic<bool> hurries_ = false;
+  std::atomic<bool> cancels_pending_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
   // The batches that have items for a thread, and the requests that give_back() has left.

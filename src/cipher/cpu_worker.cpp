@@ -135,7 +135,7 @@ Status CpuWorker::finish_aead(Request &request, const Piece &piece) {
 
 void CpuWorker::finish_aead(Request &request) {
   while (!request.todo.empty()) {
-    if (hurries_) {
+    if (cancels_pending_) {
       request.failure = process_ends();
       return;
     }
@@ -154,7 +154,7 @@ uint64_t CpuWorker::take_part(Request &request, std::mutex &mutex, uint64_t most
   Todo mine(request.job);
   std::unique_lock lock(mutex);
   while (!request.todo.empty() && request.failure.ok()) {
-    if (hurries_) {
+    if (cancels_pending_) {
       request.failure = process_ends();
       break;
     }

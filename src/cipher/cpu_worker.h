@@ -21,10 +21,10 @@ class CpuWorker {
   // At most `cores` threads work at a request: its own, and free ones of `workers`.
   CpuWorker(Workers &workers, unsigned cores) : workers_(workers), cores_(cores) {}
   ~CpuWorker() { stop(); }
-  // Finishes what waits, ends the thread, and refuses what comes later. After hurry() it
+  // Finishes what waits, ends the thread, and refuses what comes later. After cancel_pending() it
   // leaves undone what is not begun.
   void stop();
-  void hurry() { hurries_ = true; }
+  void cancel_pending() { cancels_pending_ = true; }
   Counters &counters() { return counters_; }
   const Counters &counters() const { return counters_; }
   unsigned cores() const { return cores_; }
@@ -57,7 +57,7 @@ class CpuWorker {
   std::condition_variable changed_;
   std::list<RequestPointer> queue_;
   bool stopping_ = false;
-  std::atomic<bool> hurries_ = false;
+  std::atomic<bool> cancels_pending_ = false;
   std::thread thread_;
 };
 

@@ -65,9 +65,9 @@ void Executor::stop() {
   thread_.join();
 }
 
-void Executor::hurry() {
+void Executor::cancel_pending() {
   std::lock_guard lock(mutex_);
-  hurries_ = true;
+  cancels_pending_ = true;
   changed_.notify_all();
   wake_event_.set();
 }
@@ -262,7 +262,7 @@ void Executor::run() {
     });
     if (arrived_.empty() && calls_.empty() && !is_used_by_callers_) break;
     lock.unlock();
-    const Status status = hurries_ ? process_ends() : open_device();
+    const Status status = cancels_pending_ ? process_ends() : open_device();
     thread_.end_opening();
     lock.lock();
     if (!status.ok()) {
@@ -323,7 +323,7 @@ void Executor::serve(std::unique_lock<std::mutex> &lock) {
     else if (is_used_by_callers_)
       look_again(&looks);
     const bool lost = state_ == LC_DEVICE_LOST;
-    if (lost || hurries_) end_all(lost ? why_lost(LC_ERROR_DEVICE) : process_ends());
+    if (lost || cancels_pending_) end_all(lost ? why_lost(LC_ERROR_DEVICE) : process_ends());
     const bool is_idle = queue_.empty() && pipeline_->is_idle() && !is_used_by_callers_;
     use_->give();
 

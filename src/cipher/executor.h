@@ -39,7 +39,7 @@ class Executor {
   // Finishes what waits, closes the device, and takes nothing more.
   void stop();
   // Makes stop() leave undone what is not begun.
-  void hurry();
+  void cancel_pending();
 
   // They may say more once the device is ready.
   const device::Properties &properties() const { return *properties_; }
@@ -155,7 +155,7 @@ class Executor {
   device::Properties open_properties_;
   LaunchForm form_;                     // of the open device
   std::atomic<bool> stopping_ = false;  // written under the lock, as the next
-  std::atomic<bool> hurries_ = false;
+  std::atomic<bool> cancels_pending_ = false;
 
   // For the executor's thread, while chunks are under way.
   AutoResetEvent wake_event_;

@@ -108,7 +108,7 @@ void HashCpu::submit(const HashRequestPointer &request) {
     const std::lock_guard lock(mutex_);
     workers = workers_;
   }
-  if (hurries_ || workers == nullptr) return request->end(process_ends());
+  if (cancels_pending_ || workers == nullptr) return request->end(process_ends());
   if (request->job.memory == LC_MEMORY_DEVICE)
     return request->end(Status(LC_ERROR_ARGUMENT, "no CPU can reach the memory of a device"));
   const Status status = guarded([&] {
@@ -124,7 +124,7 @@ void HashCpu::start(const HashRequestPointer &request, Workers &workers) {
   work->cut();
   const auto run = [this, work](size_t n) {
     const Status status =
-        guarded([&] { return hurries_ ? process_ends() : work->run(work->parts[n]); });
+        guarded([&] { return cancels_pending_ ? process_ends() : work->run(work->parts[n]); });
     if (status.ok()) return;
     const std::lock_guard lock(work->mutex);
     work->failure = status;

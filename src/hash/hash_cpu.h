@@ -20,9 +20,9 @@ class HashCpu {
   HashCpu(Counters &counters, unsigned cores)
       : counters_(counters), workers_(std::make_shared<Workers>(cores)) {}
   ~HashCpu() { stop(); }
-  // Ends what it has. hurry() has it leave undone what is not begun.
+  // Ends what it has. cancel_pending() has it leave undone what is not begun.
   void stop();
-  void hurry() { hurries_ = true; }
+  void cancel_pending() { cancels_pending_ = true; }
   // Ends the request. Throws nothing.
   void submit(const HashRequestPointer &request);
   // Its threads, for other work that one thread would take too long for.
@@ -32,7 +32,7 @@ class HashCpu {
   void start(const HashRequestPointer &request, Workers &workers);
 
   Counters &counters_;
-  std::atomic<bool> hurries_ = false;
+  std::atomic<bool> cancels_pending_ = false;
   std::mutex mutex_;
   // nullptr once it is stopped. Who gives them work just then still has them.
   std::shared_ptr<Workers> workers_;

@@ -35,9 +35,9 @@ void HashDispatcher::stop() {
   cpu_.stop();
 }
 
-void HashDispatcher::hurry() {
-  cpu_.hurry();
-  for (const std::unique_ptr<HashWorker> &worker : workers_) worker->hurry();
+void HashDispatcher::cancel_pending() {
+  cpu_.cancel_pending();
+  for (const std::unique_ptr<HashWorker> &worker : workers_) worker->cancel_pending();
 }
 
 // Of the devices that work, the one with the least to do; the first of equals.

@@ -53,9 +53,9 @@ bool HashWorker::submit(const HashRequestPointer &request) {
   return true;
 }
 
-void HashWorker::hurry() {
+void HashWorker::cancel_pending() {
   const std::lock_guard lock(mutex_);
-  hurries_ = true;
+  cancels_pending_ = true;
   changed_.notify_all();
 }
 
@@ -108,7 +108,7 @@ void HashWorker::serve(std::unique_lock<std::mutex> &lock) {
     Failure failure;
     try {
       failure = retire_over();
-      if (request != nullptr && hurries_)
+      if (request != nullptr && cancels_pending_)
         leave(request, Failure::of_item(process_ends()));
       else if (request != nullptr && !failure.is_of(FailureOf::kDevice))
         failure = request->job.memory == LC_MEMORY_DEVICE ? start_on_device(request)

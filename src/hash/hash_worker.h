@@ -25,9 +25,9 @@ class HashWorker : public DeviceThread {
   HashWorker(device::Found found, Counters &counters, const DeviceTrust &trust,
              uint64_t pinned_bytes, Workers &workers, HandBack hand_back);
   ~HashWorker() override { stop(); }
-  // Ends what it has; after hurry() what is not begun is left undone.
+  // Ends what it has; after cancel_pending() what is not begun is left undone.
   void stop() { end(); }
-  void hurry();
+  void cancel_pending();
 
   uint64_t load_bytes() const { return load_bytes_; }
   // False if the device does not work.
@@ -61,7 +61,7 @@ class HashWorker : public DeviceThread {
   const HandBack hand_back_;
 
   std::atomic<uint64_t> load_bytes_{0};
-  std::atomic<bool> hurries_{false};
+  std::atomic<bool> cancels_pending_{false};
   std::deque<HashRequestPointer> arrived_;
 
   // For the worker's thread alone, but for whether under_way_ is empty.

@@ -83,11 +83,11 @@ void Dispatcher::stop() {
   cpu_.stop();
 }
 
-void Dispatcher::hurry() {
-  cpu_.hurry();
-  for (const Family &family : families_) family.batches->hurry();
-  hashes_.hurry();
-  for (const std::unique_ptr<Executor> &executor : executors_) executor->hurry();
+void Dispatcher::cancel_pending() {
+  cpu_.cancel_pending();
+  for (const Family &family : families_) family.batches->cancel_pending();
+  hashes_.cancel_pending();
+  for (const std::unique_ptr<Executor> &executor : executors_) executor->cancel_pending();
 }
 
 void Dispatcher::find_devices() {

@@ -40,10 +40,10 @@ class Dispatcher {
   // Looks for devices, and loads no driver.
   explicit Dispatcher(DispatcherOptions options);
   ~Dispatcher() { stop(); }
-  // Finishes the work under way and ends all threads. Later requests are refused. After hurry()
-  // it leaves undone what has not begun.
+  // Finishes the work under way and ends all threads. Later requests are refused. After
+  // cancel_pending() it leaves undone what has not begun.
   void stop();
-  void hurry();
+  void cancel_pending();
 
   // An error if `devices` names a device that is not here. Every job then fails with it.
   const Status &status() const { return status_; }

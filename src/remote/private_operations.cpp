@@ -28,10 +28,10 @@ void PrivateOperations::stop() {
   generation_.stop();
 }
 
-void PrivateOperations::hurry() {
-  hurries_ = true;
-  cpu_.hurry();
-  generation_.hurry();
+void PrivateOperations::cancel_pending() {
+  cancels_pending_ = true;
+  cpu_.cancel_pending();
+  generation_.cancel_pending();
 }
 
 Status PrivateOperations::submit(const RemoteRequestPointer &remote, bool waits) {
@@ -74,7 +74,7 @@ void PrivateOperations::run(ServiceSubmitter &mine) {
       if (stopping_ && more.empty() && mine.is_idle()) return;
     }
     for (const RemoteRequestPointer &remote : more) mine.add(remote);
-    if (hurries_) mine.leave_waiting();
+    if (cancels_pending_) mine.leave_waiting();
     const int wake = wake_.is_ours() ? wake_.get() : -1;
     mine.step(wake);
     eventfd_t times;

@@ -27,9 +27,9 @@ class PrivateOperations {
   explicit PrivateOperations(Service service);
   ~PrivateOperations() { stop(); }
   // Finishes the operations under way and ends the threads. Later requests are refused. After
-  // hurry(), operations that have not begun are left undone.
+  // cancel_pending(), operations that have not begun are left undone.
   void stop();
-  void hurry();
+  void cancel_pending();
 
   // Starts a request, which completes by itself. With `waits` the calling thread sends its
   // operations and receives the answers. Otherwise a thread of this object does, since no other
@@ -67,7 +67,7 @@ class PrivateOperations {
   std::condition_variable changed_;
   std::vector<RemoteRequestPointer> queue_;
   bool stopping_ = false;
-  std::atomic<bool> hurries_{false};
+  std::atomic<bool> cancels_pending_{false};
   std::thread thread_;
 };
 

@@ -67,7 +67,7 @@ struct RemoteGeneration::Run {
 };
 
 void RemoteGeneration::stop() {
-  hurry();
+  cancel_pending();
   cpu_.stop();
   for (unsigned left = checks_; left != 0; left = checks_) checks_.wait(left);
 }

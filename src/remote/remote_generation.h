@@ -22,7 +22,7 @@ class RemoteGeneration {
   // Fails the calls under way, and waits for the CPU's threads and for the checks of keys. The
   // service stops searching when the process has ended.
   void stop();
-  void hurry() { stopping_ = true; }
+  void cancel_pending() { stopping_ = true; }
 
   // Makes all keys and passes them to the caller, on the calling thread.
   Status run(RsaGeneration what, lc_result *result);
