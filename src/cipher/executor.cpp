@@ -139,7 +139,7 @@ Status Executor::set_unusable(lc_device_state state, Status status) noexcept {
   return status;
 }
 
-void Executor::distrust(const Status &why) {
+void Executor::mark_untrusted(const Status &why) {
   gave_wrong_output_ = true;
   if (state_ != LC_DEVICE_LOST) (void)set_unusable(LC_DEVICE_LOST, why);
 }
@@ -438,7 +438,7 @@ void Executor::prove(const CipherKind &kind) {
   const uint64_t before = pipeline_->launches();
   const Status status = self_test(block);
   if (status.code() == LC_ERROR_SELF_TEST)
-    distrust(status);
+    mark_untrusted(status);
   else if (!status.ok() && state_ != LC_DEVICE_LOST)
     (void)set_unusable(LC_DEVICE_LOST, status);
   self_test_launches_ += pipeline_->launches() - before;
@@ -543,7 +543,7 @@ void Executor::end_if_over(const RequestPointer &request) {
   if (!over) return;
   request->settle();
   if (request->aead != nullptr && request->aead->was_misled())
-    distrust(verify::wrong_output(request->job.kind));
+    mark_untrusted(verify::wrong_output(request->job.kind));
   request->end();
 }
 

@@ -57,7 +57,7 @@ class Executor {
   Status does_not_offer(const CipherKind &kind) const;
   // The device took part in something that turned out wrong: it is used no more. Any
   // thread.
-  void distrust(const Status &why);
+  void mark_untrusted(const Status &why);
   // Bytes a second in the last job that it shared with others; 0: it has shared none.
   double shared_rate() const { return shared_rate_; }
   void set_shared_rate(double bytes_a_second) { shared_rate_ = bytes_a_second; }

@@ -212,7 +212,8 @@ void SharedWork::conclude() {
   // Nobody knows which device it was.
   if (whole_->aead != nullptr && whole_->aead->was_misled())
     for (const Member &member : members_)
-      if (member.done_bytes != 0) member.executor->distrust(verify::wrong_output(whole_->job.kind));
+      if (member.done_bytes != 0)
+        member.executor->mark_untrusted(verify::wrong_output(whole_->job.kind));
   whole_->end();
 }
 
