@@ -212,7 +212,7 @@ Result<Settings> read_settings(const OSSL_CORE_HANDLE *handle, const OSSL_DISPAT
   if (settings.require_gpu && !settings.in_process)
     return wrong("require_gpu", text_of("require_gpu", *texts),
                  "set together with in_process = yes, which it needs");
-  if (process::serves_a_stranger()) settings.leave_all_to_openssl();
+  if (process::is_setuid()) settings.leave_all_to_openssl();
   return settings;
 }
 

@@ -96,7 +96,7 @@ void declare(CLI::App &app, Options &options) {
 }
 
 int serve(const Options &options) {
-  if (process::serves_a_stranger())
+  if (process::is_setuid())
     throw Failure("it must not run with more rights than its caller, such as set-user-ID");
   hold_standard_descriptors();
   check_descriptor(options.ready, "--ready-fd");

@@ -80,7 +80,7 @@ std::string look(const std::string &api) {
 
 int lc_probe(int count, const char *const *words) {
   using namespace lanecrypt;
-  if (process::serves_a_stranger() || count != 2) return 2;
+  if (process::is_setuid() || count != 2) return 2;
   const int output = keep_output();
   if (output < 0) return 4;
   try {

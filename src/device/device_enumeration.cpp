@@ -187,7 +187,7 @@ struct DeviceEnumerator::Question {
 };
 
 DeviceEnumerator::DeviceEnumerator(const std::vector<std::string> &apis) {
-  if (process::serves_a_stranger()) return;
+  if (process::is_setuid()) return;
   for (const std::string &api : apis) {
     questions_.push_back(std::make_unique<Question>());
     questions_.back()->api = api;
@@ -232,7 +232,7 @@ DeviceEnumeration DeviceEnumerator::take() {
 }
 
 std::unique_ptr<Program> start_probe(const std::vector<std::string> &words, std::string *why) {
-  if (process::serves_a_stranger()) {
+  if (process::is_setuid()) {
     *why = "a program that runs with more rights than its caller uses no device";
     return nullptr;
   }

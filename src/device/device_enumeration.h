@@ -31,7 +31,7 @@ constexpr std::chrono::seconds kEnumerationLimit{30};
 class DeviceEnumerator {
  public:
   // Asks for the devices of these APIs: what is kept, and programs for the rest. It never
-  // waits. In a process that serves a stranger there are no devices.
+  // waits. A set-user-ID process has no devices.
   explicit DeviceEnumerator(const std::vector<std::string> &apis);
   ~DeviceEnumerator();
   DeviceEnumerator(const DeviceEnumerator &) = delete;
@@ -51,7 +51,7 @@ class DeviceEnumerator {
 DeviceEnumeration enumerate_devices(const std::vector<std::string> &apis);
 
 // Starts lanecrypt-probe with these words. nullptr where it cannot be started, as in a
-// process that serves a stranger; `why` says why.
+// set-user-ID process; `why` says why.
 std::unique_ptr<process::Program> start_probe(const std::vector<std::string> &words,
                                               std::string *why);
 

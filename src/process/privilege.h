@@ -1,5 +1,5 @@
 // Whether this process has more rights than whoever started it, as a set-uid program has.
-// Then a stranger made its environment and its files.
+// Its environment and its files may then come from an attacker.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,6 +9,6 @@
 namespace lanecrypt::process {
 
 // If so, we load no driver in it, start no thread and start no program.
-inline bool serves_a_stranger() { return getauxval(AT_SECURE) != 0; }
+inline bool is_setuid() { return getauxval(AT_SECURE) != 0; }
 
 }  // namespace lanecrypt::process

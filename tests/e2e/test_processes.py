@@ -125,7 +125,7 @@ def test_none_loads_nothing(tmp_path, build, client):
     assert [name for name in drivers_of(files) if "liblanecrypt" not in name] == []
 
 
-# ---- Programs that serve a stranger ------------------------------------------
+# ---- Set-user-ID programs -----------------------------------------------------
 
 
 @pytest.fixture
