@@ -360,7 +360,7 @@ void choose(client::Connection &connection, Script &script) {
       (what & 4) != 0 ? kSignatureSets[what / 8 % kSignatureSetCount].operation_kind()
                       : OperationKind{Family::kRsa, 1024u << what % 4};
   if (!choice.is_service_sooner(operation_kind, script.byte()))
-    choice.ran_on_cpu(operation_kind, std::chrono::microseconds(script.number()));
+    choice.report_cpu_time(operation_kind, std::chrono::microseconds(script.number()));
 }
 
 size_t open_files() {

@@ -246,7 +246,7 @@ lc_status lc_slh_dsa_submit(lc_context *context, const lc_slh_dsa_job *job,
   return begin(context, message.key, message.message, message.signature, completion);
 }
 
-int lc_rsa_generation_is_sooner(lc_context *, uint32_t bits) { return bits != 1024; }
+int lc_rsa_generation_prefers_device(lc_context *, uint32_t bits) { return bits != 1024; }
 
 lc_status lc_rsa_generate(lc_context *, const lc_rsa_generation *generation, lc_result *) {
   if (generation->on_progress != nullptr) {

@@ -18,7 +18,7 @@ std::shared_ptr<client::Session> session_with_service(Provider &provider, bool w
 
 // Whether the service ends an operation of this kind sooner than the caller's core, and may be
 // asked. Costs no system call until the process may gain. If *counted is set, the operation counts
-// as one at work on its core until ran_on_cpu() is called there.
+// as one at work on its core until report_cpu_time() is called there.
 bool is_service_sooner(Provider &provider, const service::OperationKind &operation_kind,
                        client::Choice **counted);
 

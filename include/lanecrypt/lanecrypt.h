@@ -762,14 +762,14 @@ LC_API lc_status lc_rsa_submit(lc_context *context, const lc_rsa_job *job,
  * lc_options.service, whether by the service), for a caller
  * who can also do it himself, as the provider can by OpenSSL. 1: on a device, if the caller
  * hands it to lc_rsa_run() or lc_rsa_submit() now. 0: on the calling thread; the caller then
- * tells lc_rsa_ran_on_cpu() how long it took (0: unknown), and later answers go by that.
+ * tells lc_rsa_report_cpu_time() how long it took (0: unknown), and later answers go by that.
  * in_line: how many operations of this thread would wait for one another: 1, or more for a
  * thread that runs several jobs in turn.
  * When a device would first pay, other programs look for devices. Until they have done so
  * the answer is 0. One call then waits until the devices are open, half a second on an
  * NVIDIA card. */
-LC_API int lc_rsa_device_is_sooner(lc_context *context, uint32_t bits, uint32_t in_line);
-LC_API void lc_rsa_ran_on_cpu(lc_context *context, uint32_t bits, uint64_t nanoseconds);
+LC_API int lc_rsa_prefers_device(lc_context *context, uint32_t bits, uint32_t in_line);
+LC_API void lc_rsa_report_cpu_time(lc_context *context, uint32_t bits, uint64_t nanoseconds);
 
 /* ---- Making RSA keys --------------------------------------------------- */
 
@@ -831,7 +831,7 @@ LC_API lc_status lc_rsa_generate(lc_context *context, const lc_rsa_generation *g
  * seconds to minutes to find a long prime, and only many keys at once pay. With
  * lc_options.service: whether the service is there and has a device, for a key of that length or
  * for one after eight others. */
-LC_API int lc_rsa_generation_is_sooner(lc_context *context, uint32_t bits);
+LC_API int lc_rsa_generation_prefers_device(lc_context *context, uint32_t bits);
 
 /* ---- SLH-DSA ------------------------------------------------------------ */
 
@@ -918,7 +918,7 @@ LC_API void lc_slh_dsa_key_free(lc_slh_dsa_key *key);
 typedef enum lc_slh_dsa_operation {
   LC_SLH_DSA_SIGN = 0,
   LC_SLH_DSA_VERIFY = 1,
-  LC_SLH_DSA_GENERATE = 2 /* for lc_slh_dsa_device_is_sooner(); no operation of a job */
+  LC_SLH_DSA_GENERATE = 2 /* for lc_slh_dsa_prefers_device(); no operation of a job */
 } lc_slh_dsa_operation;
 
 /* What is signed of a message. */
@@ -1053,12 +1053,12 @@ LC_API lc_status lc_slh_dsa_submit_generation(lc_context *context,
                                               const lc_completion *completion, lc_ticket **ticket);
 
 /* Where a single operation ends sooner, for a caller who can also do it himself: as
- * lc_rsa_device_is_sooner() and lc_rsa_ran_on_cpu() for RSA. With lc_options.service, of
+ * lc_rsa_prefers_device() and lc_rsa_report_cpu_time() for RSA. With lc_options.service, of
  * LC_SLH_DSA_SIGN with a set of FIPS 205: whether by the service. */
-LC_API int lc_slh_dsa_device_is_sooner(lc_context *context, lc_slh_dsa_set set,
-                                       lc_slh_dsa_operation operation, uint32_t in_line);
-LC_API void lc_slh_dsa_ran_on_cpu(lc_context *context, lc_slh_dsa_set set,
-                                  lc_slh_dsa_operation operation, uint64_t nanoseconds);
+LC_API int lc_slh_dsa_prefers_device(lc_context *context, lc_slh_dsa_set set,
+                                     lc_slh_dsa_operation operation, uint32_t in_line);
+LC_API void lc_slh_dsa_report_cpu_time(lc_context *context, lc_slh_dsa_set set,
+                                       lc_slh_dsa_operation operation, uint64_t nanoseconds);
 
 /* ---- ML-DSA ------------------------------------------------------------- */
 
@@ -1177,10 +1177,10 @@ LC_API lc_status lc_ml_dsa_submit(lc_context *context, const lc_ml_dsa_job *job,
                                   const lc_completion *completion, lc_ticket **ticket);
 
 /* Where a single signature ends sooner (with lc_options.service, whether by the service), for a
- * caller who can also make it himself: as lc_rsa_device_is_sooner() and lc_rsa_ran_on_cpu() for
+ * caller who can also make it himself: as lc_rsa_prefers_device() and lc_rsa_report_cpu_time() for
  * RSA. */
-LC_API int lc_ml_dsa_device_is_sooner(lc_context *context, lc_ml_dsa_set set, uint32_t in_line);
-LC_API void lc_ml_dsa_ran_on_cpu(lc_context *context, lc_ml_dsa_set set, uint64_t nanoseconds);
+LC_API int lc_ml_dsa_prefers_device(lc_context *context, lc_ml_dsa_set set, uint32_t in_line);
+LC_API void lc_ml_dsa_report_cpu_time(lc_context *context, lc_ml_dsa_set set, uint64_t nanoseconds);
 
 /* ---- Hashes ------------------------------------------------------------ */
 

@@ -27,11 +27,11 @@ PqOperation::Counts PqOperation::counts() const {
           Count::kSlhDsaFailures};
 }
 
-bool PqOperation::is_sooner(uint32_t in_line) const {
+bool PqOperation::prefers_device(uint32_t in_line) const {
   if (type_.family == PqFamily::kMlDsa)
-    return lc_ml_dsa_device_is_sooner(provider_.devices(), lc_ml_dsa_set(type_.set), in_line) != 0;
-  return lc_slh_dsa_device_is_sooner(provider_.devices(), lc_slh_dsa_set(type_.set),
-                                     slh_dsa_operation(key_ == nullptr), in_line) != 0;
+    return lc_ml_dsa_prefers_device(provider_.devices(), lc_ml_dsa_set(type_.set), in_line) != 0;
+  return lc_slh_dsa_prefers_device(provider_.devices(), lc_slh_dsa_set(type_.set),
+                                   slh_dsa_operation(key_ == nullptr), in_line) != 0;
 }
 
 PqOperation::PqOperation(Provider &provider, const PqType &type, PqKey *key)
@@ -58,7 +58,7 @@ void PqOperation::choose_device() {
   }
   if (key_ != nullptr && (!key_->has_private() || !key_->may_suit_device())) return;
   const uint32_t in_line = operations_in_line();
-  if (is_sooner(in_line)) {
+  if (prefers_device(in_line)) {
     is_for_device_ = key_suits();
     if (!is_for_device_) stays_on_cpu();
     return;
@@ -79,12 +79,12 @@ PqOperation::~PqOperation() {
   const auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
   const uint64_t ns = is_done_ ? uint64_t(passed) : 0;
   if (service_choice_ != nullptr)
-    service_choice_->ran_on_cpu(type_.operation_kind(), std::chrono::nanoseconds(ns));
+    service_choice_->report_cpu_time(type_.operation_kind(), std::chrono::nanoseconds(ns));
   else if (type_.family == PqFamily::kMlDsa)
-    lc_ml_dsa_ran_on_cpu(provider_.devices(), lc_ml_dsa_set(type_.set), ns);
+    lc_ml_dsa_report_cpu_time(provider_.devices(), lc_ml_dsa_set(type_.set), ns);
   else
-    lc_slh_dsa_ran_on_cpu(provider_.devices(), lc_slh_dsa_set(type_.set),
-                          slh_dsa_operation(key_ == nullptr), ns);
+    lc_slh_dsa_report_cpu_time(provider_.devices(), lc_slh_dsa_set(type_.set),
+                               slh_dsa_operation(key_ == nullptr), ns);
 }
 
 PqOperation::Taken PqOperation::sign(const PqSigning &what, std::span<const uint8_t> in,

@@ -73,7 +73,7 @@ class PqOperation {
                       std::span<uint8_t> out);
   Taken left_by_service(client::Taken taken);
   Taken run_on_service(const PqSigning &what, std::span<const uint8_t> in, std::span<uint8_t> out);
-  bool is_sooner(uint32_t in_line) const;
+  bool prefers_device(uint32_t in_line) const;
   Settings::Use use() const {
     const Settings &settings = provider_.settings;
     return type_.family == PqFamily::kMlDsa ? settings.ml_dsa : settings.slh_dsa;

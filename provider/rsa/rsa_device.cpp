@@ -72,7 +72,7 @@ void RsaOperation::choose_device() {
   }
   if (!has_device_length() || !key_.may_suit_device()) return;
   const uint32_t in_line = operations_in_line();
-  if (lc_rsa_device_is_sooner(provider.devices(), uint32_t(key_.bits()), in_line)) {
+  if (lc_rsa_prefers_device(provider.devices(), uint32_t(key_.bits()), in_line)) {
     device_key_ = key_.for_device();
     return;
   }
@@ -92,9 +92,9 @@ RsaOperation::~RsaOperation() {
   const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
   const auto bits = uint32_t(key_.bits());
   if (service_choice_ != nullptr)
-    service_choice_->ran_on_cpu({service::Family::kRsa, bits}, is_done_ ? took : took.zero());
+    service_choice_->report_cpu_time({service::Family::kRsa, bits}, is_done_ ? took : took.zero());
   else
-    lc_rsa_ran_on_cpu(provider.devices(), bits, is_done_ ? uint64_t(ns) : 0);
+    lc_rsa_report_cpu_time(provider.devices(), bits, is_done_ ? uint64_t(ns) : 0);
 }
 
 RsaTaken RsaOperation::run(const uint8_t *in, uint8_t *out) {

@@ -128,7 +128,7 @@ GeneratedKey generate_on_device(Provider &provider, RsaType type, const RsaWish 
   const Settings &settings = provider.settings;
   const bool is_forced = settings.require_gpu || settings.rsa == Settings::Use::kAlways;
   if (!settings.require_gpu && !provider.may_use_devices()) return result;
-  if (!is_forced && !lc_rsa_generation_is_sooner(provider.devices(), uint32_t(wish.bits())))
+  if (!is_forced && !lc_rsa_generation_prefers_device(provider.devices(), uint32_t(wish.bits())))
     return result;
   provider.asked_devices.store(true, std::memory_order_relaxed);
 

@@ -160,13 +160,13 @@ uint32_t Context::place_rsa(uint32_t bits, uint64_t operations, uint64_t bytes) 
   if (threshold_bytes_) return bytes >= *threshold_bytes_ ? LC_ANY_DEVICE : LC_CPU;
   if (has_service_) return LC_ANY_DEVICE;
   const auto in_line = static_cast<uint32_t>(operations < UINT32_MAX ? operations : UINT32_MAX);
-  bool device_is_sooner = false;
+  bool prefers_device = false;
   (void)call([&](lc_context *context) {
-    device_is_sooner = lc_rsa_device_is_sooner(context, bits, in_line) != 0;
-    if (!device_is_sooner) lc_rsa_ran_on_cpu(context, bits, 0);
+    prefers_device = lc_rsa_prefers_device(context, bits, in_line) != 0;
+    if (!prefers_device) lc_rsa_report_cpu_time(context, bits, 0);
     return LC_OK;
   });
-  return device_is_sooner ? LC_ANY_DEVICE : LC_CPU;
+  return prefers_device ? LC_ANY_DEVICE : LC_CPU;
 }
 
 uint32_t Context::place_hash(uint64_t bytes) const {

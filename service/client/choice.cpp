@@ -111,9 +111,9 @@ bool Choice::is_service_sooner(const OperationKind &operation_kind, uint32_t in_
   return false;
 }
 
-void Choice::ran_on_cpu(const OperationKind &operation_kind, Duration took) {
+void Choice::report_cpu_time(const OperationKind &operation_kind, Duration took) {
   on_cpu_.fetch_sub(1, std::memory_order_relaxed);
-  choice_.load(std::memory_order_acquire)->ran_on_cpu(profile_of(operation_kind), took);
+  choice_.load(std::memory_order_acquire)->report_cpu_time(profile_of(operation_kind), took);
 }
 
 // Returns how many operations compete for the cores that this process may use, or would compete if

@@ -37,11 +37,11 @@ class Choice {
   // ten times a second.
   bool wants_look(const Session &session);
   // Returns whether the service is faster. If not, the caller counts as an operation on its core
-  // until it calls ran_on_cpu(). `in_line`: as in BatchChoice.
+  // until it calls report_cpu_time(). `in_line`: as in BatchChoice.
   bool is_service_sooner(const service::OperationKind &operation_kind, uint32_t in_line);
   // Ends what is_service_sooner() counted, and records the time. `took` is 0 if it was not
   // measured.
-  void ran_on_cpu(const service::OperationKind &operation_kind, Duration took);
+  void report_cpu_time(const service::OperationKind &operation_kind, Duration took);
 
  private:
   size_t load() const;

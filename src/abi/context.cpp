@@ -136,7 +136,7 @@ runtime::RsaChoice &Context::rsa_choice() { return chooser().rsa; }
 runtime::SlhChoice &Context::slh_choice() { return chooser().slh; }
 runtime::MlDsaChoice &Context::ml_dsa_choice() { return chooser().ml_dsa; }
 
-bool Context::generation_is_sooner(uint32_t bits) {
+bool Context::generation_prefers_device(uint32_t bits) {
   // Such keys take a core most of a second, and to open a device takes less; the
   // CPU's cores search until it is open.
   constexpr uint32_t kLongBits = 4096;

@@ -43,7 +43,7 @@ class Context {
   runtime::SlhChoice &slh_choice();
   runtime::MlDsaChoice &ml_dsa_choice();
   // Whether one key is made sooner with devices than by OpenSSL on one core.
-  bool generation_is_sooner(uint32_t bits);
+  bool generation_prefers_device(uint32_t bits);
 
   // What is known of a device. The other measures it, and keeps it.
   Result<placement::Calibration> known_calibration(uint32_t index);

@@ -96,26 +96,27 @@ lc_status lc_ml_dsa_submit(lc_context *context, const lc_ml_dsa_job *job,
   return lanecrypt::abi::submit(start<false>, context, job, completion, ticket);
 }
 
-int lc_ml_dsa_device_is_sooner(lc_context *context, lc_ml_dsa_set set, uint32_t in_line) {
+int lc_ml_dsa_prefers_device(lc_context *context, lc_ml_dsa_set set, uint32_t in_line) {
   const MlDsaSizes *const sizes = lanecrypt::find_ml_dsa_sizes(lanecrypt::enum_number(set));
   if (context == nullptr || sizes == nullptr) return 0;
   const lanecrypt::abi::Call call;
   try {
     if (auto *remote = context->remote_operations(); remote != nullptr)
-      return remote->is_sooner(operation_kind_of(*sizes), in_line) ? 1 : 0;
+      return remote->prefers_device(operation_kind_of(*sizes), in_line) ? 1 : 0;
     return context->ml_dsa_choice().is_device_sooner(*sizes, in_line) ? 1 : 0;
   } catch (...) {  // want of memory or of threads
     return 0;
   }
 }
 
-void lc_ml_dsa_ran_on_cpu(lc_context *context, lc_ml_dsa_set set, uint64_t nanoseconds) {
+void lc_ml_dsa_report_cpu_time(lc_context *context, lc_ml_dsa_set set, uint64_t nanoseconds) {
   const MlDsaSizes *const sizes = lanecrypt::find_ml_dsa_sizes(lanecrypt::enum_number(set));
   if (context == nullptr || sizes == nullptr) return;
   try {
     if (auto *remote = context->remote_operations(); remote != nullptr)
-      return remote->ran_on_cpu(operation_kind_of(*sizes), std::chrono::nanoseconds(nanoseconds));
-    context->ml_dsa_choice().ran_on_cpu(*sizes, std::chrono::nanoseconds(nanoseconds));
+      return remote->report_cpu_time(operation_kind_of(*sizes),
+                                     std::chrono::nanoseconds(nanoseconds));
+    context->ml_dsa_choice().report_cpu_time(*sizes, std::chrono::nanoseconds(nanoseconds));
   } catch (...) {
   }
 }

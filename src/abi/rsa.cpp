@@ -96,13 +96,13 @@ lc_status lc_rsa_submit(lc_context *context, const lc_rsa_job *job, const lc_com
   return lanecrypt::abi::submit(start<false>, context, job, completion, ticket);
 }
 
-int lc_rsa_device_is_sooner(lc_context *context, uint32_t bits, uint32_t in_line) {
+int lc_rsa_prefers_device(lc_context *context, uint32_t bits, uint32_t in_line) {
   if (context == nullptr) return 0;
   const lanecrypt::abi::Call call;
   try {
     if (auto *remote = context->remote_operations(); remote != nullptr)
       return lanecrypt::runtime::rsa_kind(bits) != 0 &&
-                     remote->is_sooner(operation_kind_of(bits), in_line)
+                     remote->prefers_device(operation_kind_of(bits), in_line)
                  ? 1
                  : 0;
     return context->rsa_choice().is_device_sooner(bits, in_line) ? 1 : 0;
@@ -111,12 +111,13 @@ int lc_rsa_device_is_sooner(lc_context *context, uint32_t bits, uint32_t in_line
   }
 }
 
-void lc_rsa_ran_on_cpu(lc_context *context, uint32_t bits, uint64_t nanoseconds) {
+void lc_rsa_report_cpu_time(lc_context *context, uint32_t bits, uint64_t nanoseconds) {
   if (context == nullptr) return;
   try {
     if (auto *remote = context->remote_operations(); remote != nullptr)
-      return remote->ran_on_cpu(operation_kind_of(bits), std::chrono::nanoseconds(nanoseconds));
-    context->rsa_choice().ran_on_cpu(bits, std::chrono::nanoseconds(nanoseconds));
+      return remote->report_cpu_time(operation_kind_of(bits),
+                                     std::chrono::nanoseconds(nanoseconds));
+    context->rsa_choice().report_cpu_time(bits, std::chrono::nanoseconds(nanoseconds));
   } catch (...) {
   }
 }
@@ -138,13 +139,13 @@ lc_status lc_rsa_generate(lc_context *context, const lc_rsa_generation *generati
   });
 }
 
-int lc_rsa_generation_is_sooner(lc_context *context, uint32_t bits) {
+int lc_rsa_generation_prefers_device(lc_context *context, uint32_t bits) {
   if (context == nullptr) return 0;
   const lanecrypt::abi::Call call;
   try {
     if (auto *remote = context->remote_operations(); remote != nullptr)
-      return remote->generation().is_sooner(bits) ? 1 : 0;
-    return context->generation_is_sooner(bits) ? 1 : 0;
+      return remote->generation().prefers_device(bits) ? 1 : 0;
+    return context->generation_prefers_device(bits) ? 1 : 0;
   } catch (...) {  // want of memory or of threads
     return 0;
   }

@@ -143,28 +143,29 @@ lc_status lc_slh_dsa_submit_generation(lc_context *context, const lc_slh_dsa_gen
                                                        ticket);
 }
 
-int lc_slh_dsa_device_is_sooner(lc_context *context, lc_slh_dsa_set set,
-                                lc_slh_dsa_operation operation, uint32_t in_line) {
+int lc_slh_dsa_prefers_device(lc_context *context, lc_slh_dsa_set set,
+                              lc_slh_dsa_operation operation, uint32_t in_line) {
   const SlhSet *const found = set_of_choice(context, set, operation);
   if (found == nullptr) return 0;
   const lanecrypt::abi::Call call;
   try {
     if (auto *remote = remote_operations_for(context, *found, operation); remote != nullptr)
-      return remote->is_sooner(operation_kind_of(*found), in_line) ? 1 : 0;
+      return remote->prefers_device(operation_kind_of(*found), in_line) ? 1 : 0;
     return context->slh_choice().is_device_sooner(*found, operation, in_line) ? 1 : 0;
   } catch (...) {  // want of memory or of threads
     return 0;
   }
 }
 
-void lc_slh_dsa_ran_on_cpu(lc_context *context, lc_slh_dsa_set set, lc_slh_dsa_operation operation,
-                           uint64_t nanoseconds) {
+void lc_slh_dsa_report_cpu_time(lc_context *context, lc_slh_dsa_set set,
+                                lc_slh_dsa_operation operation, uint64_t nanoseconds) {
   const SlhSet *const found = set_of_choice(context, set, operation);
   if (found == nullptr) return;
   try {
     if (auto *remote = remote_operations_for(context, *found, operation); remote != nullptr)
-      return remote->ran_on_cpu(operation_kind_of(*found), std::chrono::nanoseconds(nanoseconds));
-    context->slh_choice().ran_on_cpu(*found, operation, std::chrono::nanoseconds(nanoseconds));
+      return remote->report_cpu_time(operation_kind_of(*found),
+                                     std::chrono::nanoseconds(nanoseconds));
+    context->slh_choice().report_cpu_time(*found, operation, std::chrono::nanoseconds(nanoseconds));
   } catch (...) {
   }
 }

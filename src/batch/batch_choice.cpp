@@ -49,7 +49,7 @@ bool BatchChoice::is_device_sooner(const OperationProfile &profile, uint32_t in_
   return true;
 }
 
-void BatchChoice::ran_on_cpu(const OperationProfile &profile, Duration took) {
+void BatchChoice::report_cpu_time(const OperationProfile &profile, Duration took) {
   // With more callers than cores they wait for each other, which says nothing
   // of the operation.
   const uint32_t at_work = on_cpu_.fetch_sub(1, std::memory_order_relaxed);

@@ -46,11 +46,11 @@ class BatchChoice {
   BatchChoice(Devices devices, unsigned cores);
 
   // Whether a device is sooner. Where it is not, the caller counts as one at
-  // work on his CPU until ran_on_cpu(). in_line: how many operations the calling
+  // work on his CPU until report_cpu_time(). in_line: how many operations the calling
   // thread has to do, which wait for one another on the CPU.
   bool is_device_sooner(const OperationProfile &profile, uint32_t in_line);
   // 0: it was not measured.
-  void ran_on_cpu(const OperationProfile &profile, Duration took);
+  void report_cpu_time(const OperationProfile &profile, Duration took);
 
  private:
   uint32_t recent_callers(uint32_t now, Duration window);

@@ -21,8 +21,8 @@ class MlDsaChoice {
   bool is_device_sooner(const MlDsaSizes &sizes, uint32_t in_line) {
     return choice_.is_device_sooner(profile_of(sizes), in_line);
   }
-  void ran_on_cpu(const MlDsaSizes &sizes, Duration took) {
-    choice_.ran_on_cpu(profile_of(sizes), took);
+  void report_cpu_time(const MlDsaSizes &sizes, Duration took) {
+    choice_.report_cpu_time(profile_of(sizes), took);
   }
 
  private:

@@ -104,7 +104,8 @@ Status PrivateOperations::why_not(const RemoteRequest &remote) const {
   }
 }
 
-bool PrivateOperations::is_sooner(const service::OperationKind &operation_kind, uint32_t in_line) {
+bool PrivateOperations::prefers_device(const service::OperationKind &operation_kind,
+                                       uint32_t in_line) {
   client::Connection &connection = service_.client->here();
   client::Choice &choice = connection.choice();
   const bool is_worth_it = choice.is_worth_connecting(operation_kind.family, in_line);
@@ -118,13 +119,13 @@ bool PrivateOperations::is_sooner(const service::OperationKind &operation_kind, 
   return false;
 }
 
-void PrivateOperations::ran_on_cpu(const service::OperationKind &operation_kind,
-                                   std::chrono::nanoseconds took) {
-  // If there was no session to ask, is_sooner() has not counted its caller.
+void PrivateOperations::report_cpu_time(const service::OperationKind &operation_kind,
+                                        std::chrono::nanoseconds took) {
+  // If there was no session to ask, prefers_device() has not counted its caller.
   uint32_t counted = on_cpu_.load(std::memory_order_relaxed);
   while (counted != 0 && !on_cpu_.compare_exchange_weak(counted, counted - 1)) {
   }
-  if (counted != 0) service_.client->here().choice().ran_on_cpu(operation_kind, took);
+  if (counted != 0) service_.client->here().choice().report_cpu_time(operation_kind, took);
 }
 
 }  // namespace lanecrypt::remote

@@ -37,10 +37,10 @@ class PrivateOperations {
   // started.
   Status submit(const RemoteRequestPointer &remote, bool waits);
 
-  // As lc_rsa_device_is_sooner() and lc_rsa_ran_on_cpu(), for a kind of operation that the service
-  // does.
-  bool is_sooner(const service::OperationKind &operation_kind, uint32_t in_line);
-  void ran_on_cpu(const service::OperationKind &operation_kind, std::chrono::nanoseconds took);
+  // As lc_rsa_prefers_device() and lc_rsa_report_cpu_time(), for a kind of operation that the
+  // service does.
+  bool prefers_device(const service::OperationKind &operation_kind, uint32_t in_line);
+  void report_cpu_time(const service::OperationKind &operation_kind, std::chrono::nanoseconds took);
 
   // Generates RSA keys.
   RemoteGeneration &generation() { return generation_; }
@@ -60,7 +60,7 @@ class PrivateOperations {
   // Wakes the thread while it waits for answers. Without it the thread looks for new requests once
   // a second.
   const client::OwnDescriptor wake_;
-  // The callers that is_sooner() has counted as operations on their cores.
+  // The callers that prefers_device() has counted as operations on their cores.
   std::atomic<uint32_t> on_cpu_{0};
 
   std::mutex mutex_;  // protects the members below, except the atomic one

@@ -102,7 +102,7 @@ bool RemoteGeneration::is_right(const RsaGeneration &wish, const lc_rsa_parts &p
          std::ranges::equal(made->key->numbers.n, key.numbers.n);
 }
 
-bool RemoteGeneration::is_sooner(uint32_t bits) {
+bool RemoteGeneration::prefers_device(uint32_t bits) {
   if (runtime::rsa_kind(bits) == 0) return false;
   client::Connection &connection = service_.client->here();
   if (!connection.choice().is_key_worth_it(bits)) return false;

@@ -26,8 +26,8 @@ class RemoteGeneration {
 
   // Makes all keys and passes them to the caller, on the calling thread.
   Status run(RsaGeneration what, lc_result *result);
-  // As lc_rsa_generation_is_sooner().
-  bool is_sooner(uint32_t bits);
+  // As lc_rsa_generation_prefers_device().
+  bool prefers_device(uint32_t bits);
 
  private:
   struct Run;

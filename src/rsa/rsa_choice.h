@@ -21,7 +21,9 @@ class RsaChoice {
   bool is_device_sooner(uint32_t bits, uint32_t in_line) {
     return choice_.is_device_sooner(profile_of(bits), in_line);
   }
-  void ran_on_cpu(uint32_t bits, Duration took) { choice_.ran_on_cpu(profile_of(bits), took); }
+  void report_cpu_time(uint32_t bits, Duration took) {
+    choice_.report_cpu_time(profile_of(bits), took);
+  }
 
  private:
   static BatchChoice::OperationProfile profile_of(uint32_t bits) {

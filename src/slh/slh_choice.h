@@ -21,8 +21,8 @@ class SlhChoice {
   bool is_device_sooner(const SlhSet &set, lc_slh_dsa_operation operation, uint32_t in_line) {
     return choice_.is_device_sooner(profile_of(set, operation), in_line);
   }
-  void ran_on_cpu(const SlhSet &set, lc_slh_dsa_operation operation, Duration took) {
-    choice_.ran_on_cpu(profile_of(set, operation), took);
+  void report_cpu_time(const SlhSet &set, lc_slh_dsa_operation operation, Duration took) {
+    choice_.report_cpu_time(profile_of(set, operation), took);
   }
 
  private:

@@ -111,9 +111,9 @@ bool Searches::is_device_sooner(lc_context *context, uint32_t bits) {
   constexpr int kAsks = 9;
   std::call_once(warmed_up_, [&] {
     for (int n = 0; n < kAsks; ++n)
-      if (lc_rsa_generation_is_sooner(context, bits) != 0) return;
+      if (lc_rsa_generation_prefers_device(context, bits) != 0) return;
   });
-  return lc_rsa_generation_is_sooner(context, bits) != 0;
+  return lc_rsa_generation_prefers_device(context, bits) != 0;
 }
 
 // Searches for a key on a thread of this class and answers the request. A client that closed its

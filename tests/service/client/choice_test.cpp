@@ -21,7 +21,7 @@ class Choosing : public WithFake {
     ASSERT_TRUE(connects());
     // The first operation gives the time on a core.
     ASSERT_FALSE(choice().is_service_sooner(kOperationKind, 1));
-    choice().ran_on_cpu(kOperationKind, kAlone);
+    choice().report_cpu_time(kOperationKind, kAlone);
   }
   client::Choice &choice() { return user.here().choice(); }
   void know(uint32_t load, uint32_t us) {
@@ -29,7 +29,7 @@ class Choosing : public WithFake {
   }
   bool goes(uint32_t in_line = 1) {
     const bool sooner = choice().is_service_sooner(kOperationKind, in_line);
-    if (!sooner) choice().ran_on_cpu(kOperationKind, kAlone);
+    if (!sooner) choice().report_cpu_time(kOperationKind, kAlone);
     return sooner;
   }
   void others_want(uint32_t tasks) {
@@ -53,7 +53,7 @@ TEST_F(Choosing, ACrowdOfThreadsGoes) {
   while (at_work < 100 && !choice().is_service_sooner(kOperationKind, 1)) ++at_work;
   EXPECT_GE(at_work, 3);
   EXPECT_LE(at_work, 4);
-  for (int n = 0; n < at_work; ++n) choice().ran_on_cpu(kOperationKind, kAlone);
+  for (int n = 0; n < at_work; ++n) choice().report_cpu_time(kOperationKind, kAlone);
 }
 
 // Threads of other processes want the cores.

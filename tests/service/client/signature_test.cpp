@@ -117,7 +117,7 @@ TEST_P(Signatures, AnswersOfOtherFamiliesDevicesSayNothing) {
   if (choice.is_service_sooner(operation_kind, 1 << 20)) {
     EXPECT_EQ(Family::kSlhDsa, operation_kind.family);
   } else {
-    choice.ran_on_cpu(operation_kind, std::chrono::seconds(1));
+    choice.report_cpu_time(operation_kind, std::chrono::seconds(1));
   }
   EXPECT_TRUE(choice.is_service_sooner(operation_kind, 1 << 20));
   // The times and devices of other sets have no influence.
@@ -130,7 +130,7 @@ TEST_P(Signatures, AnswersOfOtherFamiliesDevicesSayNothing) {
   (operation_kind.family == Family::kMlDsa ? fake.page().ml_dsa_devices
                                            : fake.page().slh_dsa_devices) = 0;
   EXPECT_FALSE(choice.is_service_sooner(operation_kind, 1 << 20));
-  choice.ran_on_cpu(operation_kind, std::chrono::seconds(1));
+  choice.report_cpu_time(operation_kind, std::chrono::seconds(1));
 }
 
 // A set with short and one with long signatures of each family. Those of SLH-DSA are longer than
@@ -151,7 +151,7 @@ class SignatureChoice : public WithFake {
             std::chrono::microseconds on_cpu) {
     client::Choice &choice = user.here().choice();
     const bool sooner = choice.is_service_sooner(operation_kind, in_line);
-    if (!sooner) choice.ran_on_cpu(operation_kind, on_cpu);
+    if (!sooner) choice.report_cpu_time(operation_kind, on_cpu);
     return sooner;
   }
 };

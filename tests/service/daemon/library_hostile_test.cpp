@@ -226,26 +226,26 @@ TEST_F(LibraryAndFake, ADraftsSetStaysHere) {
 
 TEST_F(LibraryAndFake, WhereASignatureIsSoonerGoesByTheServicesPage) {
   LibrarySigner signer(kMlDsaTried, fake.path());
-  const auto ml_dsa_is_sooner = [&] {
-    return lc_ml_dsa_device_is_sooner(signer.context, LC_ML_DSA_44, 1000) == 1;
+  const auto ml_dsa_prefers_device = [&] {
+    return lc_ml_dsa_prefers_device(signer.context, LC_ML_DSA_44, 1000) == 1;
   };
-  const auto slh_dsa_is_sooner = [&](lc_slh_dsa_operation operation) {
-    return lc_slh_dsa_device_is_sooner(signer.context, LC_SLH_DSA_SHA2_128F, operation, 1) == 1;
+  const auto slh_dsa_prefers_device = [&](lc_slh_dsa_operation operation) {
+    return lc_slh_dsa_prefers_device(signer.context, LC_SLH_DSA_SHA2_128F, operation, 1) == 1;
   };
   for (auto &known : fake.page().sign_us)
     for (auto &us : known) us = 500;
   // The time on a core is not known for ML-DSA yet; for SLH-DSA there is a lower bound.
-  EXPECT_FALSE(ml_dsa_is_sooner());
-  lc_ml_dsa_ran_on_cpu(signer.context, LC_ML_DSA_44, 1'000'000);
-  EXPECT_TRUE(ml_dsa_is_sooner());
-  EXPECT_TRUE(slh_dsa_is_sooner(LC_SLH_DSA_SIGN));
+  EXPECT_FALSE(ml_dsa_prefers_device());
+  lc_ml_dsa_report_cpu_time(signer.context, LC_ML_DSA_44, 1'000'000);
+  EXPECT_TRUE(ml_dsa_prefers_device());
+  EXPECT_TRUE(slh_dsa_prefers_device(LC_SLH_DSA_SIGN));
   // The service neither verifies nor makes SLH-DSA keys, and there is no device here.
-  EXPECT_FALSE(slh_dsa_is_sooner(LC_SLH_DSA_VERIFY));
-  EXPECT_FALSE(slh_dsa_is_sooner(LC_SLH_DSA_GENERATE));
+  EXPECT_FALSE(slh_dsa_prefers_device(LC_SLH_DSA_VERIFY));
+  EXPECT_FALSE(slh_dsa_prefers_device(LC_SLH_DSA_GENERATE));
   fake.page().ml_dsa_devices = fake.page().slh_dsa_devices = 0;
-  EXPECT_FALSE(ml_dsa_is_sooner());
-  EXPECT_FALSE(slh_dsa_is_sooner(LC_SLH_DSA_SIGN));
-  EXPECT_EQ(0, lc_ml_dsa_device_is_sooner(signer.context, lc_ml_dsa_set(1), 1000));
+  EXPECT_FALSE(ml_dsa_prefers_device());
+  EXPECT_FALSE(slh_dsa_prefers_device(LC_SLH_DSA_SIGN));
+  EXPECT_EQ(0, lc_ml_dsa_prefers_device(signer.context, lc_ml_dsa_set(1), 1000));
   EXPECT_EQ(0, fake.requests);
 }
 

@@ -183,7 +183,7 @@ TEST_F(LackingRsa, IsTheCpus) {
     const lc_result made = generate(device);
     EXPECT_EQ(0u, made.device_operations);
     EXPECT_GT(made.cpu_operations, 0u);
-    EXPECT_EQ(0, lc_rsa_generation_is_sooner(context_->get(), 8192));
+    EXPECT_EQ(0, lc_rsa_generation_prefers_device(context_->get(), 8192));
     expect_no_failure();
   }
 }

@@ -24,7 +24,7 @@ class ChoiceTest : public testing::Test {
                     16};
   void run_on_cpu(uint32_t bits, RsaChoice::Duration took) {
     ASSERT_FALSE(choice_.is_device_sooner(bits, 1));
-    choice_.ran_on_cpu(bits, took);
+    choice_.report_cpu_time(bits, took);
   }
 };
 
@@ -39,7 +39,7 @@ TEST_F(ChoiceTest, AThreadOnEveryCoreStaysThere) {
   run_on_cpu(2048, 360us);
   for (int round = 0; round < 10; ++round) {
     for (int n = 0; n < 16; ++n) EXPECT_FALSE(choice_.is_device_sooner(2048, 1));
-    for (int n = 0; n < 16; ++n) choice_.ran_on_cpu(2048, 360us);
+    for (int n = 0; n < 16; ++n) choice_.report_cpu_time(2048, 360us);
   }
 }
 
@@ -58,14 +58,14 @@ TEST_F(ChoiceTest, ManyCallersGoToTheDeviceAndStayThereBetweenBatches) {
   // About 98 callers on 16 cores take 2.2 ms.
   EXPECT_GT(on_device, 140);
   EXPECT_GT(on_cpu, 60);
-  for (; on_cpu > 0; --on_cpu) choice_.ran_on_cpu(2048, 2ms);
+  for (; on_cpu > 0; --on_cpu) choice_.report_cpu_time(2048, 2ms);
   // A batch ends, and for a moment nobody else is there.
   load_ = 0;
   EXPECT_TRUE(choice_.is_device_sooner(2048, 1));
   // Then the others stay away.
   now_ += 30ms;
   EXPECT_FALSE(choice_.is_device_sooner(2048, 1));
-  choice_.ran_on_cpu(2048, 360us);
+  choice_.report_cpu_time(2048, 360us);
   now_ += 30ms;
   EXPECT_FALSE(choice_.is_device_sooner(2048, 1));
 }
@@ -74,7 +74,7 @@ TEST_F(ChoiceTest, OneThreadWithManyJobsGoesToTheDevice) {
   estimate_ = 2ms;
   run_on_cpu(2048, 360us);
   EXPECT_FALSE(choice_.is_device_sooner(2048, 3));
-  choice_.ran_on_cpu(2048, 360us);
+  choice_.report_cpu_time(2048, 360us);
   EXPECT_TRUE(choice_.is_device_sooner(2048, 10));
 }
 

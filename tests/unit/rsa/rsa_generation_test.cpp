@@ -186,13 +186,15 @@ TEST(RsaGeneration, WrongJobsAreRefused) {
   wrong.count = 0;
   LANECRYPT_ASSERT_OK(lc_rsa_generate(context.get(), &wrong, nullptr));
   EXPECT_EQ(0u, keys.count);
-  EXPECT_EQ(0, lc_rsa_generation_is_sooner(context.get(), 8192)) << "there is no device";
+  EXPECT_EQ(0, lc_rsa_generation_prefers_device(context.get(), 8192)) << "there is no device";
   Context of_lone_lanes("host:0", LC_FALLBACK_CPU);
-  EXPECT_EQ(0, lc_rsa_generation_is_sooner(of_lone_lanes.get(), 8192)) << "a lane has it alone";
+  EXPECT_EQ(0, lc_rsa_generation_prefers_device(of_lone_lanes.get(), 8192))
+      << "a lane has it alone";
   const ScopedEnvironment teams("LANECRYPT_HOST_TEAMS", "1");
   Context with_device("host:0", LC_FALLBACK_CPU);
-  EXPECT_EQ(1, lc_rsa_generation_is_sooner(with_device.get(), 4096)) << "long enough to open one";
-  EXPECT_EQ(0, lc_rsa_generation_is_sooner(with_device.get(), 3072)) << "the first short one";
+  EXPECT_EQ(1, lc_rsa_generation_prefers_device(with_device.get(), 4096))
+      << "long enough to open one";
+  EXPECT_EQ(0, lc_rsa_generation_prefers_device(with_device.get(), 3072)) << "the first short one";
   Context no_cpu("none", LC_FALLBACK_NONE);
   generate(no_cpu.get(), good, LC_ERROR_NO_DEVICE);
 }
