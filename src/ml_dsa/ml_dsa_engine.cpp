@@ -33,9 +33,12 @@ class Engine;
 
 class MlDsaBatch : public Batch {
  public:
-  // looks: at how many of its results the CPU looks.
-  MlDsaBatch(Engine &engine, std::unique_ptr<Slot> slot, MlDsaWork work, size_t looks)
-      : engine_(engine), slot_(std::move(slot)), work_(std::move(work)), looks_(looks) {}
+  // spot_checks: how many of its results the CPU checks.
+  MlDsaBatch(Engine &engine, std::unique_ptr<Slot> slot, MlDsaWork work, size_t spot_checks)
+      : engine_(engine),
+        slot_(std::move(slot)),
+        work_(std::move(work)),
+        spot_checks_(spot_checks) {}
   ~MlDsaBatch() override;
 
   bool is_done() override {
@@ -52,7 +55,7 @@ class MlDsaBatch : public Batch {
   Engine &engine_;
   std::unique_ptr<Slot> slot_;
   MlDsaWork work_;
-  size_t looks_;
+  size_t spot_checks_;
   bool is_over_ = false;
 };
 
@@ -80,8 +83,8 @@ class Engine : public MlDsaEngine {
     if (status.ok()) status = slot->last().mark(*slot->done);
     if (!status.ok())
       return Failure::of_device(slot.give_up() ? status : stuck_status(time_limit_));
-    const size_t looks = looks_at(operation, sizes);
-    return std::unique_ptr<Batch>(new MlDsaBatch(*this, slot.take(), std::move(work), looks));
+    const size_t spot_checks = spot_checks_of(operation, sizes);
+    return std::unique_ptr<Batch>(new MlDsaBatch(*this, slot.take(), std::move(work), spot_checks));
   }
   Failure prove() override {
     if (trust_.skip_self_test) return Failure();
@@ -118,7 +121,7 @@ class Engine : public MlDsaEngine {
   }
 
  private:
-  size_t looks_at(lc_ml_dsa_operation operation, const MlDsaSizes &sizes) {
+  size_t spot_checks_of(lc_ml_dsa_operation operation, const MlDsaSizes &sizes) {
     if (trust_.verify == LC_VERIFY_FULL) return SIZE_MAX;
     return known_.insert({operation, sizes.set}).second ? kFirstLooks : 1;
   }
@@ -209,7 +212,7 @@ Failure MlDsaBatch::finish(ItemResults &results) {
   is_over_ = true;
   if (!status.ok()) return Failure::of_device(status);
   MlDsaLaunch::read_checks(slot_->workspace, work_, results);
-  spot_check(results, engine_.uniform_below(results.size()), looks_,
+  spot_check(results, engine_.uniform_below(results.size()), spot_checks_,
              [this](size_t n) { return MlDsaLaunch::is_right(slot_->workspace, work_, n); });
   MlDsaLaunch::take_results(slot_->workspace, work_, results);
   return Failure();

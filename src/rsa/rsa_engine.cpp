@@ -28,14 +28,14 @@ class Engine;
 
 class RsaBatch : public Batch {
  public:
-  // work: that of these items. looks: how many of its results the CPU computes back.
+  // work: that of these items. spot_checks: how many of its results the CPU computes back.
   RsaBatch(Engine &engine, std::unique_ptr<Slot> slot, std::vector<RsaItem> items, RsaWork work,
-           size_t looks)
+           size_t spot_checks)
       : engine_(engine),
         slot_(std::move(slot)),
         items_(std::move(items)),
         work_(std::move(work)),
-        looks_(looks) {}
+        spot_checks_(spot_checks) {}
   ~RsaBatch() override;
 
   bool is_done() override {
@@ -53,7 +53,7 @@ class RsaBatch : public Batch {
   std::unique_ptr<Slot> slot_;
   const std::vector<RsaItem> items_;
   RsaWork work_;
-  size_t looks_;
+  size_t spot_checks_;
   bool is_over_ = false;
 };
 
@@ -88,9 +88,9 @@ class Engine : public RsaEngine {
     if (status.ok()) status = slot->last().mark(*slot->done);
     if (!status.ok())
       return Failure::of_device(slot.give_up() ? status : stuck_status(time_limit_));
-    const size_t looks = looks_at(work);
+    const size_t spot_checks = spot_checks_of(work);
     return std::unique_ptr<Batch>(
-        new RsaBatch(*this, slot.take(), std::move(items), std::move(work), looks));
+        new RsaBatch(*this, slot.take(), std::move(items), std::move(work), spot_checks));
   }
   Failure prove() override {
     if (trust_.skip_self_test) return Failure();
@@ -135,7 +135,7 @@ class Engine : public RsaEngine {
                                          : default_time_limit(device.properties());
   }
 
-  size_t looks_at(const RsaWork &work) {
+  size_t spot_checks_of(const RsaWork &work) {
     if (trust_.verify == LC_VERIFY_FULL) return SIZE_MAX;
     const bool is_new = known_.insert(work.variant).second;
     return is_new ? kFirstLooks : 1;
@@ -197,7 +197,7 @@ Failure RsaBatch::finish(ItemResults &results) {
   if (!status.ok()) return Failure::of_device(status);
   RsaLaunch::read_checks(slot_->workspace, work_, results);
   // This comes before anything is written, since an output may be where its input is.
-  spot_check(results, engine_.uniform_below(results.size()), looks_,
+  spot_check(results, engine_.uniform_below(results.size()), spot_checks_,
              [this](size_t n) { return RsaLaunch::computes_back(slot_->workspace, work_, n); });
   RsaLaunch::take_results(slot_->workspace, work_, results);
   return Failure();

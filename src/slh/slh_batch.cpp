@@ -25,11 +25,11 @@ const SlhSet &set_of(std::span<const BatchItem> items) {
 
 class SlhBatch : public Batch {
  public:
-  SlhBatch(SlhLaunch &launch, SlhSlots &slots, SlhLooks *looks, BatchKind kind,
+  SlhBatch(SlhLaunch &launch, SlhSlots &slots, SlhSpotChecks *spot_checks, BatchKind kind,
            SlhSlots::SlotPointer slot, std::vector<BatchItem> items)
       : launch_(launch),
         slots_(slots),
-        looks_(looks),
+        spot_checks_(spot_checks),
         kind_(kind),
         slot_(std::move(slot)),
         items_(std::move(items)),
@@ -54,7 +54,7 @@ class SlhBatch : public Batch {
   void take_signatures(ItemResults &results);
   void take_verdicts(const ItemResults &results);
   void take_keys(const ItemResults &results);
-  void look(ItemResults &results);
+  void check_samples(ItemResults &results);
   // Whether result `at` is right, as the CPU finds. An error is the CPU's.
   Result<bool> is_right(uint32_t at);
   Result<bool> is_signature_right(uint32_t at);
@@ -64,7 +64,7 @@ class SlhBatch : public Batch {
 
   SlhLaunch &launch_;
   SlhSlots &slots_;
-  SlhLooks *const looks_;
+  SlhSpotChecks *const spot_checks_;
   const BatchKind kind_;
   SlhSlots::SlotPointer slot_;
   const std::vector<BatchItem> items_;
@@ -121,7 +121,7 @@ Result<bool> SlhBatch::is_draft_key_right(uint32_t at) {
   uint8_t root[32], made[32];
   SlhLaunch::take_root(workspace(), set_, at, root);
   const uint32_t *const nodes = SlhLaunch::kept_nodes(workspace(), set_, at);
-  const size_t part = looks_->below(set_.kept_nodes());
+  const size_t part = spot_checks_->below(set_.kept_nodes());
   LC_TRY(cpu::slh_part(set_, keys(at).seeds(items_[at].number), uint32_t(part), made));
   uint8_t node[32];
   cpu::slh_bytes(set_, nodes + part * (n / 4), node);
@@ -144,11 +144,11 @@ Status SlhBatch::read_checks(ItemResults &results) {
 }
 
 // Which results the CPU computes again.
-void SlhBatch::look(ItemResults &results) {
-  const SlhLooks::Range range = looks_->choose(kind_, items_.size());
+void SlhBatch::check_samples(ItemResults &results) {
+  const SlhSpotChecks::Range range = spot_checks_->choose(kind_, items_.size());
   const auto begin = std::chrono::steady_clock::now();
   spot_check(results, range.first, range.count, [this](size_t n) { return is_right(uint32_t(n)); });
-  if (range.count != 0) looks_->took(kind_, std::chrono::steady_clock::now() - begin);
+  if (range.count != 0) spot_checks_->took(kind_, std::chrono::steady_clock::now() - begin);
 }
 
 // A signature that is wrong, or whose roots differ from what its key has signed before, is the
@@ -196,7 +196,7 @@ Failure SlhBatch::finish(ItemResults &results) {
   if (status.ok()) status = read_checks(results);
   if (!status.ok()) return Failure::of_device(status);
   // This comes before anything is written.
-  if (looks_ != nullptr) look(results);
+  if (spot_checks_ != nullptr) check_samples(results);
   if (kind_.operation == LC_SLH_DSA_SIGN)
     take_signatures(results);
   else if (kind_.operation == LC_SLH_DSA_VERIFY)
@@ -208,7 +208,7 @@ Failure SlhBatch::finish(ItemResults &results) {
 
 }  // namespace
 
-SlhLooks::Range SlhLooks::choose(BatchKind kind, size_t operations) {
+SlhSpotChecks::Range SlhSpotChecks::choose(BatchKind kind, size_t operations) {
   const size_t first = sampler_.uniform_below(operations);
   if (verify_ == LC_VERIFY_FULL) return {first, operations};
   const auto known = next_.find(kind);
@@ -216,11 +216,11 @@ SlhLooks::Range SlhLooks::choose(BatchKind kind, size_t operations) {
   return {first, known->second <= Clock::now() ? size_t{1} : size_t{0}};
 }
 
-void SlhLooks::took(BatchKind kind, std::chrono::nanoseconds time) {
+void SlhSpotChecks::took(BatchKind kind, std::chrono::nanoseconds time) {
   next_[kind] = Clock::now() + kRest * time;
 }
 
-BatchEngine::Started start_slh_batch(SlhLaunch &launch, SlhSlots &slots, SlhLooks *looks,
+BatchEngine::Started start_slh_batch(SlhLaunch &launch, SlhSlots &slots, SlhSpotChecks *spot_checks,
                                      BatchKind kind, std::span<const BatchItem> items) {
   // To free memory waits for all that the device does.
   if (slots.under_way() == 0) launch.memory().free_outgrown();
@@ -251,7 +251,7 @@ BatchEngine::Started start_slh_batch(SlhLaunch &launch, SlhSlots &slots, SlhLook
     return Failure::of_device(slot.give_up() ? status : stuck_status(slots.time_limit()));
   std::vector<BatchItem> its_items(items.begin(), items.end());
   return std::unique_ptr<Batch>(
-      new SlhBatch(launch, slots, looks, kind, slot.take(), std::move(its_items)));
+      new SlhBatch(launch, slots, spot_checks, kind, slot.take(), std::move(its_items)));
 }
 
 }  // namespace lanecrypt::runtime

@@ -20,9 +20,9 @@ namespace lanecrypt::runtime {
 using SlhSlots = StreamSlots<SlhWorkspace>;
 
 // Chooses which results of a device the CPU computes again.
-class SlhLooks {
+class SlhSpotChecks {
  public:
-  explicit SlhLooks(lc_verify verify) : verify_(verify) {}
+  explicit SlhSpotChecks(lc_verify verify) : verify_(verify) {}
   // So many results of a batch, from the number `first` on, in a circle.
   struct Range {
     size_t first, count;
@@ -39,9 +39,9 @@ class SlhLooks {
   verify::RandomSampler sampler_;
 };
 
-// Starts the batch in a free slot. looks: nullptr where the CPU need not look. The launch, the
-// slots and the looks stay longer than the batch. No item fails by itself.
-BatchEngine::Started start_slh_batch(SlhLaunch &launch, SlhSlots &slots, SlhLooks *looks,
+// Starts the batch in a free slot. spot_checks: nullptr where the CPU need not look. The launch,
+// the slots and the spot_checks stay longer than the batch. No item fails by itself.
+BatchEngine::Started start_slh_batch(SlhLaunch &launch, SlhSlots &slots, SlhSpotChecks *spot_checks,
                                      BatchKind kind, std::span<const BatchItem> items);
 
 }  // namespace lanecrypt::runtime

@@ -38,14 +38,14 @@ class Engine : public BatchEngine {
       : device_(std::move(device)),
         trust_(trust),
         launch_(*device_, copiers_),
-        looks_(trust.verify),
+        spot_checks_(trust.verify),
         slots_(*device_,
                trust.time_limit.count() != 0 ? trust.time_limit
                                              : default_time_limit(device_->properties()),
                SlhLaunch::wipe_device) {}
 
   Started start(BatchKind kind, std::span<const BatchItem> items, ItemResults &) override {
-    return start_slh_batch(launch_, slots_, &looks_, kind, items);
+    return start_slh_batch(launch_, slots_, &spot_checks_, kind, items);
   }
   Failure prove() override {
     if (trust_.skip_self_test) return Failure();
@@ -86,7 +86,7 @@ class Engine : public BatchEngine {
   const DeviceTrust trust_;
   Workers copiers_{std::min(kMostCopiers, cpu::usable_cores())};
   SlhLaunch launch_;
-  SlhLooks looks_;
+  SlhSpotChecks spot_checks_;
   SlhSlots slots_;
   uint64_t test_launches_ = 0;
 };
