@@ -316,7 +316,7 @@ void Executor::serve(std::unique_lock<std::mutex> &lock) {
     progress = retire_what_is_over() || progress;
     if (progress)
       looks = 0;
-    else if (!pipeline_->is_looked_after())
+    else if (!pipeline_->has_owner())
       wait();
     else if (!queue_.empty())
       rest(kLookAgain);
@@ -369,8 +369,8 @@ void Executor::wait() {
     if (!pipeline_->wait_by_itself()) {
       const std::chrono::milliseconds most = pipeline_->patience();
       // Nobody sets the event for what callers look after.
-      rest(pipeline_->has_looked_after() ? std::min(most, queue_.empty() ? kSeldom : kLookAgain)
-                                         : most);
+      rest(pipeline_->has_any_owner() ? std::min(most, queue_.empty() ? kSeldom : kLookAgain)
+                                      : most);
       pipeline_->give_up_if_overdue();
     }
   }

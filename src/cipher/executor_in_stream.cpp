@@ -54,7 +54,7 @@ bool Executor::start_here(const RequestPointer &request) {
 
 void Executor::put_into_stream(const RequestPointer &request, Turn &turn, Alarm &alarm) {
   // Of a caller who looks after nothing, so that his many jobs need few slots.
-  if (const RequestPointer oldest = pipeline_->oldest_looked_after(); oldest != nullptr)
+  if (const RequestPointer oldest = pipeline_->oldest_owned(); oldest != nullptr)
     take_back_without_callback(*oldest);
   std::list<RequestPointer> its_rest = {request};
   request->poll_until_done = [use = use_, this, its = request.get()](Deadline deadline) {

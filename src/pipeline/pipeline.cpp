@@ -103,7 +103,7 @@ void Pipeline::fail(Slot &slot, Status status) {
 Slot &Pipeline::begin(Slot &slot) {
   slot.status = Status();
   slot.number = chunks_++;
-  slot.is_alone = true;
+  slot.is_polled = true;
   slot.is_timed = false;
   slot.leaves_room = false;
   slot.gave_wrong_output = false;
@@ -127,7 +127,7 @@ void Pipeline::start(Chunk chunk) {
   slot.sliced = chunk.sliced;
   slot.is_all = chunk.is_all;
   // Slices are checked in order: each must be known to be right before the next one counts.
-  slot.is_alone = slot.sliced == nullptr;
+  slot.is_polled = slot.sliced == nullptr;
   slot.work = {};
   slot.work.kind = chunk.kind;
   slot.work.is_beside = chunk.is_beside;
@@ -215,7 +215,7 @@ Status Pipeline::prepare(Slot &slot) {
               options_.verify == LC_VERIFY_FULL);
   host_.plan(slot.share);
   if (!host_.must_pin(slot.share)) return gather(slot);
-  slot.is_alone = false;
+  slot.is_polled = false;
   slot.stage = Stage::kPreparing;
   host_.pin(slot.share, [this, &slot](const Status &status) {
     if (slot.claim(Stage::kPreparing, status.ok() ? Stage::kPinned : Stage::kRefused))
@@ -231,8 +231,8 @@ Status Pipeline::gather(Slot &slot) {
   LC_TRY(allocate(slot));
   const bool in_is_small = HostTransfer::is_small(slot.share.in);
   const bool is_small = in_is_small && HostTransfer::is_small(slot.share.out);
-  slot.is_alone = slot.is_alone && (slot.is_all || (is_small && !slot.share.out.has_direct()));
-  if (slot.is_alone || in_is_small) {
+  slot.is_polled = slot.is_polled && (slot.is_all || (is_small && !slot.share.out.has_direct()));
+  if (slot.is_polled || in_is_small) {
     HostTransfer::gather_now(slot.share);
     slot.stage = Stage::kReady;
     return Status();
@@ -287,8 +287,8 @@ void Pipeline::issue(Slot &slot) {
     });
     if (overtakes || slot.share.out.has_direct()) {
       slot.stage = Stage::kComputing;
-      slot.is_alone = slot.is_alone && slot.is_all;
-      if (!slot.is_alone) await_kernels(slot);
+      slot.is_polled = slot.is_polled && slot.is_all;
+      if (!slot.is_polled) await_kernels(slot);
       return;
     }
     status = bring_back(slot);
@@ -332,7 +332,7 @@ Status Pipeline::compute(Slot &slot) {
 Status Pipeline::bring_back(Slot &slot) {
   LC_TRY(start_download(slot));
   slot.stage = Stage::kReturning;
-  if (!slot.is_alone) await_output(slot);
+  if (!slot.is_polled) await_output(slot);
   return Status();
 }
 
@@ -427,7 +427,7 @@ void Pipeline::wipe(const device::Buffer &buffer) {
 bool Pipeline::is_over(Slot &slot) {
   const Stage stage = slot.stage.load(std::memory_order_acquire);
   return stage == Stage::kOver || stage == Stage::kGivenUp ||
-         (stage == Stage::kReturning && slot.is_alone && slot.download_end->reached());
+         (stage == Stage::kReturning && slot.is_polled && slot.download_end->reached());
 }
 
 // What retire() takes next, if it is over. Chunks end in order, but for streams of the caller's,
@@ -440,19 +440,19 @@ Slot *Pipeline::find_over() {
 }
 
 bool Pipeline::waits_for_device_alone() const {
-  const auto is_alone = [](const Slot *slot) { return slot->is_alone; };
-  return std::all_of(under_way_.begin(), under_way_.end(), is_alone) &&
-         std::all_of(in_streams_.begin(), in_streams_.end(), is_alone);
+  const auto is_polled = [](const Slot *slot) { return slot->is_polled; };
+  return std::all_of(under_way_.begin(), under_way_.end(), is_polled) &&
+         std::all_of(in_streams_.begin(), in_streams_.end(), is_polled);
 }
 
 void Pipeline::hand_over(bool all) {
   for (Slot *slot : in_streams_)
-    if (slot->is_alone && slot->stage == Stage::kReturning && (all || !looks_after(slot)))
+    if (slot->is_polled && slot->stage == Stage::kReturning && (all || !owns(slot)))
       await_in_stream(stream_waiters_, *slot);
   for (Slot *slot : under_way_) {
     const Stage stage = slot->stage;
-    if (!slot->is_alone || (stage != Stage::kReturning && stage != Stage::kComputing)) continue;
-    slot->is_alone = false;
+    if (!slot->is_polled || (stage != Stage::kReturning && stage != Stage::kComputing)) continue;
+    slot->is_polled = false;
     if (stage == Stage::kComputing)
       await_kernels(*slot);
     else if (slot->on_device)
@@ -500,7 +500,7 @@ Retired Pipeline::retire() { return take_back(await_over()); }
 
 // Of a chunk that is over.
 Retired Pipeline::take_back(Slot &slot) noexcept {
-  if (slot.is_alone && slot.stage == Stage::kReturning) {
+  if (slot.is_polled && slot.stage == Stage::kReturning) {
     slot.status = slot.download_end->wait();
     if (slot.status.ok() && slot.continues_broken_chain()) slot.status = earlier_failed();
     if (slot.status.ok() && !slot.on_device) {

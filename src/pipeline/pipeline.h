@@ -66,8 +66,8 @@ class Pipeline {
   bool is_idle() const { return under_way_.empty() && in_streams_.empty(); }
   // Whether all that is under way are chunks in streams whose callers look after their end
   // (Request::poll_until_done).
-  bool is_looked_after() const;
-  bool has_looked_after() const;  // any of it
+  bool has_owner() const;
+  bool has_any_owner() const;  // any of it
   // Whether retire() would take one of those in callers' streams that did not end well.
   bool has_failed_in_stream() const;
 
@@ -104,7 +104,7 @@ class Pipeline {
   std::optional<Retired> retire_in_stream(const Request &request);
   // Of more than a few chunks in streams: the request of the oldest, if its caller looks after it.
   // Otherwise nullptr.
-  RequestPointer oldest_looked_after() const;
+  RequestPointer oldest_owned() const;
   // Waits until no other thread has anything to do with this pipeline. Called at the end, when
   // it is idle.
   void await_copies() { host_.await_copies(); }
@@ -141,7 +141,7 @@ class Pipeline {
   Status keep_keystream(Slot &slot) noexcept;
   Status continue_chain(Slot &slot);
   // In pipeline_in_streams.cpp:
-  static bool looks_after(const Slot *slot);
+  static bool owns(const Slot *slot);
   Slot &take_stream_slot();
   Result<device::Stream *> stream_on_device(Slot &slot, Request &request);
   void await_in_stream(Workers &waiter, Slot &slot);

@@ -16,7 +16,7 @@ constexpr size_t kFewInStreams = 32;
 }  // namespace
 
 // Whether the caller of a chunk in his stream sees to it that its end is noticed.
-bool Pipeline::looks_after(const Slot *slot) {
+bool Pipeline::owns(const Slot *slot) {
   const Request &request = *slot->requests.front();
   return request.poll_until_done != nullptr && !request.has_callback();
 }
@@ -53,12 +53,12 @@ Result<device::Stream *> Pipeline::stream_on_device(Slot &slot, Request &request
   return slot.adopted.get();
 }
 
-bool Pipeline::is_looked_after() const {
-  return under_way_.empty() && std::all_of(in_streams_.begin(), in_streams_.end(), looks_after);
+bool Pipeline::has_owner() const {
+  return under_way_.empty() && std::all_of(in_streams_.begin(), in_streams_.end(), owns);
 }
 
-bool Pipeline::has_looked_after() const {
-  return std::any_of(in_streams_.begin(), in_streams_.end(), looks_after);
+bool Pipeline::has_any_owner() const {
+  return std::any_of(in_streams_.begin(), in_streams_.end(), owns);
 }
 
 bool Pipeline::has_failed_in_stream() const {
@@ -68,7 +68,7 @@ bool Pipeline::has_failed_in_stream() const {
 }
 
 void Pipeline::await_in_stream(Workers &waiter, Slot &slot) {
-  slot.is_alone = false;
+  slot.is_polled = false;
   await(waiter, [this, &slot] {
     const Status status = slot.download_end->wait_long();
     if (!slot.claim(Stage::kReturning, Stage::kFinishing)) return;
@@ -87,15 +87,15 @@ std::shared_ptr<device::Event> Pipeline::end_in_stream(const Request &request) c
 
 std::optional<Retired> Pipeline::retire_in_stream(const Request &request) {
   const auto has_ended_well = [](const Slot &slot) {
-    return slot.stage == Stage::kReturning && slot.is_alone && slot.download_end->ended_well();
+    return slot.stage == Stage::kReturning && slot.is_polled && slot.download_end->ended_well();
   };
   for (Slot *slot : in_streams_)
     if (slot->requests.front().get() == &request && has_ended_well(*slot)) return take_back(*slot);
   return std::nullopt;
 }
 
-RequestPointer Pipeline::oldest_looked_after() const {
-  if (in_streams_.size() < kFewInStreams || !looks_after(in_streams_.front())) return nullptr;
+RequestPointer Pipeline::oldest_owned() const {
+  if (in_streams_.size() < kFewInStreams || !owns(in_streams_.front())) return nullptr;
   return in_streams_.front()->requests.front();
 }
 

@@ -66,7 +66,7 @@ struct Slot {
   // through the ring.
   bool leaves_room = false;
   // Only the device's thread waits for it, or looks whether it is over.
-  bool is_alone = false;
+  bool is_polled = false;
   bool is_timed = false;  // kernel_begin and kernel_end are marked
   Status status;
   bool gave_wrong_output = false;
