@@ -140,15 +140,15 @@ typedef struct SegmentRule {
 
 // Of segments that a graph does again at each launch: how their nonces go on. It stays from one
 // launch to the next, as the rule does.
-typedef struct SegmentReplays {
+typedef struct SegmentGraphUpdate {
   u64 next;        // encryption: the number of the next launch's first segment
   u64 left;        // how many launches may still encrypt
-  u64 nonce_at;    // REPLAY_HAS_NONCE: where it is, from the base pointer of nonces
+  u64 nonce_at;    // GRAPH_UPDATE_HAS_NONCE: where it is, from the base pointer of nonces
   u64 verdict_at;  // encryption: from the base pointer of verdicts
   u32 has;
   u32 is_refused;  // this launch must not encrypt
-} SegmentReplays;
-#define REPLAY_HAS_NONCE 1u
+} SegmentGraphUpdate;
+#define GRAPH_UPDATE_HAS_NONCE 1u
 
 // A weighted hash takes 8 words: GHASH the 4 of Gf128, Poly1305 5 limbs.
 #define HASH_WORDS 8u

@@ -4,11 +4,11 @@
 #pragma once
 
 #include "kernels/aead/aead_check.h"
-#include "kernels/aead/aead_replays.h"
 #include "kernels/aead/aead_segments.h"
 #include "kernels/aead/aead_segments_aad.h"
 #include "kernels/aead/chacha20_poly1305_short.h"
 #include "kernels/aead/ghash.h"
+#include "kernels/aead/graph_update.h"
 #include "kernels/aead/plain_segments.h"
 #include "kernels/aead/poly1305.h"
 #ifdef HAS_WORD_OF_LANE

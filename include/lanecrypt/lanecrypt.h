@@ -616,11 +616,11 @@ LC_API void lc_ticket_free(lc_ticket *ticket);
 
 /* A job that a CUDA graph does again at each launch: the memory on the device that the graph's
  * nodes name, with the key in it. */
-typedef struct lc_captured lc_captured;
+typedef struct lc_graph_job lc_graph_job;
 
 /* What is another at each launch of the graph. Addresses are on the messages' device, at any
  * alignment. */
-typedef struct lc_replays {
+typedef struct lc_graph_update {
   size_t struct_size;
   /* Encryption: how many launches encrypt. The segments of the first have the numbers from
    * segments->number.first on, and each later launch goes on where the last one ended. All these
@@ -634,7 +634,7 @@ typedef struct lc_replays {
    * before: then it encrypts nothing, and the output, the tags and the nonce become zeros, in place
    * too. Decryption: NULL; it has lc_cipher_job.verdicts. */
   void *verdict;
-} lc_replays;
+} lc_graph_update;
 
 /* Puts a job into job->stream, which the program captures into a graph in any mode
  * (cuStreamBeginCapture). Each launch of the graph then does it with what lies in its memory at
@@ -662,12 +662,12 @@ typedef struct lc_replays {
  * the caller to see to, and that no two launches run at the same time: where the graph is
  * instantiated once, CUDA sees to it.
  *
- * The device keeps the key for the graph, until lc_captured_free() or lc_close(). Any thread. */
+ * The device keeps the key for the graph, until lc_graph_job_free() or lc_close(). Any thread. */
 LC_API lc_status lc_capture(lc_context *context, const lc_cipher_job *job,
-                            const lc_replays *replays, lc_captured **captured);
+                            const lc_graph_update *update, lc_graph_job **captured);
 /* Zeroes and frees what the graph names. The graph must not run, and not be launched any more. NULL
  * is allowed; what is not of this context is LC_ERROR_ARGUMENT. */
-LC_API lc_status lc_captured_free(lc_context *context, lc_captured *captured);
+LC_API lc_status lc_graph_job_free(lc_context *context, lc_graph_job *captured);
 
 /* ---- RSA --------------------------------------------------------------- */
 

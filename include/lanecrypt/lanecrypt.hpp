@@ -141,14 +141,14 @@ class Ticket {
 class Captured {
  public:
   Captured() = default;
-  Captured(lc_context *context, lc_captured *captured) : context_(context), captured_(captured) {}
+  Captured(lc_context *context, lc_graph_job *captured) : context_(context), captured_(captured) {}
   Captured(Captured &&other) noexcept { swap(other); }
   Captured &operator=(Captured &&other) noexcept {
     swap(other);
     return *this;
   }
   ~Captured() {
-    if (captured_) lc_captured_free(context_, captured_);
+    if (captured_) lc_graph_job_free(context_, captured_);
   }
   explicit operator bool() const { return captured_ != nullptr; }
 
@@ -158,7 +158,7 @@ class Captured {
     std::swap(captured_, other.captured_);
   }
   lc_context *context_ = nullptr;
-  lc_captured *captured_ = nullptr;
+  lc_graph_job *captured_ = nullptr;
 };
 
 class Context {
@@ -206,9 +206,9 @@ class Context {
     check(lc_run(get(), &job, &result));
     return result;
   }
-  Captured capture(const lc_cipher_job &job, const lc_replays &replays) const {
-    lc_captured *captured = nullptr;
-    check(lc_capture(get(), &job, &replays, &captured));
+  Captured capture(const lc_cipher_job &job, const lc_graph_update &update) const {
+    lc_graph_job *captured = nullptr;
+    check(lc_capture(get(), &job, &update, &captured));
     return Captured(get(), captured);
   }
   lc_result run(const lc_rsa_job &job) const {

@@ -22,9 +22,9 @@ KERNEL(plain_segments, SEGMENT_LANES)
 // After plain_segments: where this launch must not encrypt, its outputs become zeros, and the
 // cipher's kernel finds nothing to do. All groups look at every segment, and each zeroes a share.
 KERNEL(plain_refuse, SEGMENT_LANES)
-(GLOBAL const SegmentRule *rule, GLOBAL const SegmentReplays *replays, GLOBAL CipherPiece *pieces,
- GLOBAL u8 *out_base) {
-  if (!replays->is_refused) return;
+(GLOBAL const SegmentRule *rule, GLOBAL const SegmentGraphUpdate *update,
+ GLOBAL CipherPiece *pieces, GLOBAL u8 *out_base) {
+  if (!update->is_refused) return;
   const Block zero = {{0, 0, 0, 0}};
   const u32 groups_each = rule->count < group_count() ? group_count() / rule->count : 1;
   const u32 share = group_id() % groups_each;

@@ -26,14 +26,14 @@ Captured::Captured(nb::object task, uint64_t launches, nb::object nonce, nb::obj
       owner_(nb::cast<CipherTask &>(task_).context_object()),
       context_(nb::cast<Context &>(owner_)) {
   CipherTask &its = nb::cast<CipherTask &>(task_);
-  lc_replays replays = {};
-  replays.struct_size = sizeof replays;
-  replays.count = launches;
-  replays.nonce = address_of(nonce_, its.job().iv_bytes, "the nonce or IV", its);
-  replays.verdict = address_of(verdict_, 1, "the verdict", its);
+  lc_graph_update update = {};
+  update.struct_size = sizeof update;
+  update.count = launches;
+  update.nonce = address_of(nonce_, its.job().iv_bytes, "the nonce or IV", its);
+  update.verdict = address_of(verdict_, 1, "the verdict", its);
   its.begin();
-  check(context_.call(
-      [&](lc_context *c) { return lc_capture(c, &its.job(), &replays, &captured_); }));
+  check(
+      context_.call([&](lc_context *c) { return lc_capture(c, &its.job(), &update, &captured_); }));
 }
 
 Captured::~Captured() {
@@ -47,9 +47,9 @@ void Captured::close() {
     raise(PyExc_RuntimeError,
           "what is captured belongs to the process that this one was forked from");
   // Takes the pointer first: call() releases the GIL, and another thread must not free it too.
-  lc_captured *const captured = std::exchange(captured_, nullptr);
+  lc_graph_job *const captured = std::exchange(captured_, nullptr);
   try {
-    check(context_.call([&](lc_context *c) { return lc_captured_free(c, captured); },
+    check(context_.call([&](lc_context *c) { return lc_graph_job_free(c, captured); },
                         Context::Purpose::kFreeing));
   } catch (...) {
     captured_ = captured;

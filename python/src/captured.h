@@ -27,7 +27,7 @@ class Captured {
   nb::object owner_;
   Context &context_;
   const int born_in_ = forks();
-  lc_captured *captured_ = nullptr;
+  lc_graph_job *captured_ = nullptr;
 };
 
 void bind_captured(nb::module_ &module);

@@ -580,12 +580,12 @@ void Executor::end_all(const Status &status) {
 void Executor::close_device() {
   if (pipeline_ != nullptr) pipeline_->await_copies();
   if (pipeline_ != nullptr && pipeline_->is_stuck()) {
-    for (std::unique_ptr<CapturedJob> &job : captured_) keep_for_ever(std::move(job));
+    for (std::unique_ptr<GraphJob> &job : graph_jobs_) keep_for_ever(std::move(job));
     keep_for_ever(std::move(pipeline_));
     keep_for_ever(std::move(memory_));
     keep_for_ever(std::move(device_));
   }
-  captured_.clear();
+  graph_jobs_.clear();
   pipeline_.reset();
   memory_.reset();
   device_.reset();

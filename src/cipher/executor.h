@@ -12,14 +12,14 @@
 #include <mutex>
 
 #include "cipher/device_use.h"
-#include "pipeline/captured_job.h"
+#include "pipeline/graph_job.h"
 #include "pipeline/pipeline.h"
 #include "thread/counters.h"
 #include "thread/opening_thread.h"
 #include "verify/ciphers_known_answers.h"
 
 namespace lanecrypt {
-struct Replays;
+struct GraphUpdate;
 }
 
 namespace lanecrypt::runtime {
@@ -82,9 +82,9 @@ class Executor {
 
   // Puts a job into its stream, which is being captured, and keeps what the graph names until that
   // is freed, or the device closed.
-  Result<const CapturedJob *> capture(const RequestPointer &request, const Replays &replays);
-  bool has_captured(const CapturedJob *job) const;
-  Status free_captured(const CapturedJob *job);
+  Result<const GraphJob *> capture(const RequestPointer &request, const GraphUpdate &update);
+  bool has_graph_job(const GraphJob *job) const;
+  Status free_graph_job(const GraphJob *job);
 
   // Waits, on its caller's thread, until all that is in a stream of the caller's is done.
   Status await_stream(void *handle);
@@ -125,9 +125,9 @@ class Executor {
   void give_back(const RequestPointer &request, const Status &status);
   void end_all(const Status &status);
   void close_device();
-  Result<std::unique_ptr<CapturedJob>> put_into_graph(device::Device &device, DeviceMemory &memory,
-                                                      const RequestPointer &request,
-                                                      const Replays &replays);
+  Result<std::unique_ptr<GraphJob>> put_into_graph(device::Device &device, DeviceMemory &memory,
+                                                   const RequestPointer &request,
+                                                   const GraphUpdate &update);
   // In executor_in_stream.cpp, for callers' threads.
   using Turn = DeviceUse::Turn;
   class Alarm;
@@ -177,7 +177,7 @@ class Executor {
   Status status_;  // why it is unusable or lost
   std::list<RequestPointer> arrived_;
   std::list<Call *> calls_;
-  std::list<std::unique_ptr<CapturedJob>> captured_;  // used by the device's thread
+  std::list<std::unique_ptr<GraphJob>> graph_jobs_;  // used by the device's thread
   OpeningThread thread_;
 };
 

@@ -42,7 +42,7 @@ CipherWork inner_work(const CipherWork &work, Mode mode) {
   inner.keys = work.keys;
   inner.in = work.in;
   inner.out = work.out;
-  inner.is_captured = work.is_captured;
+  inner.is_in_graph = work.is_in_graph;
   return inner;
 }
 
@@ -102,7 +102,7 @@ CipherWork AeadLaunch::gcm_text(const CipherWork &work) const {
 
 // Old drivers do not take such launches into a graph.
 bool AeadLaunch::pairs(const CipherWork &work) const {
-  return device_.properties().pairs_launches && !work.is_captured;
+  return device_.properties().pairs_launches && !work.is_in_graph;
 }
 
 // GCM counts 32 bits, CTR 128: a piece is cut where the former wraps.
@@ -473,7 +473,7 @@ Status AeadLaunch::launch(device::Stream &stream, LaunchWorkspace &workspace, Ch
     LC_TRY(launch_chacha20(stream, ours, work, aead));
   if (!aead.is_short) LC_TRY(launch_check(stream, ours, work, aead));
   if (end != nullptr) LC_TRY(stream.mark(*end));
-  return work.is_captured ? Status() : zero_secrets(stream, ours, work, aead);
+  return work.is_in_graph ? Status() : zero_secrets(stream, ours, work, aead);
 }
 
 Status AeadLaunch::zero_secrets(device::Stream &stream, AeadWorkspace &workspace,

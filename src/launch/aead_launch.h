@@ -15,7 +15,7 @@ struct AeadWorkspace : LaunchWorkspace {
   StagedMemory staged;
   // What is listed while the text is under way, where kernels read it on the host.
   StagedMemory listed;
-  std::unique_ptr<device::Buffer> replays;  // staged, of segments in a graph
+  std::unique_ptr<device::Buffer> update;  // staged, of segments in a graph
   std::unique_ptr<device::Buffer> pieces, keys, runs, sums, checks, batches, matrix_sets, wanted,
       aad, given_aad, streams, blocks, rule, nonces, messages;  // staged
   // Reserved there; `kept_sums` where the sums stay on the device.

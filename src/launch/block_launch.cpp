@@ -249,7 +249,7 @@ uint32_t BlockLaunch::lanes_of(uint32_t most) const {
 
 bool BlockLaunch::has_slot(const CipherWork &work) const {
   return device_.key_slot() != nullptr && slot_filler_ == nullptr && work.keys.size() == 1 &&
-         !work.is_beside && !work.is_captured && form_ != BlockForm::kTable1 &&
+         !work.is_beside && !work.is_in_graph && form_ != BlockForm::kTable1 &&
          !has_planes(form_, work.kind);
 }
 

@@ -98,7 +98,7 @@ void AeadLaunch::plan_matrices(const CipherWork &work, std::span<const uint64_t>
 // The hash of a text comes after the text. To list its runs takes the host some 20 us, and their
 // copy the card some 6 (docs/lab/device-memory.md).
 bool AeadLaunch::can_list_late(const CipherWork &work, const AeadWork &aead) const {
-  if (!work.kind.is_gcm() || work.kind.direction != LC_ENCRYPT || work.is_captured ||
+  if (!work.kind.is_gcm() || work.kind.direction != LC_ENCRYPT || work.is_in_graph ||
       !device_.properties().reaches_pinned)
     return false;
   return aead.run_count + aead.parts.size() <= kMostListedLate;

@@ -30,7 +30,7 @@ struct CipherWork {
   uint32_t points = 0;
   bool secret_starts = false;          // the pieces' IVs are made from a key
   bool is_beside = false;              // other launches run at the same time
-  bool is_captured = false;            // a graph does it again: what it uses is its own, and stays
+  bool is_in_graph = false;            // a graph does it again: what it uses is its own, and stays
   bool is_sorted = false;              // chains: the longest piece comes first already
   std::vector<device::Argument> more;  // of a chain's kernel, after those of all
   // CTR: the launch before it in the stream makes nothing for it, and need not have ended.
@@ -65,8 +65,8 @@ struct AeadPart {
 };
 
 // How the nonces of segments go on where a graph does them again at each launch.
-struct ReplaysWork {
-  SegmentReplays replays = {};
+struct GraphUpdateWork {
+  SegmentGraphUpdate update = {};
   const device::Buffer *nonce = nullptr, *verdict = nullptr;  // nullptr: addresses, or none
 };
 
@@ -77,7 +77,7 @@ struct SegmentsWork {
   // Additional data: on the host, copied by upload(); or on the device, at rule.aad_at from a base.
   const uint8_t *aad = nullptr;
   const device::Buffer *aad_base = nullptr;
-  std::optional<ReplaysWork> replays;
+  std::optional<GraphUpdateWork> update;
 };
 
 // What a launch needs beside CipherWork, whose pieces have the IV of their first

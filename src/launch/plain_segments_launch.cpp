@@ -56,7 +56,7 @@ Status AeadLaunch::launch_plain_segments(device::Stream &stream, AeadWorkspace &
   const Argument make[] = {workspace.rule.get(), workspace.nonces_of(rule), pieces};
   LC_TRY(start(stream, "plain_segments", groups, SEGMENT_LANES, 0, make));
   if (rule.opens == 0) {
-    const Argument refuse[] = {workspace.rule.get(), workspace.replays.get(), pieces, work.out};
+    const Argument refuse[] = {workspace.rule.get(), workspace.update.get(), pieces, work.out};
     LC_TRY(start(stream, "plain_refuse", 8 * uint64_t{device_.properties().compute_units},
                  SEGMENT_LANES, 0, refuse));
   }

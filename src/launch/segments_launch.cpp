@@ -151,9 +151,9 @@ void AeadLaunch::stage_rule(Staging &staging, AeadWorkspace &workspace, const Se
     staging.add(workspace.nonces, bytes, false,
                 [&work, bytes](uint8_t *place) { memcpy(place, work.nonces, bytes); });
   }
-  if (work.replays)
-    staging.add(workspace.replays, sizeof(SegmentReplays), false, [&work](uint8_t *place) {
-      memcpy(place, &work.replays->replays, sizeof(SegmentReplays));
+  if (work.update)
+    staging.add(workspace.update, sizeof(SegmentGraphUpdate), false, [&work](uint8_t *place) {
+      memcpy(place, &work.update->update, sizeof(SegmentGraphUpdate));
     });
 }
 
@@ -192,9 +192,9 @@ Status AeadLaunch::upload_segments(device::Stream &stream, AeadWorkspace &worksp
 
 Status AeadLaunch::launch_next_nonces(device::Stream &stream, AeadWorkspace &workspace,
                                       const SegmentsWork &work) {
-  if (!work.replays) return Status();
-  const Argument next[] = {workspace.rule.get(), workspace.replays.get(), work.replays->nonce,
-                           work.replays->verdict};
+  if (!work.update) return Status();
+  const Argument next[] = {workspace.rule.get(), workspace.update.get(), work.update->nonce,
+                           work.update->verdict};
   return start(stream, "aead_next_nonces", 1, SEGMENT_LANES, 0, next);
 }
 
@@ -203,7 +203,7 @@ Status AeadLaunch::launch_segments(device::Stream &stream, AeadWorkspace &worksp
   const SegmentRule &rule = aead.segments->rule;
   const bool gcm = work.kind.is_gcm();
   const device::Buffer *const pieces = gcm ? workspace.text.pieces.get() : workspace.pieces.get();
-  const std::optional<ReplaysWork> &replays = aead.segments->replays;
+  const std::optional<GraphUpdateWork> &update = aead.segments->update;
   LC_TRY(launch_next_nonces(stream, workspace, *aead.segments));
   const uint64_t groups =
       divide_up(std::max(rule.count, rule.run_count), blocks_.lanes_of(SEGMENT_LANES));
@@ -222,9 +222,9 @@ Status AeadLaunch::launch_segments(device::Stream &stream, AeadWorkspace &worksp
                             workspace.aad.get(), workspace.runs.get(), workspace.sums.get()};
     LC_TRY(start(stream, "aead_segments_aad", groups, SEGMENT_LANES, 0, aad));
   }
-  if (!replays || rule.opens != 0) return Status();
+  if (!update || rule.opens != 0) return Status();
   const Argument refuse[] = {workspace.rule.get(),
-                             workspace.replays.get(),
+                             workspace.update.get(),
                              pieces,
                              workspace.runs.get(),
                              workspace.checks.get(),

@@ -167,11 +167,11 @@ Status cut_segments(Request &request, const DeviceMemory &memory, DeviceChunk *c
   return Status();
 }
 
-Result<ReplaysWork> find_replays(const CipherJob &job, const Replays &replays,
-                                 const DeviceMemory &memory) {
-  ReplaysWork work;
-  work.replays.next = job.segments->given().number.first;
-  work.replays.left = replays.count;
+Result<GraphUpdateWork> find_graph_update(const CipherJob &job, const GraphUpdate &update,
+                                          const DeviceMemory &memory) {
+  GraphUpdateWork work;
+  work.update.next = job.segments->given().number.first;
+  work.update.left = update.count;
   const auto find = [&](uint64_t address, uint64_t bytes, const device::Buffer **buffer,
                         uint64_t *at) {
     if (address == 0) return Status();
@@ -181,9 +181,9 @@ Result<ReplaysWork> find_replays(const CipherJob &job, const Replays &replays,
     *at = resolved->offset;
     return Status();
   };
-  LC_TRY(find(replays.nonce, job.iv_bytes, &work.nonce, &work.replays.nonce_at));
-  if (replays.nonce != 0) work.replays.has = REPLAY_HAS_NONCE;
-  LC_TRY(find(replays.verdict, 1, &work.verdict, &work.replays.verdict_at));
+  LC_TRY(find(update.nonce, job.iv_bytes, &work.nonce, &work.update.nonce_at));
+  if (update.nonce != 0) work.update.has = GRAPH_UPDATE_HAS_NONCE;
+  LC_TRY(find(update.verdict, 1, &work.verdict, &work.update.verdict_at));
   return work;
 }
 

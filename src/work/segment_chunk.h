@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "job/cipher/replays.h"
+#include "job/cipher/graph_update.h"
 #include "work/device_memory.h"
 
 namespace lanecrypt::runtime {
@@ -12,7 +12,7 @@ namespace lanecrypt::runtime {
 Status cut_segments(Request &request, const DeviceMemory &memory, DeviceChunk *chunk);
 
 // What a launch must know to go on with their nonces where a graph does it again.
-Result<ReplaysWork> find_replays(const CipherJob &job, const Replays &replays,
-                                 const DeviceMemory &memory);
+Result<GraphUpdateWork> find_graph_update(const CipherJob &job, const GraphUpdate &update,
+                                          const DeviceMemory &memory);
 
 }  // namespace lanecrypt::runtime

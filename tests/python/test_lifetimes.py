@@ -34,12 +34,12 @@ void lc_close(lc_context *context) {
   ++closes;
   close(context);
 }
-lc_status lc_capture(lc_context *context, const lc_cipher_job *job, const lc_replays *replays,
-                     lc_captured **captured) {
-  *captured = (lc_captured *)context;
+lc_status lc_capture(lc_context *context, const lc_cipher_job *job, const lc_graph_update *update,
+                     lc_graph_job **captured) {
+  *captured = (lc_graph_job *)context;
   return LC_OK;
 }
-lc_status lc_captured_free(lc_context *context, lc_captured *captured) {
+lc_status lc_graph_job_free(lc_context *context, lc_graph_job *captured) {
   ++frees;
   return fails ? LC_ERROR_DEVICE : LC_OK;
 }

@@ -28,9 +28,9 @@ class CaptureRefuses : public testing::Test {
     job_.memory = job_.tag_memory = LC_MEMORY_DEVICE;
     job_.stream = memory_;
     job_.segments = &segments_;
-    replays_.struct_size = sizeof replays_;
-    replays_.count = 4;
-    replays_.verdict = memory_ + 200;
+    update_.struct_size = sizeof update_;
+    update_.count = 4;
+    update_.verdict = memory_ + 200;
     lc_options options = {};
     options.struct_size = sizeof options;
     options.devices = "host";
@@ -40,8 +40,8 @@ class CaptureRefuses : public testing::Test {
   ~CaptureRefuses() override { lc_close(context_); }
 
   void expect(lc_status status, const char *text) {
-    lc_captured *captured = nullptr;
-    EXPECT_EQ(status, lc_capture(context_, &job_, &replays_, &captured)) << lc_last_error();
+    lc_graph_job *captured = nullptr;
+    EXPECT_EQ(status, lc_capture(context_, &job_, &update_, &captured)) << lc_last_error();
     EXPECT_NE(nullptr, strstr(lc_last_error(), text)) << lc_last_error();
     EXPECT_EQ(nullptr, captured);
   }
@@ -50,7 +50,7 @@ class CaptureRefuses : public testing::Test {
   uint8_t key_[32] = {}, nonce_[64] = {}, memory_[256] = {};
   lc_segments segments_ = {};
   lc_cipher_job job_ = {};
-  lc_replays replays_ = {};
+  lc_graph_update update_ = {};
 };
 
 TEST_F(CaptureRefuses, WhatWouldUseANonceTwice) {
@@ -60,12 +60,12 @@ TEST_F(CaptureRefuses, WhatWouldUseANonceTwice) {
   expect(LC_ERROR_ARGUMENT, "4 launches of 4 segments need more numbers");
   segments_.number = {0, 8, 0, UINT64_MAX - 14};
   expect(LC_ERROR_ARGUMENT, "need more numbers");
-  replays_.count = UINT64_MAX;
+  update_.count = UINT64_MAX;
   segments_.number.first = 0;
   expect(LC_ERROR_ARGUMENT, "need more numbers");
-  replays_.count = 0;
+  update_.count = 0;
   expect(LC_ERROR_ARGUMENT, "no launch of the graph may encrypt");
-  replays_.count = 1;
+  update_.count = 1;
   segments_.number = {};
   segments_.nonce_stride = 12;
   expect(LC_ERROR_ARGUMENT, "would use the same nonces");
@@ -74,14 +74,14 @@ TEST_F(CaptureRefuses, WhatWouldUseANonceTwice) {
   expect(LC_ERROR_ARGUMENT, "would use the same nonces");
   job_.direction = LC_DECRYPT;
   job_.verdicts = memory_ + 128;
-  replays_.verdict = nullptr;
+  update_.verdict = nullptr;
   expect(LC_ERROR_UNSUPPORTED, "captures no graphs");
   segments_.nonce_stride = 12;
   expect(LC_ERROR_UNSUPPORTED, "captures no graphs");
-  replays_.nonce = memory_ + 130;
+  update_.nonce = memory_ + 130;
   expect(LC_ERROR_ARGUMENT, "nonce is given");
-  replays_.nonce = nullptr;
-  replays_.verdict = memory_;
+  update_.nonce = nullptr;
+  update_.verdict = memory_;
   expect(LC_ERROR_ARGUMENT, "verdicts");
 }
 
@@ -113,7 +113,7 @@ TEST_F(CaptureRefuses, WhatWouldUseAKeystreamTwice) {
   nonce_[15] = 252;
   expect(LC_ERROR_ARGUMENT, "the blocks of a segment reach the number of the next launch");
   job_.direction = LC_DECRYPT;
-  replays_.verdict = nullptr;
+  update_.verdict = nullptr;
   expect(LC_ERROR_UNSUPPORTED, "captures no graphs");
   job_.verdicts = memory_;
   expect(LC_ERROR_ARGUMENT, "has no tags");
@@ -121,12 +121,12 @@ TEST_F(CaptureRefuses, WhatWouldUseAKeystreamTwice) {
 
 TEST_F(CaptureRefuses, WhatNoGraphCanDo) {
   const auto only = [&](const char *text) { expect(LC_ERROR_UNSUPPORTED, text); };
-  replays_.verdict = nullptr;
+  update_.verdict = nullptr;
   expect(LC_ERROR_ARGUMENT, "verdict");
-  replays_.verdict = memory_ + 200;
-  replays_.struct_size = 8;
-  expect(LC_ERROR_ARGUMENT, "lc_replays");
-  replays_.struct_size = sizeof replays_;
+  update_.verdict = memory_ + 200;
+  update_.struct_size = 8;
+  expect(LC_ERROR_ARGUMENT, "lc_graph_update");
+  update_.struct_size = sizeof update_;
   for (void *stream : {LC_STREAM_LEGACY, LC_STREAM_PER_THREAD}) {
     job_.stream = stream;
     only("a stream that the program has made");
@@ -184,25 +184,25 @@ TEST_F(CaptureRefuses, GcmOfNoCipher) {
 }
 
 TEST_F(CaptureRefuses, WhatItDoesNotKnow) {
-  EXPECT_EQ(LC_OK, lc_captured_free(context_, nullptr));
-  EXPECT_EQ(LC_ERROR_ARGUMENT, lc_captured_free(context_, reinterpret_cast<lc_captured *>(key_)));
-  EXPECT_EQ(LC_ERROR_ARGUMENT, lc_captured_free(nullptr, reinterpret_cast<lc_captured *>(key_)));
-  lc_captured *captured = nullptr;
-  EXPECT_EQ(LC_ERROR_ARGUMENT, lc_capture(nullptr, &job_, &replays_, &captured));
-  EXPECT_EQ(LC_ERROR_ARGUMENT, lc_capture(context_, &job_, &replays_, nullptr));
-  EXPECT_EQ(LC_ERROR_ARGUMENT, lc_capture(context_, nullptr, &replays_, &captured));
+  EXPECT_EQ(LC_OK, lc_graph_job_free(context_, nullptr));
+  EXPECT_EQ(LC_ERROR_ARGUMENT, lc_graph_job_free(context_, reinterpret_cast<lc_graph_job *>(key_)));
+  EXPECT_EQ(LC_ERROR_ARGUMENT, lc_graph_job_free(nullptr, reinterpret_cast<lc_graph_job *>(key_)));
+  lc_graph_job *captured = nullptr;
+  EXPECT_EQ(LC_ERROR_ARGUMENT, lc_capture(nullptr, &job_, &update_, &captured));
+  EXPECT_EQ(LC_ERROR_ARGUMENT, lc_capture(context_, &job_, &update_, nullptr));
+  EXPECT_EQ(LC_ERROR_ARGUMENT, lc_capture(context_, nullptr, &update_, &captured));
 }
 
 // What each launch writes besides the job.
 TEST_F(CaptureRefuses, PlacesThatOverlap) {
-  replays_.verdict = memory_ + 63;
+  update_.verdict = memory_ + 63;
   expect(LC_ERROR_ARGUMENT, "the verdict of the launch");
-  replays_.verdict = memory_ + 127;
+  update_.verdict = memory_ + 127;
   expect(LC_ERROR_ARGUMENT, "the verdict of the launch");
-  replays_.verdict = memory_ + 200;
-  replays_.nonce = memory_ + 190;
+  update_.verdict = memory_ + 200;
+  update_.nonce = memory_ + 190;
   expect(LC_ERROR_ARGUMENT, "the nonce in device memory");
-  replays_.nonce = memory_ + 120;
+  update_.nonce = memory_ + 120;
   expect(LC_ERROR_ARGUMENT, "the nonce in device memory");
 }
 

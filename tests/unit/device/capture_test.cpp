@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "cipher/executor.h"
-#include "job/cipher/replays.h"
+#include "job/cipher/graph_update.h"
 #include "unit/device/captured_shapes.h"
 #include "unit/support/captured_graph.h"
 #include "unit/support/random_bytes.h"
@@ -18,8 +18,8 @@
 namespace lanecrypt::test {
 namespace {
 
-using runtime::CapturedJob;
 using runtime::Executor;
+using runtime::GraphJob;
 
 class Capture : public testing::TestWithParam<Shape> {
  protected:
@@ -112,7 +112,7 @@ class Capture : public testing::TestWithParam<Shape> {
   }
 
   // A job over this shape. Decryption reads what encryption has written.
-  const CapturedJob *capture(Graph &graph, lc_direction direction, uint64_t launches) {
+  const GraphJob *capture(Graph &graph, lc_direction direction, uint64_t launches) {
     const bool seals = direction == LC_ENCRYPT;
     lc_segments segments = {};
     segments.struct_size = sizeof segments;
@@ -145,18 +145,18 @@ class Capture : public testing::TestWithParam<Shape> {
     job.segments = &segments;
     if (has_tags()) job.tag_memory = LC_MEMORY_DEVICE;
     if (has_tags() && !seals) job.verdicts = verdicts();
-    lc_replays replays = {};
-    replays.struct_size = sizeof replays;
-    replays.count = launches;
-    replays.nonce = small_ + 1;  // at any address
-    if (seals) replays.verdict = verdict();
+    lc_graph_update update = {};
+    update.struct_size = sizeof update;
+    update.count = launches;
+    update.nonce = small_ + 1;  // at any address
+    if (seals) update.verdict = verdict();
     Result<CipherJob> made = make_cipher_job(&job, nullptr, true);
     EXPECT_TRUE(made.ok()) << made.status().text();
     if (!made.ok()) return nullptr;
-    Result<Replays> read = read_replays(&replays, *made, direction);
+    Result<GraphUpdate> read = read_graph_update(&update, *made, direction);
     EXPECT_TRUE(read.ok()) << read.status().text();
     if (!read.ok()) return nullptr;
-    Result<const CapturedJob *> captured =
+    Result<const GraphJob *> captured =
         executor_->capture(std::make_shared<runtime::Request>(std::move(*made), nullptr), *read);
     EXPECT_TRUE(captured.ok()) << captured.status().text();
     return captured.ok() ? *captured : nullptr;
@@ -241,8 +241,8 @@ class CapturedKey : public Capture {};
 // After the last launch that may encrypt, nothing does.
 TEST_P(Capture, EachLaunchHasNoncesOfItsOwn) {
   Graph seals, opens;
-  const CapturedJob *const sealing = capture(seals, LC_ENCRYPT, shape_.launches);
-  const CapturedJob *const opening = capture(opens, LC_DECRYPT, 0);
+  const GraphJob *const sealing = capture(seals, LC_ENCRYPT, shape_.launches);
+  const GraphJob *const opening = capture(opens, LC_DECRYPT, 0);
   ASSERT_TRUE(sealing != nullptr && opening != nullptr);
   if (shape_.kernel != nullptr) {
     EXPECT_TRUE(seals.has(shape_.kernel) && opens.has(shape_.kernel)) << shape_.kernel;
@@ -282,21 +282,21 @@ TEST_P(Capture, EachLaunchHasNoncesOfItsOwn) {
       }
     }
   }
-  EXPECT_TRUE(executor_->free_captured(opening).ok());
-  EXPECT_TRUE(executor_->free_captured(sealing).ok());
+  EXPECT_TRUE(executor_->free_graph_job(opening).ok());
+  EXPECT_TRUE(executor_->free_graph_job(sealing).ok());
 }
 
 // The graph's key is where the graph needs it, until that is freed, or the device is closed.
 TEST_P(CapturedKey, IsWiped) {
   Graph freed, left;
-  const CapturedJob *const job = capture(freed, LC_ENCRYPT, 1);
+  const GraphJob *const job = capture(freed, LC_ENCRYPT, 1);
   ASSERT_NE(nullptr, job);
-  EXPECT_TRUE(executor_->has_captured(job));
+  EXPECT_TRUE(executor_->has_graph_job(job));
   (void)write_plain();
   launch(freed);
   EXPECT_TRUE(memory_.holds(key_)) << "or this test sees nothing";
-  EXPECT_TRUE(executor_->free_captured(job).ok());
-  EXPECT_FALSE(executor_->has_captured(job));
+  EXPECT_TRUE(executor_->free_graph_job(job).ok());
+  EXPECT_FALSE(executor_->has_graph_job(job));
   EXPECT_FALSE(memory_.holds(key_));
   ASSERT_NE(nullptr, capture(left, LC_DECRYPT, 0));
   launch(left);

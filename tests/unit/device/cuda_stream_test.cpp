@@ -262,11 +262,11 @@ TEST_F(CudaStream, GraphsSealWithNoncesOfTheirOwn) {
   segments.aad_length = kAadBytes;
   segments.aad_number = {17, 4, 1, 3};
   segments.aad_memory = LC_MEMORY_DEVICE;
-  lc_replays replays = {};
-  replays.struct_size = sizeof replays;
-  replays.count = kLaunches;
-  replays.nonce = at(kNonce);
-  replays.verdict = at(kVerdict);
+  lc_graph_update update = {};
+  update.struct_size = sizeof update;
+  update.count = kLaunches;
+  update.nonce = at(kNonce);
+  update.verdict = at(kVerdict);
   for (int n = 0; n < 6; ++n) {
     const int mode = n / 2;  // global, of the thread, relaxed
     const lc_cipher cipher = n % 2 == 0 ? LC_AES_GCM : LC_CHACHA20_POLY1305;
@@ -278,26 +278,26 @@ TEST_F(CudaStream, GraphsSealWithNoncesOfTheirOwn) {
     sealing.stream = stream_;
     sealing.segments = &segments;
     segments.number = {8, 4, 0, 5};
-    lc_captured *captured[2] = {};
-    EXPECT_EQ(lc_capture(context_, &sealing, &replays, &captured[0]), LC_ERROR_ARGUMENT);
+    lc_graph_job *captured[2] = {};
+    EXPECT_EQ(lc_capture(context_, &sealing, &update, &captured[0]), LC_ERROR_ARGUMENT);
     EXPECT_STREQ(lc_last_error(), "the stream is not being captured into a graph");
 
     ASSERT_EQ(cu("cuStreamBeginCapture_v2", stream_, mode), 0);
     segments.number = {};
     segments.nonce_stride = 0;
     segments.segment_bytes = kText;
-    EXPECT_EQ(lc_capture(context_, &sealing, &replays, &captured[0]), LC_ERROR_ARGUMENT)
+    EXPECT_EQ(lc_capture(context_, &sealing, &update, &captured[0]), LC_ERROR_ARGUMENT)
         << "a fixed nonce";
     segments.segment_bytes = kSegment;
     segments.number = {8, 4, 0, 5};
-    ASSERT_EQ(lc_capture(context_, &sealing, &replays, &captured[0]), LC_OK) << lc_last_error();
+    ASSERT_EQ(lc_capture(context_, &sealing, &update, &captured[0]), LC_OK) << lc_last_error();
     lc_segments again = segments;
     again.out = at(kOpened);
     lc_cipher_job opening = sealing;
     opening.direction = LC_DECRYPT;
     opening.segments = &again;
     opening.verdicts = at(kVerdicts);
-    lc_replays told = replays;
+    lc_graph_update told = update;
     told.verdict = nullptr;
     ASSERT_EQ(lc_capture(context_, &opening, &told, &captured[1]), LC_OK) << lc_last_error();
     void *graph = nullptr, *ready = nullptr;
@@ -353,8 +353,8 @@ TEST_F(CudaStream, GraphsSealWithNoncesOfTheirOwn) {
     }
     EXPECT_EQ(cu("cuGraphExecDestroy", ready), 0);
     EXPECT_EQ(cu("cuGraphDestroy", graph), 0);
-    for (lc_captured *one : captured)
-      EXPECT_EQ(lc_captured_free(context_, one), LC_OK) << lc_last_error();
+    for (lc_graph_job *one : captured)
+      EXPECT_EQ(lc_graph_job_free(context_, one), LC_OK) << lc_last_error();
   }
 }
 

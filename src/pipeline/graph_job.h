@@ -11,12 +11,12 @@
 namespace lanecrypt::runtime {
 
 // For the device's thread. Not pipelined: the host learns nothing of what the graph does.
-class CapturedJob {
+class GraphJob {
  public:
-  CapturedJob(device::Device &device, const LaunchForm &form, ChunkWork work);
+  GraphJob(device::Device &device, const LaunchForm &form, ChunkWork work);
   // Zeroes its memory. The graph does not run, and is not launched again.
-  ~CapturedJob();
-  CapturedJob(const CapturedJob &) = delete;
+  ~GraphJob();
+  GraphJob(const GraphJob &) = delete;
 
   // Brings what is the same at each launch to the device, and the launches into a stream that is
   // being captured. Once; the keys of the work are not read later.

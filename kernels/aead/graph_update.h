@@ -7,7 +7,7 @@
 #include "kernels/aead/aead_segments.h"
 
 // The number that stands in a nonce.
-FN u64 replay_number(GLOBAL const SegmentRule *rule, GLOBAL const u8 *nonce) {
+FN u64 graph_update_number(GLOBAL const SegmentRule *rule, GLOBAL const u8 *nonce) {
   u64 number = 0;
   for (u32 i = 0; i < rule->number_bytes; ++i) {
     const u32 at = rule->is_little_endian ? rule->number_bytes - 1 - i : i;
@@ -20,11 +20,11 @@ FN u64 replay_number(GLOBAL const SegmentRule *rule, GLOBAL const u8 *nonce) {
 // launch. Encryption takes the numbers that follow, and tells the first segment's nonce; decryption
 // reads that.
 KERNEL(aead_next_nonces, SEGMENT_LANES)
-(GLOBAL SegmentRule *rule, GLOBAL SegmentReplays *replays, GLOBAL u8 *nonce_base,
+(GLOBAL SegmentRule *rule, GLOBAL SegmentGraphUpdate *update, GLOBAL u8 *nonce_base,
  GLOBAL u8 *verdict_base) {
   if (group_id() != 0 || lane_id() != 0) return;
-  const u32 has_nonce = replays->has & REPLAY_HAS_NONCE;
-  GLOBAL u8 *nonce = nonce_base + (has_nonce ? replays->nonce_at : 0);
+  const u32 has_nonce = update->has & GRAPH_UPDATE_HAS_NONCE;
+  GLOBAL u8 *nonce = nonce_base + (has_nonce ? update->nonce_at : 0);
   if (rule->opens) {
     if (!has_nonce) return;
     for (u32 w = 0; w < rule->nonce_bytes / 4; ++w) {
@@ -32,17 +32,17 @@ KERNEL(aead_next_nonces, SEGMENT_LANES)
       for (u32 i = 0; i < 4; ++i) word |= (u32)nonce[4 * w + i] << (8 * i);
       rule->nonce[w] = word;
     }
-    rule->number = replay_number(rule, nonce);
+    rule->number = graph_update_number(rule, nonce);
     return;
   }
-  const u32 is_refused = replays->left == 0 ? 1 : 0;
-  replays->is_refused = is_refused;
+  const u32 is_refused = update->left == 0 ? 1 : 0;
+  update->is_refused = is_refused;
   if (!is_refused) {
-    rule->number = replays->next;
-    replays->next += rule->count;
-    replays->left -= 1;
+    rule->number = update->next;
+    update->next += rule->count;
+    update->left -= 1;
   }
-  verdict_base[replays->verdict_at] = (u8)(1 - is_refused);
+  verdict_base[update->verdict_at] = (u8)(1 - is_refused);
   if (!has_nonce) return;
   for (u32 i = 0; i < rule->nonce_bytes; ++i)
     nonce[i] = (u8)(is_refused ? 0 : segment_nonce_byte(rule, 0, i));
@@ -51,9 +51,10 @@ KERNEL(aead_next_nonces, SEGMENT_LANES)
 // After aead_segments: where this launch must not encrypt, its outputs and tags become zeros, and
 // the kernels after this find nothing to do. Somebody may send what he finds there.
 KERNEL(aead_refuse, SEGMENT_LANES)
-(GLOBAL const SegmentRule *rule, GLOBAL const SegmentReplays *replays, GLOBAL CipherPiece *pieces,
- GLOBAL HashRun *runs, GLOBAL TagCheck *checks, GLOBAL u8 *out_base, GLOBAL u8 *tag_base) {
-  if (!replays->is_refused) return;
+(GLOBAL const SegmentRule *rule, GLOBAL const SegmentGraphUpdate *update,
+ GLOBAL CipherPiece *pieces, GLOBAL HashRun *runs, GLOBAL TagCheck *checks, GLOBAL u8 *out_base,
+ GLOBAL u8 *tag_base) {
+  if (!update->is_refused) return;
   const Block zero = {{0, 0, 0, 0}};
   const u32 first = group_id() * group_lanes() + lane_id(), step = group_count() * group_lanes();
   for (u32 n = first; n < rule->count; n += step) {

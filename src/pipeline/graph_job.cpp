@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/captured_job.h"
+#include "pipeline/graph_job.h"
 
 #include <utility>
 
 namespace lanecrypt::runtime {
 
-CapturedJob::CapturedJob(device::Device &device, const LaunchForm &form, ChunkWork work)
+GraphJob::GraphJob(device::Device &device, const LaunchForm &form, ChunkWork work)
     : device_(device),
       blocks_(device, form.blocks, form.grid),
       aead_(device, blocks_),
       work_(std::move(work)) {
-  work_.is_captured = true;
+  work_.is_in_graph = true;
   blocks_.pair_no_launches();
 }
 
-CapturedJob::~CapturedJob() {
+GraphJob::~GraphJob() {
   aead_.wipe(workspace_);
   if (stream_ == nullptr) return;
   for (const auto *buffer : {workspace_.staged.device.get(), workspace_.starts.schedules.get(),
@@ -23,7 +23,7 @@ CapturedJob::~CapturedJob() {
   (void)stream_->finish();
 }
 
-Status CapturedJob::put_into(device::Stream &captured) {
+Status GraphJob::put_into(device::Stream &captured) {
   Result<std::unique_ptr<device::Stream>> stream = device_.make_stream();
   if (!stream.ok()) return stream.status();
   stream_ = std::move(*stream);

@@ -1,4 +1,4 @@
-// How a job goes on where a graph does it again at each launch (lc_replays).
+// How a job goes on where a graph does it again at each launch (lc_graph_update).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace lanecrypt {
 
-struct Replays {
+struct GraphUpdate {
   bool opens;               // decryption
   uint64_t count;           // encryption: launches that encrypt
   uint64_t nonce, verdict;  // addresses on the device; 0: none
@@ -15,6 +15,7 @@ struct Replays {
 
 // Refuses what a graph cannot do again, and what would use a nonce twice. The job's segments stayed
 // segments where they can.
-Result<Replays> read_replays(const lc_replays *given, const CipherJob &job, lc_direction direction);
+Result<GraphUpdate> read_graph_update(const lc_graph_update *given, const CipherJob &job,
+                                      lc_direction direction);
 
 }  // namespace lanecrypt
