@@ -1361,4 +1361,6 @@ LC_API lc_status lc_counters_get(lc_context *context, uint32_t index, lc_counter
 }
 #endif
 
+#include "lanecrypt/lanecrypt_0_1.h"
+
 #endif
