@@ -130,19 +130,19 @@ def draw_grid(axes, papers):
     prepare(axes, "R: blocks x threads, most GB/s of all blocks a thread", "threads a block", log="")
     if not best:
         return
-    lanes = sorted({key[0] for key in best})
+    threads = sorted({key[0] for key in best})
     groups = sorted({key[1] for key in best})
-    table = [[max(best.get((lane, group), {0: 0}).values()) for group in groups] for lane in lanes]
+    table = [[max(best.get((thread, group), {0: 0}).values()) for group in groups] for thread in threads]
     axes.imshow(table, cmap="Greens", aspect="auto", origin="lower")
     for row, values in enumerate(table):
         for column, value in enumerate(values):
-            each = best.get((lanes[row], groups[column]), {})
+            each = best.get((threads[row], groups[column]), {})
             at = max(each, key=each.get) if each else 0
             axes.annotate(f"{value:.0f}\n({at} each)", (column, row), ha="center", va="center",
                           fontsize=LABEL_POINTS - 1.5,
                           color="white" if value > 0.6 * max(map(max, table)) else "black")
     axes.set_xticks(range(len(groups)), groups)
-    axes.set_yticks(range(len(lanes)), lanes)
+    axes.set_yticks(range(len(threads)), threads)
     axes.set_xlabel("blocks", fontsize=LABEL_POINTS)
     axes.grid(False)
 

@@ -36,7 +36,7 @@ def main() -> int:
     entries = ",\n    ".join(f"ENTRY({name})" for name in names)
     arguments.output.write_text(f"""// Written by list_kernels.py; do not edit.
 #include "device/host/host_kernel_entry.h"
-#include "kernels/host_lane.h"
+#include "kernels/host_thread.h"
 
 // The kernels' functions are this file's alone; what a platform does not call
 // stays unused.

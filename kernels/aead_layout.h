@@ -53,10 +53,10 @@ typedef struct TagCheck {
 } TagCheck;
 #define TAG_IN_MEMORY 1u
 #define TAG_HAS_VERDICT 2u
-#define TAG_CHECK_LANES 256u
+#define TAG_CHECK_THREADS 256u
 
-// A whole message of few bytes, which one group of lanes does in one launch, and what is to be done
-// with its tag. Numbers of 64 bits are two words, the lower first.
+// A whole message of few bytes, which one group of threads does in one launch, and what is to be
+// done with its tag. Numbers of 64 bits are two words, the lower first.
 typedef struct ShortMessage {
   u32 key[8];
   u32 start[4];       // GCM: J0 (SP 800-38D, 7.1); ChaCha20-Poly1305: counter 0 and the nonce
@@ -74,12 +74,12 @@ typedef struct ShortMessage {
 // The most bytes of its text, and of its additional data.
 #define SHORT_TEXT_BYTES 16384u
 #define SHORT_AAD_BYTES 4096u
-// Lanes of a group, and words of its local memory: in GCM a table, the key schedule, H and the mask
-// of the tag, in ChaCha20-Poly1305 the one-time key, and then in both a sum of each lane, the
-// message, and whether its tag is wrong.
-#define GCM_SHORT_LANES 256u
+// Threads of a group, and words of its local memory: in GCM a table, the key schedule, H and the
+// mask of the tag, in ChaCha20-Poly1305 the one-time key, and then in both a sum of each thread,
+// the message, and whether its tag is wrong.
+#define GCM_SHORT_THREADS 256u
 #define GCM_SHORT_LOCAL_WORDS 9328u  // 8192 + 64 + 8 + 4 * 256 + 36 + 4
-#define CHACHA20_SHORT_LANES 128u
+#define CHACHA20_SHORT_THREADS 128u
 #define CHACHA20_SHORT_LOCAL_WORDS 1080u  // 16 + 8 * 128 + 36 + 4
 
 // Segments of one text (lc_segments), which lie at one distance and are alike, but for the first
@@ -136,7 +136,7 @@ typedef struct SegmentRule {
 #define SEGMENT_TAGS_APART 0u
 #define SEGMENT_TAGS_BEHIND_OUT 1u
 #define SEGMENT_TAGS_BEHIND_IN 2u
-#define SEGMENT_LANES 128u
+#define SEGMENT_THREADS 128u
 
 // Of segments that a graph does again at each launch: how their nonces go on. It stays from one
 // launch to the next, as the rule does.
@@ -158,20 +158,20 @@ typedef struct SegmentGraphUpdate {
 #define GHASH_LEVEL_WORDS 128u
 #define GHASH_MOST_LEVELS 13u
 
-// Lanes a group. A group takes one run at a time.
-#define HASH_RUN_LANES 32u
+// Threads a group. A group takes one run at a time.
+#define HASH_RUN_THREADS 32u
 #define HASH_RUN_LOCAL_WORDS 256u
-#define HASH_SUM_LANES 128u
+#define HASH_SUM_THREADS 128u
 #define HASH_SUM_LOCAL_WORDS 1024u
-#define HASH_KEY_LANES 32u
+#define HASH_KEY_THREADS 32u
 
 // The form of GHASH that multiplies by bit matrices (ghash_matrix.h): the blocks that a
 // warp takes at once, the matrices of a key, and their words.
 #define GHASH_TILE_BLOCKS 512u
-#define GHASH_MATRIX_LANES 256u
+#define GHASH_MATRIX_THREADS 256u
 #define GHASH_MATRIX_WORDS 8704u         // 16 * 32 * 16 + 16 * 32
 #define GHASH_MATRIX_LOCAL_WORDS 10752u  // and 256 for each warp
-#define GHASH_MATRIX_ENTRIES 272u        // lanes that make one key's matrices
+#define GHASH_MATRIX_ENTRIES 272u        // threads that make one key's matrices
 
 // Which matrices a set has: those of a key, for runs that lie so many bytes behind a multiple
 // of 16.
@@ -202,11 +202,11 @@ typedef struct OneTimeKey {
 // that a warp takes at once, and the words of a key: matrices, the step, and what the
 // bits above blocks add.
 #define POLY1305_TILE_BYTES 16384u
-#define POLY1305_MATRIX_LANES 256u
+#define POLY1305_MATRIX_THREADS 256u
 #define POLY1305_MATRIX_WORDS 6160u        // 4 * 4 * 32 * 12 + 16
 #define POLY1305_WARP_WORDS 416u           // 24 * 16, and 32 of the cipher
 #define POLY1305_MATRIX_LOCAL_WORDS 9488u  // and those of each of 8 warps
-#define POLY1305_MATRIX_ENTRIES 257u       // lanes that make one key's matrices
+#define POLY1305_MATRIX_ENTRIES 257u       // threads that make one key's matrices
 
 // CCM: what a stream's kernel must know beside its CipherPiece, whose bytes are
 // text. What goes into the MAC before them lies in memory as whole blocks.
@@ -219,9 +219,9 @@ typedef struct CcmStream {
   u32 ends;
 } CcmStream;
 
-// ChaCha20: lanes a group; a tile is a block of 64 bytes for each lane of a
+// ChaCha20: threads a group; a tile is a block of 64 bytes for each thread of a
 // team.
-#define CHACHA20_LANES 128u
+#define CHACHA20_THREADS 128u
 #define CHACHA20_BLOCK_BYTES 64u
 // For texts at any address a team is a warp, on any device, with local memory for each.
 #define CHACHA20_ACROSS_TEAM 32u

@@ -11,7 +11,7 @@
 #include "kernels/aead/graph_update.h"
 #include "kernels/aead/plain_segments.h"
 #include "kernels/aead/poly1305.h"
-#ifdef HAS_WORD_OF_LANE
+#ifdef HAS_WARP_SHUFFLE
 #include "kernels/aead/chacha20_plain_across.h"
 #endif
 #ifdef LC_BIT_MATRIX_KERNELS

@@ -10,7 +10,7 @@
 // In local memory are parts of keys, which must not stay there.
 FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
   group_barrier();
-  for (u32 n = lane_id(); n < ML_DSA_LOCAL_WORDS(set); n += group_lanes()) words[n] = 0;
+  for (u32 n = thread_id(); n < ML_DSA_LOCAL_WORDS(set); n += thread_block_size()) words[n] = 0;
 }
 
 #define ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)     \
@@ -51,7 +51,7 @@ FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
   (GLOBAL u32 * keys, GLOBAL u32 * verdicts, u32 launch_id, u32 count SHARED_PARAMETER) {          \
     ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
     ml_dsa_hash_key(keys + (u64)at * ML_DSA_KEY_STRIDE(set) / 4, group, set);                      \
-    if (lane_id() == 0) verdicts[at] = launch_id;                                                  \
+    if (thread_id() == 0) verdicts[at] = launch_id;                                                \
   }                                                                                                \
                                                                                                    \
   KERNEL(ml_dsa_##name##_sign_all, ML_DSA_GROUP)                                                   \
@@ -63,7 +63,7 @@ FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
         ml_dsa_sign(out + (u64)at * ML_DSA_SIGNATURE_STRIDE(set), piece,                           \
                     keys + (u64)piece->key * ML_DSA_KEY_STRIDE(set) / 4,                           \
                     expanded + (u64)piece->key * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY, group, set); \
-    if (lane_id() == 0) verdicts[at] = done != 0 ? launch_id : 0;                                  \
+    if (thread_id() == 0) verdicts[at] = done != 0 ? launch_id : 0;                                \
     ml_dsa_wipe_local(words, set);                                                                 \
   }                                                                                                \
                                                                                                    \
@@ -75,7 +75,7 @@ FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
     const u32 right = ml_dsa_verify(                                                               \
         in + (u64)at * ML_DSA_SIGNATURE_STRIDE(set), piece,                                        \
         expanded + (u64)piece->key * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY, group, set);             \
-    if (lane_id() == 0) verdicts[at] = right != 0 ? launch_id : ~launch_id;                        \
+    if (thread_id() == 0) verdicts[at] = right != 0 ? launch_id : ~launch_id;                      \
   }
 
 #if !defined(LC_ML_DSA_ONLY) || LC_ML_DSA_ONLY == 44

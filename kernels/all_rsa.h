@@ -9,7 +9,7 @@
 #include "kernels/rsa/rsa_layout.h"
 
 // A driver may take minutes to compile all instances at once. Then LC_RSA_ONLY names one
-// instance of LC_RSA_U32 by its limbs. 1 is the instance of one lane by itself; 0 is the
+// instance of LC_RSA_U32 by its limbs. 1 is the instance of one thread by itself; 0 is the
 // code that belongs to no instance.
 #if !defined(LC_RSA_ONLY) || LC_RSA_ONLY == 0
 #include "kernels/rsa/prime_sieve.h"
@@ -17,35 +17,35 @@
 
 #define RSA_PASTE(form, limbs, x) rsa_##form##_##limbs##_##x
 #define RSA_PASTED(form, limbs, x) RSA_PASTE(form, limbs, x)
-#define RSA_NAME(x) RSA_PASTED(RSA_FORM, LANE_LIMBS, x)
+#define RSA_NAME(x) RSA_PASTED(RSA_FORM, THREAD_LIMBS, x)
 #define RSA_UNROLL UNROLL
 
 #ifdef LC_RSA_FP64
 #include "kernels/number/limbs_fp64.inc"
 
-// ---- FP64: a lane by itself ----
+// ---- FP64: a thread by itself ----
 #define RSA_FORM fp64_lone
 #define RSA_LONE
 #define RSA_ENTRIES_AHEAD 3
 
-#define LANE_LIMBS 10
+#define THREAD_LIMBS 10
 #define RSA_SQUARE_BLOCK 10
 #define RSA_POWER_RESIDENT 4
 #define RSA_POWER_ONLY
 #include "kernels/rsa/rsa_instance.inc"
 
-#define LANE_LIMBS 20
+#define THREAD_LIMBS 20
 #define RSA_SQUARE_BLOCK 20
 #define RSA_POWER_RESIDENT 3
 #define RSA_POWER_ONLY
 #include "kernels/rsa/rsa_instance.inc"
 
-#define LANE_LIMBS 30
+#define THREAD_LIMBS 30
 #define RSA_SQUARE_BLOCK 5
 #define RSA_POWER_ONLY
 #include "kernels/rsa/rsa_instance.inc"
 
-#define LANE_LIMBS 40
+#define THREAD_LIMBS 40
 #define RSA_SQUARE_BLOCK 5
 #define RSA_POWER_ONLY
 #include "kernels/rsa/rsa_instance.inc"
@@ -55,8 +55,8 @@
 #undef RSA_FORM
 
 #ifndef LONE_TEAMS
-// ---- FP64: a warp, with a lane for each limb ----
-#define LANE_LIMBS 1
+// ---- FP64: a warp, with a thread for each limb ----
+#define THREAD_LIMBS 1
 #define RSA_POWER_RESIDENT 2
 
 #define RSA_FORM fp64_wide_20
@@ -72,53 +72,53 @@
 #undef RSA_FORM
 
 #undef RSA_POWER_RESIDENT
-#undef LANE_LIMBS
+#undef THREAD_LIMBS
 #endif
 
-// ---- FP64: teams of lanes, or teams of one that have all limbs ----
+// ---- FP64: teams of threads, or teams of one that have all limbs ----
 #define RSA_FORM fp64
 #ifndef LONE_TEAMS
 
-#define LANE_LIMBS 5
+#define THREAD_LIMBS 5
 #define RSA_POWER_RESIDENT 4
 #include "kernels/rsa/rsa_instance.inc"
 
-#define LANE_LIMBS 10
+#define THREAD_LIMBS 10
 #define RSA_POWER_RESIDENT 3
 #include "kernels/rsa/rsa_instance.inc"
 
-#define LANE_LIMBS 15
+#define THREAD_LIMBS 15
 #include "kernels/rsa/rsa_instance.inc"
 
-#define LANE_LIMBS 20
+#define THREAD_LIMBS 20
 #define RSA_POWER_ONLY
 #include "kernels/rsa/rsa_instance.inc"
 
 #else
 
-#define LANE_LIMBS 10
+#define THREAD_LIMBS 10
 #include "kernels/rsa/rsa_instance.inc"
 
-#define LANE_LIMBS 20
+#define THREAD_LIMBS 20
 #include "kernels/rsa/rsa_instance.inc"
 
-#define LANE_LIMBS 30
+#define THREAD_LIMBS 30
 #include "kernels/rsa/rsa_instance.inc"
 
-#define LANE_LIMBS 40
+#define THREAD_LIMBS 40
 #include "kernels/rsa/rsa_instance.inc"
 
-#define LANE_LIMBS 60
+#define THREAD_LIMBS 60
 #include "kernels/rsa/rsa_instance.inc"
 
-#define LANE_LIMBS 80
+#define THREAD_LIMBS 80
 #include "kernels/rsa/rsa_instance.inc"
 
-#define LANE_LIMBS 120
+#define THREAD_LIMBS 120
 #define RSA_NO_POWER
 #include "kernels/rsa/rsa_instance.inc"
 
-#define LANE_LIMBS 160
+#define THREAD_LIMBS 160
 #define RSA_NO_POWER
 #include "kernels/rsa/rsa_instance.inc"
 
@@ -130,11 +130,11 @@
 #ifdef LC_RSA_U32
 #include "kernels/number/limbs_u32.inc"
 
-// ---- Words: a lane by itself ----
+// ---- Words: a thread by itself ----
 #define RSA_FORM u32_lone
 #define RSA_LONE
 
-#define LANE_LIMBS 39
+#define THREAD_LIMBS 39
 #define RSA_SQUARE_BLOCK 13
 #define RSA_POWER_ONLY
 #include "kernels/rsa/rsa_instance.inc"
@@ -142,21 +142,21 @@
 #undef RSA_LONE
 #undef RSA_FORM
 
-// ---- Words: teams of lanes, or teams of one that have all limbs ----
+// ---- Words: teams of threads, or teams of one that have all limbs ----
 #define RSA_FORM u32
 
-#define LANE_LIMBS 20
+#define THREAD_LIMBS 20
 #include "kernels/rsa/rsa_instance.inc"
 
-#define LANE_LIMBS 39
+#define THREAD_LIMBS 39
 #include "kernels/rsa/rsa_instance.inc"
 
 #ifndef LONE_TEAMS
 
-#define LANE_LIMBS 10
+#define THREAD_LIMBS 10
 #include "kernels/rsa/rsa_instance.inc"
 
-#define LANE_LIMBS 29
+#define THREAD_LIMBS 29
 #include "kernels/rsa/rsa_instance.inc"
 
 #else
@@ -164,28 +164,28 @@
 #undef RSA_UNROLL
 #define RSA_UNROLL ONE_BODY
 
-#define LANE_LIMBS 40
+#define THREAD_LIMBS 40
 #define RSA_NO_POWER
 #include "kernels/rsa/rsa_instance.inc"
 
-#define LANE_LIMBS 232
+#define THREAD_LIMBS 232
 #define RSA_NO_POWER
 #include "kernels/rsa/rsa_instance.inc"
 
-#define LANE_LIMBS 312
+#define THREAD_LIMBS 312
 #define RSA_NO_POWER
 #include "kernels/rsa/rsa_instance.inc"
 
-#define LANE_LIMBS 58
+#define THREAD_LIMBS 58
 #include "kernels/rsa/rsa_instance.inc"
 
-#define LANE_LIMBS 78
+#define THREAD_LIMBS 78
 #include "kernels/rsa/rsa_instance.inc"
 
-#define LANE_LIMBS 116
+#define THREAD_LIMBS 116
 #include "kernels/rsa/rsa_instance.inc"
 
-#define LANE_LIMBS 156
+#define THREAD_LIMBS 156
 #include "kernels/rsa/rsa_instance.inc"
 
 #endif

@@ -10,30 +10,30 @@
 //   FN                a function that kernels call
 //   TABLE             a constant array at file scope
 //   GLOBAL SHARED     address spaces of pointers
-//   KERNEL(name, n)   the head of a kernel of at most n lanes a group; its
+//   KERNEL(name, n)   the head of a kernel of at most n threads a group; its
 //                     parameter list follows. Launches name a kernel by it.
 //   SHARED_PARAMETER  the last parameter of a kernel with local memory
 //   SHARED_WORDS(p)   declares p as that memory: u32 words, 16-byte aligned
-//   lane_id() group_lanes() group_id() group_count()
-//   group_barrier()   all lanes of a group arrive before any leaves; local
+//   thread_id() thread_block_size() group_id() group_count()
+//   group_barrier()   all threads of a group arrive before any leaves; local
 //                     memory written before is seen after
-//   TEAM_LANES        lanes that take one tile of work side by side: a warp
-//                     where there are warps. Divides group_lanes().
+//   TEAM_THREADS        threads that take one tile of work side by side: a warp
+//                     where there are warps. Divides thread_block_size().
 //   TEAM_BARRIER()    as group_barrier() for a team, where HAS_TEAM_BARRIER is
 //                     defined; nothing elsewhere
-//   LANES_ANY(x)      whether x holds in any lane of the team, or, where that is
-//                     dear, in this one; all lanes must ask
+//   WARP_ANY(x)      whether x holds in any thread of the team, or, where that is
+//                     dear, in this one; all threads must ask
 //   IN_OUT_WORDS(p,n) a parameter: n words that the function reads and writes,
 //                     in a file that GLSL, which has no pointers, reads too
 //   UNROLL            before a loop of constant length over an array that must
 //                     lie in registers
 //   ROLLED            before a loop whose body must stand in the code once
-//   KERNEL_OF(name, n, r)  KERNEL, and of at most r registers a lane, where a
+//   KERNEL_OF(name, n, r)  KERNEL, and of at most r registers a thread, where a
 //                     kernel shares the registers of its multiprocessor
-//   KEEP_IN_STEP()    before long straight code that all lanes of a group run:
+//   KEEP_IN_STEP()    before long straight code that all threads of a group run:
 //                     teams that run it at one time share its instructions
-//   LANES_MAY_REST    whether a lane that has no block may leave out such code: a CPU runs
-//                     lanes one after the other, and it takes as long as any other's
+//   IDLE_THREADS_MAY_SKIP    whether a thread that has no block may leave out such code: a CPU runs
+//                     threads one after the other, and it takes as long as any other's
 //   LET_NEXT_BEGIN() AWAIT_BEFORE()  device::Launch::beside_last: from all
 //                     groups of a launch, the next may begin; at its end the
 //                     next awaits the end of that before it
@@ -56,15 +56,16 @@
 //   JOIN_BYTES(a, b, c, d) four words below 256 as the bytes of one, a lowest
 //   load_block store_block load_local_block   16 bytes at a 16-byte aligned
 //                          address, the last in local memory
-// Where LC_BIT_MATRICES is defined, for warps of 32 lanes:
+// Where LC_BIT_MATRICES is defined, for warps of 32 threads:
 //   bit_matrix_256 bit_matrix_128   adds to c a product of bit matrices, 16 rows
-//                     by 8 columns over 256 or 128 bits, whose parts the lanes
+//                     by 8 columns over 256 or 128 bits, whose parts the threads
 //                     hold; counts of ones, so bit 0 is the sum modulo 2.
 //                     `scratch` is 256 words of local memory for each warp
 //   byte_matrix_32    the same of bytes, over 32 of them: sums of their products
-//   warp_barrier()    as group_barrier(), for the lanes of a warp
-// Where HAS_WORD_OF_LANE is defined, for warps of 32 lanes:
-//   word_of_lane(x, from)  the word x that lane `from` of the warp holds; all its lanes ask, each
+//   warp_barrier()    as group_barrier(), for the threads of a warp
+// Where HAS_WARP_SHUFFLE is defined, for warps of 32 threads:
+//   warp_shuffle(x, from)  the word x that thread `from` of the warp holds; all its threads ask,
+//   each
 //                     for any. `scratch` is 32 words of local memory for each warp
 #ifndef LANECRYPT_KERNELS_PLATFORM_H
 #define LANECRYPT_KERNELS_PLATFORM_H
@@ -80,16 +81,16 @@ typedef ulong u64;
 #define GLOBAL __global
 #define SHARED __local
 // The compiler must know the size of the groups to distribute registers.
-#define KERNEL(name, lanes) \
-  __kernel __attribute__((  \
-      reqd_work_group_size((lanes) < LC_MOST_LANES ? (lanes) : LC_MOST_LANES, 1, 1))) void name
-#define KERNEL_OF(name, lanes, registers) KERNEL(name, lanes)
+#define KERNEL(name, threads)                   \
+  __kernel __attribute__((reqd_work_group_size( \
+      (threads) < LC_MOST_THREADS ? (threads) : LC_MOST_THREADS, 1, 1))) void name
+#define KERNEL_OF(name, threads, registers) KERNEL(name, threads)
 // Local memory is only aligned as the type that a parameter points to.
 #define SHARED_PARAMETER , __local uint4 *shared_blocks
 #define SHARED_WORDS(pointer) __local u32 *pointer = (__local u32 *)shared_blocks
-#define TEAM_LANES 32u
-#define lane_id() ((u32)get_local_id(0))
-#define group_lanes() ((u32)get_local_size(0))
+#define TEAM_THREADS 32u
+#define thread_id() ((u32)get_local_id(0))
+#define thread_block_size() ((u32)get_local_size(0))
 #define group_id() ((u32)get_group_id(0))
 #define group_count() ((u32)get_num_groups(0))
 #define group_barrier() barrier(CLK_LOCAL_MEM_FENCE)
@@ -140,15 +141,15 @@ typedef unsigned long long u64;
 #define TABLE static __device__ const
 #define GLOBAL
 #define SHARED
-#define KERNEL(name, lanes) extern "C" __global__ void __launch_bounds__(lanes) name
-#define KERNEL_OF(name, lanes, registers) extern "C" __global__ void __maxnreg__(registers) name
+#define KERNEL(name, threads) extern "C" __global__ void __launch_bounds__(threads) name
+#define KERNEL_OF(name, threads, registers) extern "C" __global__ void __maxnreg__(registers) name
 #define SHARED_PARAMETER
 #define SHARED_WORDS(pointer)                         \
   extern __shared__ __align__(16) u32 shared_words[]; \
   u32 *pointer = shared_words
-#define TEAM_LANES 32u
-#define lane_id() (threadIdx.x)
-#define group_lanes() (blockDim.x)
+#define TEAM_THREADS 32u
+#define thread_id() (threadIdx.x)
+#define thread_block_size() (blockDim.x)
 #define group_id() (blockIdx.x)
 #define group_count() (gridDim.x)
 #define group_barrier() __syncthreads()
@@ -165,7 +166,7 @@ __constant__ u32 product_sum_factor = 1;
 #define UNROLL _Pragma("unroll")
 #define ROLLED _Pragma("unroll 1")
 #define KEEP_IN_STEP() __syncthreads()
-#define LANES_ANY(x) __any_sync(0xffffffffu, (int)(x))
+#define WARP_ANY(x) __any_sync(0xffffffffu, (int)(x))
 #define HAS_TEAM_BARRIER
 #define TEAM_BARRIER() __syncwarp()
 #define HAS_KEY_SLOT
@@ -236,14 +237,14 @@ FN void bit_matrix_128(u32 *c, u32 a0, u32 a1, u32 b0, u32 *) {
 }
 #endif
 
-#define HAS_WORD_OF_LANE
-FN u32 word_of_lane(u32 word, u32 from, u32 *) { return __shfl_sync(0xffffffffu, word, from); }
+#define HAS_WARP_SHUFFLE
+FN u32 warp_shuffle(u32 word, u32 from, u32 *) { return __shfl_sync(0xffffffffu, word, from); }
 
 #else  // a host C++ compiler
 
 #include <cstdint>
 
-#include "host_lane.h"
+#include "host_thread.h"
 
 typedef uint8_t u8;
 typedef uint16_t u16;
@@ -254,40 +255,40 @@ typedef uint64_t u64;
 #define GLOBAL
 #define SHARED
 #ifdef LC_LIST_KERNELS  // cmake/list_kernels.py reads this
-#define KERNEL(name, lanes) LC_KERNEL name
+#define KERNEL(name, threads) LC_KERNEL name
 #else
-#define KERNEL(name, lanes) void name
+#define KERNEL(name, threads) void name
 #endif
-#define KERNEL_OF(name, lanes, registers) KERNEL(name, lanes)
+#define KERNEL_OF(name, threads, registers) KERNEL(name, threads)
 #define SHARED_PARAMETER , u32 *shared_words
 #define SHARED_WORDS(pointer) u32 *pointer = shared_words
-#define TEAM_LANES 1u
+#define TEAM_THREADS 1u
 #define HAS_TEAM_BARRIER
 #define ROTATE_LEFT(x, n) (((x) << (n)) | ((x) >> (32 - (n))))
 #define UNROLL
 
-#define lane_id() (lanecrypt::device::host_lane.lane)
-#define group_lanes() (lanecrypt::device::host_lane.lanes)
-#define group_id() (lanecrypt::device::host_lane.group)
-#define group_count() (lanecrypt::device::host_lane.groups)
-#define group_barrier()                                                                      \
-  (lanecrypt::device::host_lane.barrier                                                      \
-       ? lanecrypt::device::host_lane.barrier(lanecrypt::device::host_lane.barrier_argument) \
+#define thread_id() (lanecrypt::device::host_thread.thread)
+#define thread_block_size() (lanecrypt::device::host_thread.threads)
+#define group_id() (lanecrypt::device::host_thread.group)
+#define group_count() (lanecrypt::device::host_thread.groups)
+#define group_barrier()                                                                          \
+  (lanecrypt::device::host_thread.barrier                                                        \
+       ? lanecrypt::device::host_thread.barrier(lanecrypt::device::host_thread.barrier_argument) \
        : (void)0)
 
-// A group of 32 lanes is one warp.
+// A group of 32 threads is one warp.
 #define LC_BIT_MATRIX_KERNELS 1
 #define LC_BIT_MATRICES 1
 #define warp_barrier() group_barrier()
-// Gathers what each lane holds of both matrices. `multiply` is called for every product
+// Gathers what each thread holds of both matrices. `multiply` is called for every product
 // of a word of a row and a word of a column.
 template <typename Multiply>
 static inline void multiply_matrices(u32 *c, const u32 (&mine)[6], u32 *scratch,
                                      Multiply multiply) {
-  for (u32 i = 0; i < 6; ++i) scratch[8 * lane_id() + i] = mine[i];
+  for (u32 i = 0; i < 6; ++i) scratch[8 * thread_id() + i] = mine[i];
   group_barrier();
   for (u32 i = 0; i < 4; ++i) {
-    const u32 row = lane_id() / 4, column = 2 * (lane_id() % 4) + i % 2;
+    const u32 row = thread_id() / 4, column = 2 * (thread_id() % 4) + i % 2;
     for (u32 k = 0; k < 4; ++k) {
       const u32 *a = scratch + 8 * (4 * row + k) + i / 2, *b = scratch + 8 * (4 * column + k) + 4;
       c[i] += multiply(a[0], b[0]) + multiply(a[2], b[1]);
@@ -311,9 +312,9 @@ static inline void byte_matrix_32(u32 *c, u32 a0, u32 a1, u32 a2, u32 a3, u32 b0
 static inline void bit_matrix_128(u32 *c, u32 a0, u32 a1, u32 b0, u32 *scratch) {
   bit_matrix_256(c, a0, a1, 0, 0, b0, 0, scratch);
 }
-#define HAS_WORD_OF_LANE
-static inline u32 word_of_lane(u32 word, u32 from, u32 *scratch) {
-  scratch[lane_id()] = word;
+#define HAS_WARP_SHUFFLE
+static inline u32 warp_shuffle(u32 word, u32 from, u32 *scratch) {
+  scratch[thread_id()] = word;
   group_barrier();
   const u32 theirs = scratch[from];
   group_barrier();
@@ -347,17 +348,17 @@ static inline u32 word_of_lane(u32 word, u32 from, u32 *scratch) {
 #ifndef ROLLED
 #define ROLLED
 #endif
-#ifndef LANES_ANY
-#define LANES_ANY(x) (x)
+#ifndef WARP_ANY
+#define WARP_ANY(x) (x)
 #endif
 #ifndef TEAM_BARRIER
 #define TEAM_BARRIER()
 #endif
 #ifdef KEEP_IN_STEP
-#define LANES_MAY_REST 0
+#define IDLE_THREADS_MAY_SKIP 0
 #else
 #define KEEP_IN_STEP()
-#define LANES_MAY_REST 1
+#define IDLE_THREADS_MAY_SKIP 1
 #endif
 #ifndef LET_NEXT_BEGIN
 #define LET_NEXT_BEGIN()

@@ -7,8 +7,8 @@ namespace lanecrypt::bench {
 namespace {
 
 struct Sweep {
-  std::vector<uint32_t> groups, lanes;
-  std::vector<uint64_t> blocks_a_lane;
+  std::vector<uint32_t> groups, threads;
+  std::vector<uint64_t> blocks_a_thread;
   uint64_t most_bytes;
 };
 
@@ -19,7 +19,7 @@ Sweep sweep_of(bool is_gpu, bool quick) {
   return {{33, 66, 132, 264, 360}, {128, 256, 512}, {1, 10, 100, 1000}, uint64_t{1} << 30};
 }
 
-// How much of each output is compared: all lanes write that part.
+// How much of each output is compared: all threads write that part.
 constexpr uint64_t kCheckedBytes = 32 << 20;
 
 }  // namespace
@@ -30,20 +30,20 @@ void paper_r_grid(PaperBench &bench, uint32_t device) {
   const BenchCase run = paper_r_case();
   PaperData data(bench.context, sweep.most_bytes, false);
   for (const uint32_t groups : sweep.groups)
-    for (const uint32_t lanes : sweep.lanes) {
-      const std::string grid = fmt::format("{}x{}", groups, lanes);
+    for (const uint32_t threads : sweep.threads) {
+      const std::string grid = fmt::format("{}x{}", groups, threads);
       const ScopedSetting setting("LANECRYPT_AES_GRID", grid);
       const Context context(info.id, LC_FALLBACK_NONE);
       if (lc_device_test(context.get(), 0) != LC_OK) {
         bench.log.note(
             fmt::format("R: blocks x threads of {} are not measured: {}", grid, lc_last_error()));
-        if (lanes == sweep.lanes.back()) return;
+        if (threads == sweep.threads.back()) return;
         continue;
       }
       CardData card(context, 0, data.data(), sweep.most_bytes);
       card.fill_from(data.in());
-      for (const uint64_t each : sweep.blocks_a_lane) {
-        const uint64_t bytes = uint64_t{groups} * lanes * each * cli::kBlockBytes;
+      for (const uint64_t each : sweep.blocks_a_thread) {
+        const uint64_t bytes = uint64_t{groups} * threads * each * cli::kBlockBytes;
         if (bytes > sweep.most_bytes) continue;
         const std::string name = fmt::format("R.grid.{}x{}.{}", grid, each, info.api);
         bench.log.tell(name);

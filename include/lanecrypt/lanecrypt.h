@@ -826,8 +826,8 @@ LC_API lc_status lc_rsa_generate(lc_context *context, const lc_rsa_generation *g
 /* Whether lc_rsa_generate() with LC_ANY_DEVICE makes a single key sooner, for a caller who can
  * also make it himself. 1 where a device is open for it, or where a key of that length takes
  * longer than to open one (from 4096 bits on; the CPU's cores search meanwhile). When the
- * answer was 0 eight times, one call waits until a device is open. Always 0 unless lanes
- * share a number on a selected device, as on CUDA's. Elsewhere one lane by itself takes
+ * answer was 0 eight times, one call waits until a device is open. Always 0 unless threads
+ * share a number on a selected device, as on CUDA's. Elsewhere one thread by itself takes
  * seconds to minutes to find a long prime, and only many keys at once pay. With
  * lc_options.service: whether the service is there and has a device, for a key of that length or
  * for one after eight others. */

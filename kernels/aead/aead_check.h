@@ -28,13 +28,13 @@ FN Block aead_tag(GLOBAL const TagCheck *check, u32 is_poly, GLOBAL const u32 *r
   return tag;
 }
 
-// Writes the tags of messages that were encrypted, a lane each.
-KERNEL(aead_tags, TAG_CHECK_LANES)
+// Writes the tags of messages that were encrypted, a thread each.
+KERNEL(aead_tags, TAG_CHECK_THREADS)
 (GLOBAL const TagCheck *checks, u32 count, u32 is_poly, GLOBAL const u32 *results,
  GLOBAL u8 *tag_base) {
   AWAIT_BEFORE();
-  for (u32 n = group_id() * group_lanes() + lane_id(); n < count;
-       n += group_count() * group_lanes()) {
+  for (u32 n = group_id() * thread_block_size() + thread_id(); n < count;
+       n += group_count() * thread_block_size()) {
     GLOBAL const TagCheck *check = checks + n;
     block_store_bytes(tag_base + check->tag_at, aead_tag(check, is_poly, results),
                       check->tag_bytes);
@@ -43,7 +43,7 @@ KERNEL(aead_tags, TAG_CHECK_LANES)
 
 // Compares the tags of messages that were decrypted. All groups look at every message, and
 // each wipes a share of each message that is wrong. The verdict says that it was right.
-KERNEL(aead_check, TAG_CHECK_LANES)
+KERNEL(aead_check, TAG_CHECK_THREADS)
 (GLOBAL const TagCheck *checks, u32 count, u32 is_poly, GLOBAL const u32 *results,
  GLOBAL u8 *out_base, GLOBAL const u8 *tag_base, GLOBAL u8 *verdict_base) {
   const u32 groups_each = count < group_count() ? group_count() / count : 1;
@@ -55,14 +55,14 @@ KERNEL(aead_check, TAG_CHECK_LANES)
     if ((check->is & TAG_IN_MEMORY) != 0)
       given = block_load_bytes(tag_base + check->tag_at, check->tag_bytes);
     const u32 difference = tag_difference(tag, given, check->tag_bytes);
-    if ((check->is & TAG_HAS_VERDICT) != 0 && share == 0 && lane_id() == 0)
+    if ((check->is & TAG_HAS_VERDICT) != 0 && share == 0 && thread_id() == 0)
       verdict_base[check->verdict_at] = difference == 0 ? 1 : 0;
     if (difference == 0) continue;
     GLOBAL u8 *out = out_base + check->at;
     Block zero = {{0, 0, 0, 0}};
     const u32 aligned = ((u64)out & 15) == 0;
-    for (u64 at = 16 * ((u64)share * group_lanes() + lane_id()); at < check->length;
-         at += 16 * ((u64)groups_each * group_lanes()))
+    for (u64 at = 16 * ((u64)share * thread_block_size() + thread_id()); at < check->length;
+         at += 16 * ((u64)groups_each * thread_block_size()))
       store_part(out + at, zero, check->length - at, aligned);
   }
 }

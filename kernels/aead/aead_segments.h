@@ -120,10 +120,11 @@ FN void segment_write_run(GLOBAL const SegmentRule *rule, u32 n, u32 number, GLO
 
 // starts: in GCM blocks, zero and then J0 of each segment (SP 800-38D, 7.1); otherwise a
 // OneTimeKey of each. nonces: three words of each segment, if they are given.
-KERNEL(aead_segments, SEGMENT_LANES)
+KERNEL(aead_segments, SEGMENT_THREADS)
 (GLOBAL const SegmentRule *rule, GLOBAL const u32 *nonces, GLOBAL CipherPiece *pieces,
  GLOBAL HashRun *runs, GLOBAL HashSum *sums, GLOBAL TagCheck *checks, GLOBAL u32 *starts) {
-  const u32 first = group_id() * group_lanes() + lane_id(), step = group_count() * group_lanes();
+  const u32 first = group_id() * thread_block_size() + thread_id(),
+            step = group_count() * thread_block_size();
   for (u32 n = first; n < rule->count; n += step) {
     u32 nonce[3];
     segment_nonce(nonce, rule, nonces, n);

@@ -15,10 +15,11 @@ FN u32 segment_aad_byte(GLOBAL const SegmentRule *rule, GLOBAL const u8 *given, 
 
 // aad: where whole blocks of them go, one for all segments, or with a number one for each. Their
 // runs are behind those of the texts, and each one's sum is behind that of its text.
-KERNEL(aead_segments_aad, SEGMENT_LANES)
+KERNEL(aead_segments_aad, SEGMENT_THREADS)
 (GLOBAL const SegmentRule *rule, GLOBAL const u8 *given_base, GLOBAL u8 *aad, GLOBAL HashRun *runs,
  GLOBAL HashSum *sums) {
-  const u32 first = group_id() * group_lanes() + lane_id(), step = group_count() * group_lanes();
+  const u32 first = group_id() * thread_block_size() + thread_id(),
+            step = group_count() * thread_block_size();
   GLOBAL const u8 *given = given_base + rule->aad_at;
   const u32 length = rule->aad_length, blocks = (length + 15) / 16;
   const u32 copies = rule->aad_number_bytes != 0 ? rule->count : 1;

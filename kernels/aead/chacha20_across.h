@@ -1,5 +1,5 @@
-// ChaCha20's texts at any address, for warps: see block/across.h. A lane has 64 bytes. `last` is
-// the last lane that has any: 31, but where a text ends.
+// ChaCha20's texts at any address, for warps: see block/across.h. A thread has 64 bytes. `last` is
+// the last thread that has any: 31, but where a text ends.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,45 +7,45 @@
 #include "chacha20.h"
 #include "kernels/block/across.h"
 
-#ifdef HAS_WORD_OF_LANE
+#ifdef HAS_WARP_SHUFFLE
 
-// The blocks of memory in which each lane's 64 bytes begin, and in the last lane one more, in which
-// they end.
+// The blocks of memory in which each thread's 64 bytes begin, and in the last thread one more, in
+// which they end.
 FN void chacha20_fetch_across(Block *data, GLOBAL const u8 *in, u32 last) {
-  const u32 lane = lane_id() % 32, skew = across_skew(in);
+  const u32 thread = thread_id() % 32, skew = across_skew(in);
   UNROLL for (u32 i = 0; i < 4; ++i) {
     const Block zero = {{0, 0, 0, 0}};
     data[i] = zero;
-    if (lane <= last) data[i] = load_block(in - skew + 16 * i);
+    if (thread <= last) data[i] = load_block(in - skew + 16 * i);
   }
   data[4] = data[3];
-  if (lane == last && skew != 0) data[4] = load_block(in - skew + 64);
+  if (thread == last && skew != 0) data[4] = load_block(in - skew + 64);
 }
 
 // Makes of these the 64 bytes. Who asks for it long after he has fetched them does not wait.
 FN void chacha20_take_across(Block *data, GLOBAL const u8 *in, u32 last, SHARED u32 *scratch) {
-  const u32 lane = lane_id() % 32;
+  const u32 thread = thread_id() % 32;
   u32 words[21], moved[16];
   UNROLL for (u32 i = 0; i < 16; ++i) words[i] = data[i / 4].w[i % 4];
   UNROLL for (u32 w = 0; w < 4; ++w) {
-    const u32 beside = word_of_lane(words[w], (lane + 1) % 32, scratch);
-    words[16 + w] = lane == last ? data[4].w[w] : beside;
+    const u32 beside = warp_shuffle(words[w], (thread + 1) % 32, scratch);
+    words[16 + w] = thread == last ? data[4].w[w] : beside;
   }
   words[20] = 0;
   across_move(moved, words, 16, across_skew(in));
   UNROLL for (u32 i = 0; i < 16; ++i) data[i / 4].w[i % 4] = moved[i];
 }
 
-// Of each lane's 64 bytes, what belongs into the blocks of memory in which they begin; `skew` is
-// how far behind these blocks' beginning. `before`: the block that lies before lane 0's bytes,
-// which lane 0 has; then the last one of all.
+// Of each thread's 64 bytes, what belongs into the blocks of memory in which they begin; `skew` is
+// how far behind these blocks' beginning. `before`: the block that lies before thread 0's bytes,
+// which thread 0 has; then the last one of all.
 FN void chacha20_move_across(Block *moved, const Block *data, Block *before, u32 skew, u32 last,
                              SHARED u32 *scratch) {
-  const u32 lane = lane_id() % 32;
+  const u32 thread = thread_id() % 32;
   u32 words[21], parts[16];
   UNROLL for (u32 w = 0; w < 4; ++w) {
-    const u32 beside = word_of_lane(data[3].w[w], lane == 0 ? last : lane - 1, scratch);
-    words[w] = lane == 0 ? before->w[w] : beside;
+    const u32 beside = warp_shuffle(data[3].w[w], thread == 0 ? last : thread - 1, scratch);
+    words[w] = thread == 0 ? before->w[w] : beside;
     before->w[w] = beside;
   }
   UNROLL for (u32 i = 0; i < 16; ++i) words[4 + i] = data[i / 4].w[i % 4];
@@ -54,8 +54,8 @@ FN void chacha20_move_across(Block *moved, const Block *data, Block *before, u32
   UNROLL for (u32 i = 0; i < 16; ++i) moved[i / 4].w[i % 4] = parts[i];
 }
 
-// What a warp keeps from one store to the next: the last block that its last lane has stored in
-// part, which only lane 0 has; and whether anything was stored.
+// What a warp keeps from one store to the next: the last block that its last thread has stored in
+// part, which only thread 0 has; and whether anything was stored.
 typedef struct AcrossStore {
   Block last;
   u32 has_begun;
@@ -68,12 +68,12 @@ FN AcrossStore across_begin(void) {
 
 FN void chacha20_store_across(GLOBAL u8 *out, const Block *data, AcrossStore *before, u32 last,
                               SHARED u32 *scratch) {
-  const u32 lane = lane_id() % 32, skew = across_skew(out);
+  const u32 thread = thread_id() % 32, skew = across_skew(out);
   Block parts[4];
   chacha20_move_across(parts, data, &before->last, skew, last, scratch);
-  if (lane <= last) {
+  if (thread <= last) {
     // The first bytes of the first block belong to whoever has what lies before.
-    if (lane == 0 && !before->has_begun)
+    if (thread == 0 && !before->has_begun)
       block_store_bytes(out, data[0], 16 - skew);
     else
       store_block(out - skew, parts[0]);
@@ -85,7 +85,7 @@ FN void chacha20_store_across(GLOBAL u8 *out, const Block *data, AcrossStore *be
 // `end`: behind the last byte.
 FN void across_end(GLOBAL u8 *end, const AcrossStore *before) {
   const u32 skew = across_skew(end);
-  if (lane_id() % 32 != 0 || !before->has_begun || skew == 0) return;
+  if (thread_id() % 32 != 0 || !before->has_begun || skew == 0) return;
   const Block zero = {{0, 0, 0, 0}};
   block_store_bytes(end - skew, across_join(before->last, zero, 16 - skew), skew);
 }

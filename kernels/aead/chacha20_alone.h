@@ -1,6 +1,6 @@
-// ChaCha20's texts at any address, for a lane that gets nothing from those beside it: it reads the
-// blocks of memory in which its 64 bytes lie, shifts them, and writes by bytes only where a block
-// of memory is not its own from end to end.
+// ChaCha20's texts at any address, for a thread that gets nothing from those beside it: it reads
+// the blocks of memory in which its 64 bytes lie, shifts them, and writes by bytes only where a
+// block of memory is not its own from end to end.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

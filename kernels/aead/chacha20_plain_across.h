@@ -1,33 +1,33 @@
-// ChaCha20 alone for texts at any address, for warps: see block/across.h. A lane makes 64 bytes of
-// the keystream and gives some of them to the lane beside it, since it writes the blocks of memory
-// in which its own 64 bytes begin.
+// ChaCha20 alone for texts at any address, for warps: see block/across.h. A thread makes 64 bytes
+// of the keystream and gives some of them to the thread beside it, since it writes the blocks of
+// memory in which its own 64 bytes begin.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "chacha20_across.h"
 
-#ifdef HAS_WORD_OF_LANE
+#ifdef HAS_WARP_SHUFFLE
 
 #define CHACHA20_ACROSS_TILE_BYTES (CHACHA20_BLOCK_BYTES * CHACHA20_ACROSS_TEAM)
 
-// A block of each lane from the address that the lane has. Where that is no multiple of 16, the two
-// blocks of memory that it lies in must be the text's, at least in part.
+// A block of each thread from the address that the thread has. Where that is no multiple of 16, the
+// two blocks of memory that it lies in must be the text's, at least in part.
 FN Block chacha20_block_across(GLOBAL const u8 *from, u32 skew) {
   const Block first = load_block(from - skew);
   return skew == 0 ? first : across_join(first, load_block(from - skew + 16), skew);
 }
 
-// XORs the memory of one tile: 64 bytes of each lane from `out` and `in` on, which are the lane's
-// own places; `out` is a multiple of 16. Only the bytes `begin` up to `end` of the warp's memory
-// are the text's. All that is read comes before the keystream is made, so that nobody waits for it.
-// `before`: see chacha20_move_across(). `out_skew`: how far before the tile's keystream begins the
-// memory does.
+// XORs the memory of one tile: 64 bytes of each thread from `out` and `in` on, which are the
+// thread's own places; `out` is a multiple of 16. Only the bytes `begin` up to `end` of the warp's
+// memory are the text's. All that is read comes before the keystream is made, so that nobody waits
+// for it. `before`: see chacha20_move_across(). `out_skew`: how far before the tile's keystream
+// begins the memory does.
 FN void chacha20_tile_across(GLOBAL u8 *out, GLOBAL const u8 *in, const u32 *start, Block *before,
                              u32 out_skew, u32 begin, u32 end, SHARED u32 *scratch) {
-  const u32 lane = lane_id() % 32, in_skew = across_skew(in);
+  const u32 thread = thread_id() % 32, in_skew = across_skew(in);
   const u32 is_whole = begin == 0 && end == CHACHA20_ACROSS_TILE_BYTES;
-#define CHACHA20_PLACE(i) (64 * lane + 16 * (i))
+#define CHACHA20_PLACE(i) (64 * thread + 16 * (i))
 #define CHACHA20_HAS(i) (CHACHA20_PLACE(i) >= begin && CHACHA20_PLACE(i) + 16 <= end)
   Block text[4], behind = {{0, 0, 0, 0}};
   if (is_whole) {
@@ -64,9 +64,9 @@ FN void chacha20_tile_across(GLOBAL u8 *out, GLOBAL const u8 *in, const u32 *sta
   }
 #undef CHACHA20_PLACE
 #undef CHACHA20_HAS
-  // The text begins in lane 0's first block and ends in any.
-  GLOBAL u8 *to = out - 64 * lane;
-  GLOBAL const u8 *from = in - 64 * lane;
+  // The text begins in thread 0's first block and ends in any.
+  GLOBAL u8 *to = out - 64 * thread;
+  GLOBAL const u8 *from = in - 64 * thread;
   const u32 last = end / 16;
   if (begin != 0) across_xor_edge(to, from, 0, key[0], begin, end < 16 ? end : 16, scratch);
   if (end % 16 != 0 && (last != 0 || begin == 0)) {
@@ -83,17 +83,17 @@ FN void chacha20_tile_across(GLOBAL u8 *out, GLOBAL const u8 *in, const u32 *sta
 // XORs the bytes `from` up to `to` of a piece, which begin with a tile.
 FN void chacha20_tiles_across(GLOBAL u8 *out, GLOBAL const u8 *in, GLOBAL const u32 *key,
                               const u32 *iv, u64 from, u64 to, SHARED u32 *scratch) {
-  const u32 lane = lane_id() % 32, skew = across_skew(out);
+  const u32 thread = thread_id() % 32, skew = across_skew(out);
   // Memory is taken from here on: some bytes before what is to be done, and they stay.
   out += from - skew;
   in += from - skew;
   u64 left = to - from + skew;
   u32 begin = skew, start[16];
   Block before = {{0, 0, 0, 0}};
-  chacha20_start(start, key, iv, from / CHACHA20_BLOCK_BYTES + lane);
+  chacha20_start(start, key, iv, from / CHACHA20_BLOCK_BYTES + thread);
   while (left > skew) {
     const u32 end = left < CHACHA20_ACROSS_TILE_BYTES ? (u32)left : CHACHA20_ACROSS_TILE_BYTES;
-    chacha20_tile_across(out + 64 * lane, in + 64 * lane, start, &before, skew, begin, end,
+    chacha20_tile_across(out + 64 * thread, in + 64 * thread, start, &before, skew, begin, end,
                          scratch);
     begin = 0;
     out += CHACHA20_ACROSS_TILE_BYTES;
@@ -108,15 +108,15 @@ FN void chacha20_tiles_across(GLOBAL u8 *out, GLOBAL const u8 *in, GLOBAL const 
     across_xor_edge(out, in, 0, across_join(before, zero, 16 - skew), 0, (u32)left, scratch);
 }
 
-// Does what the kernel `chacha20` does. A tile is a block of 64 bytes for each lane of a warp.
+// Does what the kernel `chacha20` does. A tile is a block of 64 bytes for each thread of a warp.
 // Where a warp has several tiles of a piece, they are one stretch.
-KERNEL(chacha20_across, CHACHA20_LANES)
+KERNEL(chacha20_across, CHACHA20_THREADS)
 (GLOBAL const CipherPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *keys,
  GLOBAL const u8 *in_base, GLOBAL u8 *out_base SHARED_PARAMETER) {
   SHARED_WORDS(words);
-  SHARED u32 *scratch = words + CHACHA20_ACROSS_TEAM * (lane_id() / 32);
-  const u32 teams = group_count() * (group_lanes() / CHACHA20_ACROSS_TEAM);
-  const u32 team = (group_id() * group_lanes() + lane_id()) / CHACHA20_ACROSS_TEAM;
+  SHARED u32 *scratch = words + CHACHA20_ACROSS_TEAM * (thread_id() / 32);
+  const u32 teams = group_count() * (thread_block_size() / CHACHA20_ACROSS_TEAM);
+  const u32 team = (group_id() * thread_block_size() + thread_id()) / CHACHA20_ACROSS_TEAM;
   const u64 end_tile = tiles * (team + 1) / teams;
   u64 tile = tiles * team / teams;
   u32 p = tile < end_tile ? block_find_piece(pieces, count, tile) : 0;
@@ -133,8 +133,8 @@ KERNEL(chacha20_across, CHACHA20_LANES)
       chacha20_tiles_across(out, in, keys + (u64)piece->key * BLOCK_KEY_WORDS, iv.w, from, to,
                             scratch);
   }
-  // Where lanes get words of others by local memory, it has some of the keystream.
-  scratch[lane_id() % 32] = 0;
+  // Where threads get words of others by local memory, it has some of the keystream.
+  scratch[thread_id() % 32] = 0;
 }
 
 #endif

@@ -16,20 +16,20 @@ FN void chacha20_short_block(u32 *x, SHARED const ShortMessage *message, u32 num
   chacha20_from(x, first);
 }
 
-// messages: a group each. A lane takes four blocks of 16 bytes at a time, of additional data or of
-// text.
-KERNEL(chacha20_poly1305_short, CHACHA20_SHORT_LANES)
+// messages: a group each. A thread takes four blocks of 16 bytes at a time, of additional data or
+// of text.
+KERNEL(chacha20_poly1305_short, CHACHA20_SHORT_THREADS)
 (GLOBAL const ShortMessage *messages, GLOBAL const u8 *aad_base, u32 opens,
  GLOBAL const u8 *in_base, GLOBAL u8 *out_base, GLOBAL u8 *tag_base,
  GLOBAL u8 *verdict_base SHARED_PARAMETER) {
   SHARED_WORDS(one_time);
   SHARED u32 *sums = one_time + 16;
-  SHARED u32 *fetched = sums + 8 * CHACHA20_SHORT_LANES, *wrong = fetched + SHORT_MESSAGE_WORDS;
+  SHARED u32 *fetched = sums + 8 * CHACHA20_SHORT_THREADS, *wrong = fetched + SHORT_MESSAGE_WORDS;
   SHARED const ShortMessage *message = (SHARED const ShortMessage *)fetched;
-  const u32 lane = lane_id(), lanes = group_lanes();
+  const u32 thread = thread_id(), threads = thread_block_size();
   short_fetch(fetched, messages + group_id(), short_look(messages + group_id()));
   group_barrier();
-  if (lane == 0) {
+  if (thread == 0) {
     u32 x[16];
     chacha20_short_block(x, message, 0);
     const Poly r = poly_clamp(x);
@@ -48,7 +48,7 @@ KERNEL(chacha20_poly1305_short, CHACHA20_SHORT_LANES)
   GLOBAL u8 *out = out_base + short_place(message->out);
   const u32 aligned = block_aligned(in, out);
   u64 limbs[5] = {0, 0, 0, 0, 0};
-  for (u32 step = lane; step < steps; step += lanes) {
+  for (u32 step = thread; step < steps; step += threads) {
     const u32 is_text = step >= aad_steps, number = is_text ? step - aad_steps : step;
     const u32 at = CHACHA20_BLOCK_BYTES * number;
     const u32 bytes = (is_text ? length : aad_length) - at;
@@ -89,16 +89,16 @@ KERNEL(chacha20_poly1305_short, CHACHA20_SHORT_LANES)
     UNROLL for (int i = 0; i < 5; ++i) limbs[i] += hash.w[i];
   }
   const Poly sum = poly_carry(limbs);
-  UNROLL for (int i = 0; i < 5; ++i) sums[8 * lane + i] = sum.w[i];
+  UNROLL for (int i = 0; i < 5; ++i) sums[8 * thread + i] = sum.w[i];
   group_barrier();
 
   Block tag = {{0, 0, 0, 0}};
-  if (lane == 0) {
+  if (thread == 0) {
     const Block lengths = {
         {message->lengths[0], message->lengths[1], message->lengths[2], message->lengths[3]}};
     const Block s = {{one_time[8], one_time[9], one_time[10], one_time[11]}};
     const Poly end = poly_multiply(poly_of_block(lengths), r);
-    const u32 used = steps < lanes ? steps : lanes;
+    const u32 used = steps < threads ? steps : threads;
     UNROLL for (int i = 0; i < 5; ++i) limbs[i] = end.w[i];
     for (u32 n = 0; n < used; ++n) {
       UNROLL for (int i = 0; i < 5; ++i) limbs[i] += sums[8 * n + i];

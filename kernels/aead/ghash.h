@@ -1,5 +1,5 @@
-// GHASH (SP 800-38D, 6.4) of many runs at once, for GCM. The lanes of a group take the
-// blocks of a run in turn. Each lane steps by the power of H that skips the blocks of the
+// GHASH (SP 800-38D, 6.4) of many runs at once, for GCM. The threads of a group take the
+// blocks of a run in turn. Each thread steps by the power of H that skips the blocks of the
 // others.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -38,15 +38,15 @@ FN Gf128 ghash_weigh_one(Gf128 a, GLOBAL const u32 *powers, u64 exponent) {
   return a;
 }
 
-// Makes tables of powers, one entry for each lane. blocks: H of key n as a block at
+// Makes tables of powers, one entry for each thread. blocks: H of key n as a block at
 // number n.
-KERNEL(ghash_powers, HASH_KEY_LANES)
+KERNEL(ghash_powers, HASH_KEY_THREADS)
 (GLOBAL const u32 *blocks, GLOBAL u32 *powers, u32 keys, u32 levels) {
   LET_NEXT_BEGIN();
   AWAIT_BEFORE();
   const u64 entries = (u64)keys * levels * 32;
-  for (u64 n = group_id() * group_lanes() + lane_id(); n < entries;
-       n += group_count() * group_lanes()) {
+  for (u64 n = group_id() * thread_block_size() + thread_id(); n < entries;
+       n += group_count() * thread_block_size()) {
     const u32 key = (u32)(n / (levels * 32)), level = (u32)(n / 32) % levels, j = (u32)n % 32;
     Gf128 h = gf128_of_block(load_block((GLOBAL const u8 *)(blocks + 4 * (u64)key)));
     for (u32 i = 0; i < 5 * level; ++i) h = gf128_square(h);
@@ -79,7 +79,7 @@ FN Block ghash_block_across(GLOBAL const u8 *from, u64 length) {
 
 // Adds up every piece's hashes, a group a piece, to the block that is XORed into the tag:
 // results[4 * piece]. The masks are blocks from first_mask on.
-KERNEL(ghash_sums, HASH_SUM_LANES)
+KERNEL(ghash_sums, HASH_SUM_THREADS)
 (GLOBAL const HashSum *pieces, GLOBAL const u32 *powers, u32 levels, GLOBAL const u32 *blocks,
  u32 first_mask, GLOBAL const u32 *hashes, GLOBAL u32 *results SHARED_PARAMETER) {
   SHARED_WORDS(sums);
@@ -89,8 +89,8 @@ KERNEL(ghash_sums, HASH_SUM_LANES)
   LET_NEXT_BEGIN();
   AWAIT_BEFORE();
   Gf128 sum = {{0, 0, 0, 0}};
-  // What closes the message is made by the last lane, most often of another team than adds up.
-  if (piece.closes && lane_id() == group_lanes() - 1) {
+  // What closes the message is made by the last thread, most often of another team than adds up.
+  if (piece.closes && thread_id() == thread_block_size() - 1) {
     const Block lengths = {
         {piece.lengths[0], piece.lengths[1], piece.lengths[2], piece.lengths[3]}};
     GLOBAL const u32 *table = powers + (u64)piece.key * levels * GHASH_LEVEL_WORDS;
@@ -99,23 +99,23 @@ KERNEL(ghash_sums, HASH_SUM_LANES)
                     gf128_of_block(load_block((GLOBAL const u8 *)mask)));
   }
   // Four at once, since each look takes long.
-  for (u32 n = lane_id(); n < piece.run_count; n += 4 * group_lanes()) {
+  for (u32 n = thread_id(); n < piece.run_count; n += 4 * thread_block_size()) {
     UNROLL for (u32 k = 0; k < 4; ++k) {
-      const u32 run = n + k * group_lanes(), is_there = run < piece.run_count;
+      const u32 run = n + k * thread_block_size(), is_there = run < piece.run_count;
       const Gf128 hash =
           ghash_load(hashes + (u64)(piece.first_run + (is_there ? run : n)) * HASH_WORDS);
       if (is_there) sum = gf128_add(sum, hash);
     }
   }
-  UNROLL for (u32 w = 0; w < 4; ++w) sums[4 * lane_id() + w] = sum.w[w];
+  UNROLL for (u32 w = 0; w < 4; ++w) sums[4 * thread_id() + w] = sum.w[w];
   group_barrier();
-  for (u32 w = lane_id(); w < 4; w += group_lanes()) {
+  for (u32 w = thread_id(); w < 4; w += thread_block_size()) {
     u32 word = 0;
-    for (u32 n = 0; n < group_lanes(); ++n) word ^= sums[4 * n + w];
+    for (u32 n = 0; n < thread_block_size(); ++n) word ^= sums[4 * n + w];
     sums[w] = word;
   }
   group_barrier();
-  if (lane_id() == 0) {
+  if (thread_id() == 0) {
     UNROLL for (u32 w = 0; w < 4; ++w) sum.w[w] = sums[w];
     store_block((GLOBAL u8 *)(results + 4 * (u64)group_id()), gf128_to_block(sum));
   }

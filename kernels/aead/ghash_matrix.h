@@ -2,14 +2,14 @@
 //
 // Multiplying by a fixed power of H is multiplying a row of 128 bits by a matrix of
 // 128 x 128. So a whole tile of blocks is one product of matrices:
-//   tile      512 blocks, number 256 q + 128 h + 32 d + lane
-//   row       (q, h, lane / 4): the sum of 16 blocks, those of the four depths d
-//             and of the four lanes side by side (t = lane % 4), each times
+//   tile      512 blocks, number 256 q + 128 h + 32 d + thread
+//   row       (q, h, thread / 4): the sum of 16 blocks, those of the four depths d
+//             and of the four threads side by side (t = thread % 4), each times
 //             H^(32 (3 - d) + 3 - t)
 //   columns   the 128 bits of the sum, in 16 groups of 8
-// Words of blocks are operands just as they come from memory. A lane gets two
+// Words of blocks are operands just as they come from memory. A thread gets two
 // columns of each group. They are chosen such that their bits make the word of the
-// lane's row that it must hold for the next step, row times H^512.
+// thread's row that it must hold for the next step, row times H^512.
 //
 // A run may lie `skew` bytes behind a multiple of 16. Then a block of memory has the last bytes of
 // one block of the run, `skew` of them, and the first bytes of the next one. It is an operand as it
@@ -26,23 +26,23 @@
 #include "kernels/block/across.h"
 #include "kernels/block/bitslice/planes.h"
 
-// The word of matrices[] for group `j` of columns and the lane that holds column g and
+// The word of matrices[] for group `j` of columns and the thread that holds column g and
 // part t of the rows. It is for depth d and word w of the block, or (d = 4) for the step
 // to the next tile.
 FN u32 ghash_matrix_place(u32 j, u32 g, u32 t, u32 d, u32 w) {
-  const u32 lane = 4 * g + t;
-  return d == 4 ? 8192 + 32 * j + lane : 512 * j + 128 * d + 4 * lane + w;
+  const u32 thread = 4 * g + t;
+  return d == 4 ? 8192 + 32 * j + thread : 512 * j + 128 * d + 4 * thread + w;
 }
 
-// A lane makes 32 rows (word w of a block) by 32 columns (word `out` of the sum), for one
-// depth d and lane t, or for the step to the next tile. sets: GHASH_SET of each.
-KERNEL(ghash_matrices, HASH_KEY_LANES)
+// A thread makes 32 rows (word w of a block) by 32 columns (word `out` of the sum), for one
+// depth d and thread t, or for the step to the next tile. sets: GHASH_SET of each.
+KERNEL(ghash_matrices, HASH_KEY_THREADS)
 (GLOBAL const u32 *sets, u32 count, GLOBAL const u32 *powers, u32 levels, GLOBAL u32 *matrices) {
   LET_NEXT_BEGIN();
   AWAIT_BEFORE();
   const u32 all = count * GHASH_MATRIX_ENTRIES;
-  for (u32 n = group_id() * group_lanes() + lane_id(); n < all;
-       n += group_count() * group_lanes()) {
+  for (u32 n = group_id() * thread_block_size() + thread_id(); n < all;
+       n += group_count() * thread_block_size()) {
     const u32 entry = n % GHASH_MATRIX_ENTRIES, set = n / GHASH_MATRIX_ENTRIES;
     const u32 out = entry % 4, w = entry / 4 % 4, slot = entry / 16;
     const u32 d = slot / 4, t = slot == 16 ? w : slot % 4;
@@ -102,25 +102,26 @@ FN void ghash_matrix_operands(u32 *words, Block top, Block bottom, u32 w, u32 ze
   words[3] = bottom.w[w + 1] ^ zero;
 }
 
-// After the tiles: multiplies each row by its power, one lane for each row, and adds them
+// After the tiles: multiplies each row by its power, one thread for each row, and adds them
 // up. end: the power of the run's last block, of which `last` is what is in no tile.
 FN void ghash_matrix_finish(const u32 *rows, Block last, GLOBAL const u32 *table, u64 end,
                             GLOBAL u32 *hash, SHARED u32 *scratch) {
-  const u32 lane = lane_id() % 32;
-  UNROLL for (u32 r = 0; r < 4; ++r) scratch[32 * r + lane] = rows[r];
+  const u32 thread = thread_id() % 32;
+  UNROLL for (u32 r = 0; r < 4; ++r) scratch[32 * r + thread] = rows[r];
   warp_barrier();
-  Block row = {
-      {scratch[4 * lane], scratch[4 * lane + 1], scratch[4 * lane + 2], scratch[4 * lane + 3]}};
-  if (lane == 31) row = block_xor(row, last);
-  const u64 exponent = end + 4 * (7 - lane % 8) + 128 * (1 - lane / 8 % 2) + 256 * (1 - lane / 16);
+  Block row = {{scratch[4 * thread], scratch[4 * thread + 1], scratch[4 * thread + 2],
+                scratch[4 * thread + 3]}};
+  if (thread == 31) row = block_xor(row, last);
+  const u64 exponent =
+      end + 4 * (7 - thread % 8) + 128 * (1 - thread / 8 % 2) + 256 * (1 - thread / 16);
   const Gf128 sum = ghash_weigh_one(gf128_of_block(row), table, exponent);
   warp_barrier();
-  UNROLL for (u32 w = 0; w < 4; ++w) scratch[4 * lane + w] = sum.w[w];
+  UNROLL for (u32 w = 0; w < 4; ++w) scratch[4 * thread + w] = sum.w[w];
   warp_barrier();
-  if (lane < 4) {
+  if (thread < 4) {
     u32 word = 0;
-    for (u32 n = 0; n < 32; ++n) word ^= scratch[4 * n + lane];
-    hash[lane] = word;
+    for (u32 n = 0; n < 32; ++n) word ^= scratch[4 * n + thread];
+    hash[thread] = word;
   }
   warp_barrier();
 }

@@ -16,13 +16,13 @@ FN u64 graph_update_number(GLOBAL const SegmentRule *rule, GLOBAL const u8 *nonc
   return number;
 }
 
-// Before aead_segments or plain_segments, by one lane: sets the rule's nonce or number for this
+// Before aead_segments or plain_segments, by one thread: sets the rule's nonce or number for this
 // launch. Encryption takes the numbers that follow, and tells the first segment's nonce; decryption
 // reads that.
-KERNEL(aead_next_nonces, SEGMENT_LANES)
+KERNEL(aead_next_nonces, SEGMENT_THREADS)
 (GLOBAL SegmentRule *rule, GLOBAL SegmentGraphUpdate *update, GLOBAL u8 *nonce_base,
  GLOBAL u8 *verdict_base) {
-  if (group_id() != 0 || lane_id() != 0) return;
+  if (group_id() != 0 || thread_id() != 0) return;
   const u32 has_nonce = update->has & GRAPH_UPDATE_HAS_NONCE;
   GLOBAL u8 *nonce = nonce_base + (has_nonce ? update->nonce_at : 0);
   if (rule->opens) {
@@ -50,13 +50,14 @@ KERNEL(aead_next_nonces, SEGMENT_LANES)
 
 // After aead_segments: where this launch must not encrypt, its outputs and tags become zeros, and
 // the kernels after this find nothing to do. Somebody may send what he finds there.
-KERNEL(aead_refuse, SEGMENT_LANES)
+KERNEL(aead_refuse, SEGMENT_THREADS)
 (GLOBAL const SegmentRule *rule, GLOBAL const SegmentGraphUpdate *update,
  GLOBAL CipherPiece *pieces, GLOBAL HashRun *runs, GLOBAL TagCheck *checks, GLOBAL u8 *out_base,
  GLOBAL u8 *tag_base) {
   if (!update->is_refused) return;
   const Block zero = {{0, 0, 0, 0}};
-  const u32 first = group_id() * group_lanes() + lane_id(), step = group_count() * group_lanes();
+  const u32 first = group_id() * thread_block_size() + thread_id(),
+            step = group_count() * thread_block_size();
   for (u32 n = first; n < rule->count; n += step) {
     pieces[n].length = 0;
     block_store_bytes(tag_base + checks[n].tag_at, zero, checks[n].tag_bytes);

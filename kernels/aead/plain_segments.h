@@ -7,9 +7,10 @@
 #include "kernels/aead/aead_segments.h"
 
 // nonces: four words of each segment, if they are given.
-KERNEL(plain_segments, SEGMENT_LANES)
+KERNEL(plain_segments, SEGMENT_THREADS)
 (GLOBAL const SegmentRule *rule, GLOBAL const u32 *nonces, GLOBAL CipherPiece *pieces) {
-  const u32 first = group_id() * group_lanes() + lane_id(), step = group_count() * group_lanes();
+  const u32 first = group_id() * thread_block_size() + thread_id(),
+            step = group_count() * thread_block_size();
   for (u32 n = first; n < rule->count; n += step) {
     segment_write_piece(rule, n, pieces + n);
     UNROLL for (u32 w = 0; w < 4; ++w) {
@@ -21,7 +22,7 @@ KERNEL(plain_segments, SEGMENT_LANES)
 
 // After plain_segments: where this launch must not encrypt, its outputs become zeros, and the
 // cipher's kernel finds nothing to do. All groups look at every segment, and each zeroes a share.
-KERNEL(plain_refuse, SEGMENT_LANES)
+KERNEL(plain_refuse, SEGMENT_THREADS)
 (GLOBAL const SegmentRule *rule, GLOBAL const SegmentGraphUpdate *update,
  GLOBAL CipherPiece *pieces, GLOBAL u8 *out_base) {
   if (!update->is_refused) return;
@@ -32,9 +33,9 @@ KERNEL(plain_refuse, SEGMENT_LANES)
     const u64 length = rule->shapes[segment_shape(rule, n)].length;
     GLOBAL u8 *out = out_base + segment_place(rule->out, n);
     const u32 aligned = ((u64)out & 15) == 0;
-    if (share == 0 && lane_id() == 0) pieces[n].length = 0;
-    for (u64 at = 16 * ((u64)share * group_lanes() + lane_id()); at < length;
-         at += 16 * ((u64)groups_each * group_lanes()))
+    if (share == 0 && thread_id() == 0) pieces[n].length = 0;
+    for (u64 at = 16 * ((u64)share * thread_block_size() + thread_id()); at < length;
+         at += 16 * ((u64)groups_each * thread_block_size()))
       store_part(out + at, zero, length - at, aligned);
   }
 }

@@ -1,6 +1,6 @@
-// Poly1305 and ChaCha20-Poly1305 (RFC 8439, 2.5 to 2.8) of many runs at once. A lane
+// Poly1305 and ChaCha20-Poly1305 (RFC 8439, 2.5 to 2.8) of many runs at once. A thread
 // encrypts a block of 64 bytes and adds its four blocks of 16 to a hash of its own: hash
-// r^(4 L) + x0 r^3 + x1 r^2 + x2 r + x3, where L is the lanes of a group. So four
+// r^(4 L) + x0 r^3 + x1 r^2 + x2 r + x3, where L is the threads of a group. So four
 // products share one chain of carries.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -24,11 +24,11 @@ FN Poly poly_clamp(const u32 *x) {
   return limbs;
 }
 
-// One-time keys, a lane each.
-KERNEL(poly1305_keys, HASH_KEY_LANES)
+// One-time keys, a thread each.
+KERNEL(poly1305_keys, HASH_KEY_THREADS)
 (GLOBAL const OneTimeKey *wanted, u32 count, GLOBAL const u32 *keys, GLOBAL u32 *one_time_keys) {
-  for (u32 n = group_id() * group_lanes() + lane_id(); n < count;
-       n += group_count() * group_lanes()) {
+  for (u32 n = group_id() * thread_block_size() + thread_id(); n < count;
+       n += group_count() * thread_block_size()) {
     const u32 iv[4] = {0, wanted[n].nonce[0], wanted[n].nonce[1], wanted[n].nonce[2]};
     u32 x[16];
     chacha20_block(x, keys + (u64)wanted[n].key * BLOCK_KEY_WORDS, iv, 0);
@@ -40,10 +40,10 @@ KERNEL(poly1305_keys, HASH_KEY_LANES)
 }
 
 // Local memory of a run: four multipliers of 12 words, at 48 the hash of the run's end,
-// and from 64 on the hash of every lane.
+// and from 64 on the hash of every thread.
 #define POLY1305_FACTOR(n) (words + 12 * (n))
 #define POLY1305_END (words + 48)
-#define POLY1305_HASH(lane) (words + 64 + 8 * (lane))
+#define POLY1305_HASH(thread) (words + 64 + 8 * (thread))
 
 FN void poly_put_factor(SHARED u32 *to, Poly a) {
   const PolyFactor f = poly_factor(a);
@@ -69,9 +69,9 @@ FN Poly poly_absorb(Poly hash, const Block *data, SHARED const u32 *words) {
   return poly_carry(sums);
 }
 
-// Here a lane reads and writes what is its own, byte by byte where that is at no multiple of 16.
-#define POLY1305_RUNS KERNEL(chacha20_poly1305_runs, HASH_RUN_LANES)
-#define POLY1305_EACH_BLOCK for (; number < whole; number += lanes)
+// Here a thread reads and writes what is its own, byte by byte where that is at no multiple of 16.
+#define POLY1305_RUNS KERNEL(chacha20_poly1305_runs, HASH_RUN_THREADS)
+#define POLY1305_EACH_BLOCK for (; number < whole; number += threads)
 #define POLY1305_HAS_BLOCK 1
 #define CHACHA20_BEGIN
 #define CHACHA20_FETCH(data, from) chacha20_load(data, from, CHACHA20_BLOCK_BYTES, aligned)
@@ -92,21 +92,21 @@ FN Poly poly_absorb(Poly hash, const Block *data, SHARED const u32 *words) {
 #undef CHACHA20_LOAD_REST
 #undef CHACHA20_STORE_REST
 
-#ifdef HAS_WORD_OF_LANE
-// The same at any address, for groups of one warp. All its lanes take part in each trip, as long as
-// one has a block. With as many registers as the other, as many groups are there at once.
-#define POLY1305_RUNS KERNEL_OF(chacha20_poly1305_runs_across, HASH_RUN_LANES, 96)
+#ifdef HAS_WARP_SHUFFLE
+// The same at any address, for groups of one warp. All its threads take part in each trip, as long
+// as one has a block. With as many registers as the other, as many groups are there at once.
+#define POLY1305_RUNS KERNEL_OF(chacha20_poly1305_runs_across, HASH_RUN_THREADS, 96)
 #define POLY1305_EACH_BLOCK \
-  for (u64 trip = 0; trip < whole; trip += lanes, number += number < whole ? lanes : 0)
+  for (u64 trip = 0; trip < whole; trip += threads, number += number < whole ? threads : 0)
 #define POLY1305_HAS_BLOCK (number < whole)
-#define POLY1305_LAST_LANE (whole - trip < 32 ? (u32)(whole - trip) - 1 : 31)
+#define POLY1305_LAST_THREAD (whole - trip < 32 ? (u32)(whole - trip) - 1 : 31)
 #define POLY1305_SCRATCH POLY1305_HASH(0)
 #define CHACHA20_BEGIN AcrossStore before = across_begin()
-#define CHACHA20_FETCH(data, from) chacha20_fetch_across(data, from, POLY1305_LAST_LANE)
+#define CHACHA20_FETCH(data, from) chacha20_fetch_across(data, from, POLY1305_LAST_THREAD)
 #define CHACHA20_TAKE(data, from) \
-  chacha20_take_across(data, from, POLY1305_LAST_LANE, POLY1305_SCRATCH)
+  chacha20_take_across(data, from, POLY1305_LAST_THREAD, POLY1305_SCRATCH)
 #define CHACHA20_PUT(to, data) \
-  chacha20_store_across(to, data, &before, POLY1305_LAST_LANE, POLY1305_SCRATCH)
+  chacha20_store_across(to, data, &before, POLY1305_LAST_THREAD, POLY1305_SCRATCH)
 #define CHACHA20_END(to) across_end(to, &before)
 #define CHACHA20_LOAD_REST(data, from, rest) chacha20_load_alone(data, from, rest)
 #define CHACHA20_STORE_REST(to, data, rest) chacha20_store_alone(to, data, rest)
@@ -114,7 +114,7 @@ FN Poly poly_absorb(Poly hash, const Block *data, SHARED const u32 *words) {
 #undef POLY1305_RUNS
 #undef POLY1305_EACH_BLOCK
 #undef POLY1305_HAS_BLOCK
-#undef POLY1305_LAST_LANE
+#undef POLY1305_LAST_THREAD
 #undef POLY1305_SCRATCH
 #undef CHACHA20_BEGIN
 #undef CHACHA20_FETCH
@@ -125,11 +125,11 @@ FN Poly poly_absorb(Poly hash, const Block *data, SHARED const u32 *words) {
 #undef CHACHA20_STORE_REST
 #endif
 
-// Multiplies every hash by its power, a lane a run.
-KERNEL(poly1305_weigh, HASH_RUN_LANES)
+// Multiplies every hash by its power, a thread a run.
+KERNEL(poly1305_weigh, HASH_RUN_THREADS)
 (GLOBAL const HashRun *runs, u32 count, GLOBAL const u32 *one_time_keys, GLOBAL u32 *hashes) {
-  for (u32 n = group_id() * group_lanes() + lane_id(); n < count;
-       n += group_count() * group_lanes()) {
+  for (u32 n = group_id() * thread_block_size() + thread_id(); n < count;
+       n += group_count() * thread_block_size()) {
     const Poly r = poly_load(one_time_keys + (u64)runs[n].key * POLY1305_KEY_WORDS);
     GLOBAL u32 *hash = hashes + (u64)n * HASH_WORDS;
     const Poly weighed = poly_multiply(poly_load(hash), poly_power(r, runs[n].exponent));
@@ -138,25 +138,25 @@ KERNEL(poly1305_weigh, HASH_RUN_LANES)
 }
 
 // Adds up every piece's hashes, a group a piece, with the s of its message.
-KERNEL(poly1305_sums, HASH_SUM_LANES)
+KERNEL(poly1305_sums, HASH_SUM_THREADS)
 (GLOBAL const HashSum *pieces, GLOBAL const u32 *one_time_keys, GLOBAL const u32 *hashes,
  GLOBAL u32 *results SHARED_PARAMETER) {
   SHARED_WORDS(words);
-  const u32 lanes = group_lanes();
+  const u32 threads = thread_block_size();
   const u32 p = group_id();
   GLOBAL const HashSum *piece = pieces + p;
   GLOBAL const u32 *key = one_time_keys + (u64)piece->key * POLY1305_KEY_WORDS;
   u64 sums[5] = {0, 0, 0, 0, 0};
-  for (u32 n = lane_id(); n < piece->run_count; n += lanes) {
+  for (u32 n = thread_id(); n < piece->run_count; n += threads) {
     UNROLL for (int i = 0; i < 5; ++i) sums[i] +=
         hashes[(u64)(piece->first_run + n) * HASH_WORDS + i];
   }
   const Poly part = poly_carry(sums);
-  UNROLL for (int i = 0; i < 5; ++i) words[8 * lane_id() + i] = part.w[i];
+  UNROLL for (int i = 0; i < 5; ++i) words[8 * thread_id() + i] = part.w[i];
   group_barrier();
-  if (lane_id() == 0) {
+  if (thread_id() == 0) {
     UNROLL for (int i = 0; i < 5; ++i) sums[i] = 0;
-    for (u32 n = 0; n < lanes; ++n) {
+    for (u32 n = 0; n < threads; ++n) {
       UNROLL for (int i = 0; i < 5; ++i) sums[i] += words[8 * n + i];
     }
     if (piece->closes) {

@@ -2,9 +2,9 @@
 // them: CUDA's tensor cores. A byte of the message at a given place of a tile counts
 // a fixed number modulo 2^130 - 5, of 17 bytes. The hash of a tile is the sum of its
 // bytes times those numbers:
-//   tile      256 blocks of 64 bytes, number 64 d + 32 h + lane
-//   row       (h, lane / 4): the sum over the four depths d and the four lanes
-//             side by side (t = lane % 4), as with GHASH (ghash_matrix.h)
+//   tile      256 blocks of 64 bytes, number 64 d + 32 h + thread
+//   row       (h, thread / 4): the sum over the four depths d and the four threads
+//             side by side (t = thread % 4), as with GHASH (ghash_matrix.h)
 //   columns   the 17 bytes of the numbers, in three groups of 8
 // A sum of 1,024 products of bytes is less than 2^26, so carries can wait for the
 // end of the tile.
@@ -43,13 +43,13 @@ FN Poly poly_shift(Poly a, u32 bytes) {
   return poly_multiply(a, power);
 }
 
-// numbers: which one-time keys. A lane makes the numbers of the four bytes of a word of a tile's
-// rows, that of depth d, lane t and word w, or what lies behind the matrices.
-KERNEL(poly1305_matrices, HASH_KEY_LANES)
+// numbers: which one-time keys. A thread makes the numbers of the four bytes of a word of a tile's
+// rows, that of depth d, thread t and word w, or what lies behind the matrices.
+KERNEL(poly1305_matrices, HASH_KEY_THREADS)
 (GLOBAL const u32 *numbers, u32 count, GLOBAL const u32 *one_time_keys, GLOBAL u32 *matrices) {
   const u32 all = count * POLY1305_MATRIX_ENTRIES;
-  for (u32 n = group_id() * group_lanes() + lane_id(); n < all;
-       n += group_count() * group_lanes()) {
+  for (u32 n = group_id() * thread_block_size() + thread_id(); n < all;
+       n += group_count() * thread_block_size()) {
     const u32 entry = n % POLY1305_MATRIX_ENTRIES, set = n / POLY1305_MATRIX_ENTRIES;
     GLOBAL u32 *to = matrices + (u64)set * POLY1305_MATRIX_WORDS;
     const Poly r = poly_load(one_time_keys + (u64)numbers[set] * POLY1305_KEY_WORDS);
@@ -81,8 +81,8 @@ KERNEL(poly1305_matrices, HASH_KEY_LANES)
         }
       }
       UNROLL for (u32 column = 0; column < 24; ++column) {
-        const u32 lane = 4 * (column % 8) + t;
-        to[((4 * d + m / 2) * 32 + lane) * 12 + 6 * (m % 2) + 2 * (column / 8) + w % 2] =
+        const u32 thread = 4 * (column % 8) + t;
+        to[((4 * d + m / 2) * 32 + thread) * 12 + 6 * (m % 2) + 2 * (column / 8) + w % 2] =
             values[column];
       }
     }
@@ -130,16 +130,16 @@ FN void chacha20_shared_block(u32 *x, SHARED const u32 *shared, u32 number) {
 
 // From one tile to the next: hash r^1024 plus the row's sums of the next.
 FN Poly poly_next_tile(Poly hash, const u32 *sums, SHARED const u32 *words, SHARED u32 *scratch) {
-  const u32 lane = lane_id() % 32;
+  const u32 thread = thread_id() % 32;
   UNROLL for (u32 n = 0; n < 3; ++n) {
     UNROLL for (u32 i = 0; i < 4; ++i) {
-      scratch[24 * (lane / 4 + 8 * (i / 2)) + 8 * n + 2 * (lane % 4) + i % 2] = sums[4 * n + i];
+      scratch[24 * (thread / 4 + 8 * (i / 2)) + 8 * n + 2 * (thread % 4) + i % 2] = sums[4 * n + i];
     }
   }
   warp_barrier();
   u64 limbs[5];
   UNROLL for (u32 i = 0; i < 5; ++i) limbs[i] = words[POLY1305_BITS + i];
-  SHARED const u32 *row = scratch + 24 * (lane % 16);
+  SHARED const u32 *row = scratch + 24 * (thread % 16);
   UNROLL for (u32 column = 0; column < 17; ++column) {
     limbs[8 * column / 26] += (u64)row[column] << (8 * column % 26);
   }

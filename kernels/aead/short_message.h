@@ -9,17 +9,17 @@
 #include "kernels/block/tiles.h"
 #include "tag_difference.h"
 
-// Copies the message to the group's memory by all lanes at once: it may lie in the host's memory,
-// where a look takes long. early: each lane's first word, which short_look() asked for before
+// Copies the message to the group's memory by all threads at once: it may lie in the host's memory,
+// where a look takes long. early: each thread's first word, which short_look() asked for before
 // something else.
 FN u32 short_look(GLOBAL const ShortMessage *message) {
-  return lane_id() < SHORT_MESSAGE_WORDS ? ((GLOBAL const u32 *)message)[lane_id()] : 0;
+  return thread_id() < SHORT_MESSAGE_WORDS ? ((GLOBAL const u32 *)message)[thread_id()] : 0;
 }
 
 FN void short_fetch(SHARED u32 *to, GLOBAL const ShortMessage *message, u32 early) {
   GLOBAL const u32 *words = (GLOBAL const u32 *)message;
-  if (lane_id() < SHORT_MESSAGE_WORDS) to[lane_id()] = early;
-  for (u32 i = lane_id() + group_lanes(); i < SHORT_MESSAGE_WORDS; i += group_lanes())
+  if (thread_id() < SHORT_MESSAGE_WORDS) to[thread_id()] = early;
+  for (u32 i = thread_id() + thread_block_size(); i < SHORT_MESSAGE_WORDS; i += thread_block_size())
     to[i] = words[i];
 }
 
@@ -36,10 +36,10 @@ FN Block short_part(Block b, u32 bytes) {
   return b;
 }
 
-// Writes the tag, or compares it and wipes the output if it is wrong. Lane 0 has the right one.
+// Writes the tag, or compares it and wipes the output if it is wrong. Thread 0 has the right one.
 FN void short_end(SHARED const ShortMessage *message, Block tag, u32 opens, GLOBAL u8 *out,
                   GLOBAL u8 *tag_base, GLOBAL u8 *verdict_base, SHARED u32 *wrong) {
-  if (lane_id() == 0) {
+  if (thread_id() == 0) {
     GLOBAL u8 *place = tag_base + short_place(message->tag_at);
     u32 difference = 0;
     if (opens) {
@@ -57,7 +57,7 @@ FN void short_end(SHARED const ShortMessage *message, Block tag, u32 opens, GLOB
   if (*wrong != 0) {
     const Block zero = {{0, 0, 0, 0}};
     const u32 aligned = ((u64)out & 15) == 0;
-    for (u32 at = 16 * lane_id(); at < message->length; at += 16 * group_lanes())
+    for (u32 at = 16 * thread_id(); at < message->length; at += 16 * thread_block_size())
       store_part(out + at, zero, message->length - at, aligned);
   }
 }
@@ -65,5 +65,5 @@ FN void short_end(SHARED const ShortMessage *message, Block tag, u32 opens, GLOB
 // The last thing that a group does: its memory is another's next.
 FN void short_wipe(SHARED u32 *words, u32 count) {
   group_barrier();
-  for (u32 i = lane_id(); i < count; i += group_lanes()) words[i] = 0;
+  for (u32 i = thread_id(); i < count; i += thread_block_size()) words[i] = 0;
 }

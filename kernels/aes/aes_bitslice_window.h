@@ -1,4 +1,4 @@
-// Rounds 1 and 2 of CTR for bitsliced AES. A lane's counters in a window (see
+// Rounds 1 and 2 of CTR for bitsliced AES. A thread's counters in a window (see
 // kernels/block/layout.h) differ in byte 14 alone, so that all else of these rounds is
 // computed once a window, on plain words, and a byte of round 1 and four of
 // round 2 go through the gates instead of 32.
@@ -26,7 +26,7 @@ FN u32 aes_diagonal(u32 a, u32 b, u32 c, u32 d) {
   return PICK(PICK(a, b, 0x0050), PICK(c, d, 0x0072), 0x5410);
 }
 
-// `first`: the lane's counter block in the window's first row.
+// `first`: the thread's counter block in the window's first row.
 FN AesBitsliceWindow aes_bitslice_window_of(Block first, Block k0, Block k1, Block k2) {
   // In place of what comes later stands the constant that the gates leave out.
   const u32 later = 0x63636363u;

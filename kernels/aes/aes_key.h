@@ -1,4 +1,4 @@
-// AES key expansion (FIPS 197, 5.2 and 5.3.5), a lane a key. The S-box is made
+// AES key expansion (FIPS 197, 5.2 and 5.3.5), a thread a key. The S-box is made
 // of gates, so no address depends on a key.
 //
 // SPDX-License-Identifier: Apache-2.0

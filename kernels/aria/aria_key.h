@@ -1,4 +1,4 @@
-// ARIA's key expansion (RFC 5794, 2.2), a lane a key, on words as they lie in memory. The
+// ARIA's key expansion (RFC 5794, 2.2), a thread a key, on words as they lie in memory. The
 // S-boxes are made of gates, so no address depends on a key. A schedule is rounds + 1 round keys
 // in order of use.
 //

@@ -1,13 +1,13 @@
-// Texts at addresses that are no multiples of 16, for warps, whose lanes have blocks side by side.
-// A lane reads or writes the blocks of memory in which its own begin, and has the rest of them
-// from the lane beside it.
+// Texts at addresses that are no multiples of 16, for warps, whose threads have blocks side by
+// side. A thread reads or writes the blocks of memory in which its own begin, and has the rest of
+// them from the thread beside it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "kernels/block/tiles.h"
 
-// How many bytes behind a multiple of 16 an address lies. It is the same for all lanes.
+// How many bytes behind a multiple of 16 an address lies. It is the same for all threads.
 FN u32 across_skew(GLOBAL const u8 *at) { return (u32)(u64)at & 15; }
 
 FN void across_shift(u32 *to, const u32 *words, u32 count, u32 bits) {
@@ -15,7 +15,7 @@ FN void across_shift(u32 *to, const u32 *words, u32 count, u32 bits) {
 }
 
 // `count` words from the byte `from` of `words` on, at most 16; one word more than these must be
-// there. All lanes shift alike, so they branch alike, and a register is named instead of chosen.
+// there. All threads shift alike, so they branch alike, and a register is named instead of chosen.
 FN void across_move(u32 *to, const u32 *words, u32 count, u32 from) {
   const u32 bits = 8 * (from % 4);
   switch (from / 4) {
@@ -84,71 +84,71 @@ FN void across_join_each(Block *x, const Block *second, u32 count, u32 from) {
   }
 }
 
-#ifdef HAS_WORD_OF_LANE
+#ifdef HAS_WARP_SHUFFLE
 
-FN Block across_block_of(u32 lane, Block mine, SHARED u32 *scratch) {
+FN Block across_block_of(u32 thread, Block mine, SHARED u32 *scratch) {
   Block theirs;
-  UNROLL for (u32 w = 0; w < 4; ++w) theirs.w[w] = word_of_lane(mine.w[w], lane % 32, scratch);
+  UNROLL for (u32 w = 0; w < 4; ++w) theirs.w[w] = warp_shuffle(mine.w[w], thread % 32, scratch);
   return theirs;
 }
 
-// x[n] of each lane: the blocks of a warp lie side by side for each n, and for the next n behind
-// them. from: this lane's first.
+// x[n] of each thread: the blocks of a warp lie side by side for each n, and for the next n behind
+// them. from: this thread's first.
 FN void across_load(Block *x, u32 count, GLOBAL const u8 *from, SHARED u32 *scratch) {
-  const u32 lane = lane_id() % 32, skew = across_skew(from);
+  const u32 thread = thread_id() % 32, skew = across_skew(from);
   Block behind = {{0, 0, 0, 0}};
   UNROLL for (u32 n = 0; n < count; ++n) x[n] = load_block(from - skew + 512 * n);
-  if (lane == 31 && skew != 0) behind = load_block(from - skew + 512 * (count - 1) + 16);
+  if (thread == 31 && skew != 0) behind = load_block(from - skew + 512 * (count - 1) + 16);
   UNROLL for (u32 n = 0; n < count; ++n) {
     const u32 i = count - 1 - n;
-    const Block beside = across_block_of(lane + 1, x[i], scratch);
+    const Block beside = across_block_of(thread + 1, x[i], scratch);
     Block next = behind;
-    if (lane != 31) next = beside;
+    if (thread != 31) next = beside;
     behind = beside;
     x[i] = across_join(x[i], next, skew);
   }
 }
 
-// Byte `lane` of the block that lane `owner` has, in the lowest bits.
+// Byte `thread` of the block that thread `owner` has, in the lowest bits.
 FN u32 across_byte_of(u32 owner, Block block, SHARED u32 *scratch) {
-  const u32 lane = lane_id() % 32;
+  const u32 thread = thread_id() % 32;
   const Block all = across_block_of(owner, block, scratch);
-  const u32 low = lane % 8 < 4 ? all.w[0] : all.w[1], high = lane % 8 < 4 ? all.w[2] : all.w[3];
-  return (lane % 16 < 8 ? low : high) >> (8 * (lane % 4));
+  const u32 low = thread % 8 < 4 ? all.w[0] : all.w[1], high = thread % 8 < 4 ? all.w[2] : all.w[3];
+  return (thread % 16 < 8 ? low : high) >> (8 * (thread % 4));
 }
 
-// XORs a block of memory of which only the bytes `first` up to `end` are the text's: as many lanes
-// write one each. `key`: its keystream, which lane `owner` has.
+// XORs a block of memory of which only the bytes `first` up to `end` are the text's: as many
+// threads write one each. `key`: its keystream, which thread `owner` has.
 FN void across_xor_edge(GLOBAL u8 *out, GLOBAL const u8 *in, u32 owner, Block key, u32 first,
                         u32 end, SHARED u32 *scratch) {
-  const u32 lane = lane_id() % 32, byte = across_byte_of(owner, key, scratch);
-  if (lane >= first && lane < end) out[lane] = (u8)(in[lane] ^ byte);
+  const u32 thread = thread_id() % 32, byte = across_byte_of(owner, key, scratch);
+  if (thread >= first && thread < end) out[thread] = (u8)(in[thread] ^ byte);
 }
 
-// What goes to the blocks of memory in which a lane's own begin: `from` is how far behind the
-// beginning of the block before. The one before lane 0's first is the last of all, for
+// What goes to the blocks of memory in which a thread's own begin: `from` is how far behind the
+// beginning of the block before. The one before thread 0's first is the last of all, for
 // across_xor() and across_store().
 FN void across_move_blocks(Block *blocks, u32 count, u32 from, SHARED u32 *scratch) {
-  const u32 lane = lane_id() % 32;
+  const u32 thread = thread_id() % 32;
   Block beside[ACROSS_MOST_BLOCKS], before[ACROSS_MOST_BLOCKS];
   UNROLL for (u32 n = 0; n < count; ++n) {
-    beside[n] = across_block_of(lane + 31, blocks[n], scratch);
+    beside[n] = across_block_of(thread + 31, blocks[n], scratch);
   }
   UNROLL for (u32 n = 0; n < count; ++n) {
     before[n] = beside[n];
-    if (lane == 0) before[n] = beside[(n + count - 1) % count];
+    if (thread == 0) before[n] = beside[(n + count - 1) % count];
   }
   across_join_each(before, blocks, count, from);
   UNROLL for (u32 n = 0; n < count; ++n) blocks[n] = before[n];
 }
 
-// x[n] of each lane: the block at from + 512 * n. The warp's blocks lie side by side, and those
+// x[n] of each thread: the block at from + 512 * n. The warp's blocks lie side by side, and those
 // are there, whole, that begin in bytes `begin` up to `end` behind the first one's beginning; the
-// others are zero. The lane reads both blocks of memory in which each lies. The second is in a
-// cache, and takes no more there than its four words from the lane beside; and since no lane needs
-// another, all this may be behind a branch.
+// others are zero. The thread reads both blocks of memory in which each lies. The second is in a
+// cache, and takes no more there than its four words from the thread beside; and since no thread
+// needs another, all this may be behind a branch.
 FN void across_read(Block *x, u32 count, GLOBAL const u8 *from, u32 begin, u32 end) {
-  const u32 place = 16 * (lane_id() % 32), skew = across_skew(from), next = skew != 0 ? 16 : 0;
+  const u32 place = 16 * (thread_id() % 32), skew = across_skew(from), next = skew != 0 ? 16 : 0;
   GLOBAL const u8 *at = from - skew;
   Block second[ACROSS_MOST_BLOCKS];
   if (begin == 0 && end >= 512 * count) {
@@ -167,23 +167,23 @@ FN void across_read(Block *x, u32 count, GLOBAL const u8 *from, u32 begin, u32 e
   across_join_each(x, second, count, skew);
 }
 
-// Writes blocks of memory as across_move_blocks() makes them: to lane 0's first, which lies at
+// Writes blocks of memory as across_move_blocks() makes them: to thread 0's first, which lies at
 // `at`, and to those behind it, as far as they lie in bytes `begin` up to `end` from there. Of the
 // first, and of one behind the last, the warp has a part unless `skew` is 0, 16 bytes in all, of
-// which 16 lanes write one each.
+// which 16 threads write one each.
 FN void across_put(GLOBAL u8 *at, const Block *blocks, u32 count, u32 skew, u32 begin, u32 end,
                    u32 edge_byte) {
-  const u32 lane = lane_id() % 32, edge = lane + (lane < skew ? 512 * count : 0);
-  if (skew != 0 && lane < 16 && edge >= begin && edge < end) at[edge] = (u8)edge_byte;
-  const u32 has_edge = lane == 0 && skew != 0;
+  const u32 thread = thread_id() % 32, edge = thread + (thread < skew ? 512 * count : 0);
+  if (skew != 0 && thread < 16 && edge >= begin && edge < end) at[edge] = (u8)edge_byte;
+  const u32 has_edge = thread == 0 && skew != 0;
   if (begin <= skew && end >= skew + 512 * count) {
     UNROLL for (u32 n = 0; n < count; ++n) {
-      if (n != 0 || !has_edge) store_block(at + (16 * lane + 512 * n), blocks[n]);
+      if (n != 0 || !has_edge) store_block(at + (16 * thread + 512 * n), blocks[n]);
     }
   } else {
     // The text begins or ends here, in a part of a block of memory.
     UNROLL for (u32 n = 0; n < count; ++n) {
-      const u32 place = 16 * lane + 512 * n;
+      const u32 place = 16 * thread + 512 * n;
       const u32 from = begin > place ? begin - place : 0, to = end > place ? end - place : 0;
       if (from == 0 && to >= 16)
         store_block(at + place, blocks[n]);
@@ -193,38 +193,39 @@ FN void across_put(GLOBAL u8 *at, const Block *blocks, u32 count, u32 skew, u32 
   }
 }
 
-// Writes `count` blocks of each lane, which this changes, to where across_read() would read them
-// from: the lane's first to `to`, and of the warp's `end` bytes. A lane writes the blocks of memory
-// in which its own begin. All lanes move blocks, also where nothing is written: behind a branch
-// that some might not take, a compiler would give each look-up of the cipher an address of its own.
+// Writes `count` blocks of each thread, which this changes, to where across_read() would read them
+// from: the thread's first to `to`, and of the warp's `end` bytes. A thread writes the blocks of
+// memory in which its own begin. All threads move blocks, also where nothing is written: behind a
+// branch that some might not take, a compiler would give each look-up of the cipher an address of
+// its own.
 FN void across_store(GLOBAL u8 *to, Block *blocks, u32 count, u32 end, SHARED u32 *scratch) {
   const u32 skew = across_skew(to);
   across_move_blocks(blocks, count, 16 - skew, scratch);
   const u32 edge_byte = across_byte_of(0, blocks[0], scratch);
-  across_put(to - 16 * (lane_id() % 32) - skew, blocks, count, skew, skew, skew + end, edge_byte);
+  across_put(to - 16 * (thread_id() % 32) - skew, blocks, count, skew, skew, skew + end, edge_byte);
 }
 
-// XORs `count` blocks of each lane, which this changes, with a text of `length` bytes: a lane's
+// XORs `count` blocks of each thread, which this changes, with a text of `length` bytes: a thread's
 // block n begins at byte 16 * (number + 32 * n) of the text, if it lies there at all. Only the
 // keystream moves, as in across_store(). All that is read comes before what is written, or every
 // block would wait for memory by itself.
 FN void across_xor(GLOBAL u8 *out, GLOBAL const u8 *in, Block *blocks, u32 count, u64 number,
                    u64 length, SHARED u32 *scratch) {
-  const u32 lane = lane_id() % 32, skew = across_skew(out), most = 1u << 16;
+  const u32 thread = thread_id() % 32, skew = across_skew(out), most = 1u << 16;
   across_move_blocks(blocks, count, 16 - skew, scratch);
   const u32 edge_key = across_byte_of(0, blocks[0], scratch);
 
   // Of the memory from `base` on, the bytes from `begin` up to `end` are the warp's and the text's.
   // Before the text begins the base wraps around.
-  const u64 base = 16 * (number - lane) - skew, before = base < length ? 0 : 0 - base;
+  const u64 base = 16 * (number - thread) - skew, before = base < length ? 0 : 0 - base;
   const u64 left = length - base;
   const u32 begin = before < skew ? skew : before < most ? (u32)before : most;
   const u32 end = left < most ? (u32)left : most;
   // A block of the output's memory has bytes of one or two of the input's. Those are read that have
   // bytes of the text.
-  GLOBAL const u8 *from = in + (base + 16 * lane);
+  GLOBAL const u8 *from = in + (base + 16 * thread);
   const u32 in_skew = across_skew(from);
-#define ACROSS_PLACE(n) (16 * lane + 512 * (n))
+#define ACROSS_PLACE(n) (16 * thread + 512 * (n))
 #define ACROSS_SECOND(n) (ACROSS_PLACE(n) + 16 - in_skew)
   Block text[ACROSS_MOST_BLOCKS];
   UNROLL for (u32 n = 0; n < count; ++n) {
@@ -233,9 +234,9 @@ FN void across_xor(GLOBAL u8 *out, GLOBAL const u8 *in, Block *blocks, u32 count
     if (begin < ACROSS_SECOND(n) && end > ACROSS_PLACE(n))
       text[n] = load_block(from - in_skew + 512 * n);
   }
-  const u32 edge = lane + (lane < skew ? 512 * count : 0);
+  const u32 edge = thread + (thread < skew ? 512 * count : 0);
   u32 edge_text = 0;
-  if (skew != 0 && lane < 16 && edge >= begin && edge < end) edge_text = in[base + edge];
+  if (skew != 0 && thread < 16 && edge >= begin && edge < end) edge_text = in[base + edge];
   if (in_skew != 0) {
     // Two at a time: registers have no room for more.
     const u32 two = count < 2 ? count : 2;

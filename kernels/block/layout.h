@@ -33,7 +33,7 @@ typedef struct CipherPiece {
 // cipher, in order of use; a bitsliced schedule 32 words for each of them: word
 // 32 * i + j is bit j of word i, for 32 blocks.
 #define BLOCK_KEY_WORDS 8u
-// Where a lane has a stream, and lanes side by side have keys of their own, the
+// Where a thread has a stream, and threads side by side have keys of their own, the
 // schedules of 32 keys lie side by side: after round key r of all of them, 4 words
 // each, comes r + 1. So many words from one round key to the next, and where a key's
 // begin:
@@ -44,57 +44,57 @@ typedef struct CipherPiece {
    (key) % BLOCK_STREAM_KEYS * 4)
 
 // Slots of XTS from point to point; and how many points more than there are a
-// lane may read, whose last tile ends behind the last unit.
+// thread may read, whose last tile ends behind the last unit.
 #define XTS_STRETCH 4096u
 #define XTS_SPARE_POINTS 2048u
 
-// Blocks that one lane takes at a time; a tile is TEAM_LANES times as many.
+// Blocks that one thread takes at a time; a tile is TEAM_THREADS times as many.
 #define BLOCK_TABLE_BLOCKS 4u
 #define BLOCK_BITSLICE_BLOCKS 32u
 
 // CTR has tiles of another shape, which lie in windows of 256 * rows counters:
-// a lane's counters keep byte 15, its column, and only byte 14, their row,
+// a thread's counters keep byte 15, its column, and only byte 14, their row,
 // changes. So a window begins where the low bits of the counter are zero, and
 // the first of a piece may have counters before its first. A tile of the table
-// forms is BLOCK_TABLE_BLOCKS * TEAM_LANES columns of `rows` rows, up to
-// BLOCK_MOST_ROWS: more of them share more work, fewer reach more lanes. With one
+// forms is BLOCK_TABLE_BLOCKS * TEAM_THREADS columns of `rows` rows, up to
+// BLOCK_MOST_ROWS: more of them share more work, fewer reach more threads. With one
 // row a piece's tiles begin with that of its first counter.
-// A tile of the bitsliced form is TEAM_LANES columns of `rows` rows, a multiple
+// A tile of the bitsliced form is TEAM_THREADS columns of `rows` rows, a multiple
 // of 32; with rows 0, for small pieces, it has no windows but tiles as in ECB.
-#define BLOCK_COLUMN_TILES (256u / (BLOCK_TABLE_BLOCKS * TEAM_LANES))
-#define BLOCK_BITSLICE_COLUMN_TILES (256u / TEAM_LANES)
+#define BLOCK_COLUMN_TILES (256u / (BLOCK_TABLE_BLOCKS * TEAM_THREADS))
+#define BLOCK_BITSLICE_COLUMN_TILES (256u / TEAM_THREADS)
 #define BLOCK_MOST_ROWS 32u
 #define BLOCK_BITSLICE_ROWS 64u
 #define BLOCK_BITSLICE_FEW_ROWS 32u
 
-// Lanes a group, and words of local memory, of each form.
-#define BLOCK_TABLE4_LANES 512u
+// Threads a group, and words of local memory, of each form.
+#define BLOCK_TABLE4_THREADS 512u
 #define BLOCK_TABLE4_LOCAL_WORDS 32768u  // four tables, 32 copies
-// XTS, which shares its multiprocessor with nothing: as many lanes of 80 registers as
+// XTS, which shares its multiprocessor with nothing: as many threads of 80 registers as
 // 65,536 are for, which hide more of each other's waiting.
-#define BLOCK_TABLE4_XTS_LANES 768u
-// CBC encryption: and four blocks of each lane's stream.
-#define BLOCK_TABLE4_CHAIN_WORDS (BLOCK_TABLE4_LOCAL_WORDS + 16 * BLOCK_TABLE4_LANES)
-#define BLOCK_TABLE1_LANES 512u
+#define BLOCK_TABLE4_XTS_THREADS 768u
+// CBC encryption: and four blocks of each thread's stream.
+#define BLOCK_TABLE4_CHAIN_WORDS (BLOCK_TABLE4_LOCAL_WORDS + 16 * BLOCK_TABLE4_THREADS)
+#define BLOCK_TABLE1_THREADS 512u
 #define BLOCK_TABLE1_LOCAL_WORDS 8192u  // one table, 32 copies
-#define BLOCK_BITSLICE_LANES 256u
-#define BLOCK_KEY_LANES 128u
-// And of the kernels that take a stream a lane, or 32 of them: where groups cannot
-// be made smaller at the launch, LC_CHAIN_LANES makes them so for all (see
-// device::Properties::chain_group_lanes).
-#ifdef LC_CHAIN_LANES
-#define BLOCK_CHAIN_LANES(lanes) LC_CHAIN_LANES
-#define BLOCK_BITSLICE_CHAIN_LANES TEAM_LANES
+#define BLOCK_BITSLICE_THREADS 256u
+#define BLOCK_KEY_THREADS 128u
+// And of the kernels that take a stream a thread, or 32 of them: where groups cannot
+// be made smaller at the launch, LC_CHAIN_THREADS makes them so for all (see
+// device::Properties::chain_thread_block_size).
+#ifdef LC_CHAIN_THREADS
+#define BLOCK_CHAIN_THREADS(threads) LC_CHAIN_THREADS
+#define BLOCK_BITSLICE_CHAIN_THREADS TEAM_THREADS
 #else
-#define BLOCK_CHAIN_LANES(lanes) lanes
-#define BLOCK_BITSLICE_CHAIN_LANES BLOCK_BITSLICE_LANES
+#define BLOCK_CHAIN_THREADS(threads) threads
+#define BLOCK_BITSLICE_CHAIN_THREADS BLOCK_BITSLICE_THREADS
 #endif
 
-// Registers a lane. Where table groups and half groups of the bitsliced form
+// Registers a thread. Where table groups and half groups of the bitsliced form
 // share a multiprocessor with 65,536 registers, one of each fits.
 #define BLOCK_TABLE_REGISTERS 80u
 // Of texts at any address, where round keys are loaded: their groups share with no others, and
-// those of XTS have no more lanes than all.
+// those of XTS have no more threads than all.
 #define BLOCK_LOADED_REGISTERS 96u
 #define BLOCK_BITSLICE_REGISTERS 192u
 // Of CBC encryption by teams: all that a group can have. With its tables and blocks no second group

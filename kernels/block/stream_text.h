@@ -1,6 +1,6 @@
-// The text of a lane that takes a stream block by block, at any address: each block of memory is
-// read once, and a whole one is written where it is all of the text's. The lane keeps what it needs
-// of the last one.
+// The text of a thread that takes a stream block by block, at any address: each block of memory is
+// read once, and a whole one is written where it is all of the text's. The thread keeps what it
+// needs of the last one.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -19,7 +19,7 @@ FN StreamText stream_begin(GLOBAL const u8 *in) {
   return text;
 }
 
-// The block that begins `from` bytes, 16 at most, behind the first one's beginning. Lanes have
+// The block that begins `from` bytes, 16 at most, behind the first one's beginning. Threads have
 // texts at different addresses, so that none should wait for what another shifts.
 FN Block stream_join(Block first, Block second, u32 from) {
   u32 words[9];

@@ -1,4 +1,4 @@
-// How the blocks of many pieces are shared out among lanes, and how blocks
+// How the blocks of many pieces are shared out among threads, and how blocks
 // come and go at any alignment. Common to every block cipher and form.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -28,7 +28,7 @@ BLOCK_FIND_PIECE(xts_find_piece, u32, first_point)
 // Tiles [block_first_tile(n), block_first_tile(n + 1)) of a launch, for kernels in
 // which each team walks its own.
 FN u64 block_first_tile(u64 tiles, u32 team) {
-  const u32 teams = group_count() * (group_lanes() / TEAM_LANES);
+  const u32 teams = group_count() * (thread_block_size() / TEAM_THREADS);
   return tiles * team / teams;
 }
 
@@ -47,18 +47,19 @@ FN u64 block_first_tile(u64 tiles, u32 team) {
   GLOBAL u8 *out = out_base + piece->out;
 
 // For the others: teams side by side take tiles side by side, whose memory is
-// one. Every team makes as many trips, so that all lanes run the same code at all
+// one. Every team makes as many trips, so that all threads run the same code at all
 // times; those past the last tile do nothing.
-FN u32 block_teams(void) { return group_count() * (group_lanes() / TEAM_LANES); }
+FN u32 block_teams(void) { return group_count() * (thread_block_size() / TEAM_THREADS); }
 
 FN u32 block_trips(u64 tiles) { return (u32)((tiles + block_teams() - 1) / block_teams()); }
 
-FN u32 block_team(void) { return (group_id() * group_lanes() + lane_id()) / TEAM_LANES; }
+FN u32 block_team(void) { return (group_id() * thread_block_size() + thread_id()) / TEAM_THREADS; }
 
 // Of fewer tiles than there are teams, every group gets its part: a team's number is then
 // how often they were dealt out before, and those that get none have numbers past the last.
 FN u32 block_team_of(u64 tiles) {
-  return tiles < block_teams() ? lane_id() / TEAM_LANES * group_count() + group_id() : block_team();
+  return tiles < block_teams() ? thread_id() / TEAM_THREADS * group_count() + group_id()
+                               : block_team();
 }
 
 FN u32 block_begins_by(GLOBAL const CipherPiece *pieces, u32 count, u32 p, u64 tile) {

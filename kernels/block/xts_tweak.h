@@ -7,7 +7,7 @@
 // A slot is a whole block of a data unit, with the bytes of a last part of a
 // block, if there is one, at the unit's last slot. Slot j of a unit has the
 // tweak T * x^j. A point is the tweak of every XTS_STRETCH-th slot; they are
-// computed by a kernel of their own, and a lane goes on from there: by 32 slots
+// computed by a kernel of their own, and a thread goes on from there: by 32 slots
 // a step, which costs no more than a shift by a word.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -67,9 +67,9 @@ FN Block xts_times_x_to(Block t, u32 power) {
   return xts_times_x_below_32(t, power);
 }
 
-// From slot to slot as a lane takes them.
+// From slot to slot as a thread takes them.
 FN Block xts_step(Block t) {
-  return TEAM_LANES == 32 ? xts_times_x32(t) : xts_times_x_below_32(t, TEAM_LANES % 32);
+  return TEAM_THREADS == 32 ? xts_times_x32(t) : xts_times_x_below_32(t, TEAM_THREADS % 32);
 }
 
 // t * x^slots, slots < XTS_STRETCH. x^(128 * 2^i) is the square, i times, of
@@ -84,7 +84,7 @@ FN Block xts_jump(Block t, u32 slots) {
   return t;
 }
 
-// a * b. All lanes together, as far as they have one b: its bits are asked one by
+// a * b. All threads together, as far as they have one b: its bits are asked one by
 // one, the same bit of all four words at a time.
 FN Block xts_product(Block a, Block b) {
   u32 sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
@@ -130,7 +130,7 @@ FN Block xts_unit_number(Block first, u64 units) {
 
 FN u32 xts_points_of_unit(u32 unit_slots) { return (unit_slots + XTS_STRETCH - 1) / XTS_STRETCH; }
 
-// Where a lane is: a slot of a data unit, with its tweak.
+// Where a thread is: a slot of a data unit, with its tweak.
 typedef struct XtsPlace {
   u32 unit, slot;
   Block tweak;
@@ -153,11 +153,11 @@ FN XtsPlace xts_place(u64 number, GLOBAL const CipherPiece *piece, GLOBAL const 
   return place;
 }
 
-// The place of the lane's next slot, TEAM_LANES further on: within the unit, or
+// The place of the thread's next slot, TEAM_THREADS further on: within the unit, or
 // fewer slots than that into a later one.
 FN XtsPlace xts_next(XtsPlace place, GLOBAL const CipherPiece *piece, GLOBAL const u8 *points) {
   const u32 unit_slots = piece->unit_bytes / 16;
-  place.slot += TEAM_LANES;
+  place.slot += TEAM_THREADS;
   if (place.slot < unit_slots) {
     place.tweak = xts_step(place.tweak);
   } else {
@@ -170,8 +170,8 @@ FN XtsPlace xts_next(XtsPlace place, GLOBAL const CipherPiece *piece, GLOBAL con
   return place;
 }
 
-// The tweaks of a lane's next `count` (constant) slots; `stays` says that these
-// and the slot behind them are in the lane's data unit.
+// The tweaks of a thread's next `count` (constant) slots; `stays` says that these
+// and the slot behind them are in the thread's data unit.
 FN XtsPlace xts_tweaks(Block *tweaks, u32 count, XtsPlace place, u32 stays,
                        GLOBAL const CipherPiece *piece, GLOBAL const u8 *points) {
   if (stays) {
@@ -179,7 +179,7 @@ FN XtsPlace xts_tweaks(Block *tweaks, u32 count, XtsPlace place, u32 stays,
       tweaks[n] = place.tweak;
       place.tweak = xts_step(place.tweak);
     }
-    place.slot += count * TEAM_LANES;
+    place.slot += count * TEAM_THREADS;
   } else {
     UNROLL for (u32 n = 0; n < count; ++n) {
       tweaks[n] = place.tweak;

@@ -1,4 +1,4 @@
-// Camellia's key expansion (RFC 3713, 2.2), a lane a key. The S-boxes are made of gates,
+// Camellia's key expansion (RFC 3713, 2.2), a thread a key. The S-boxes are made of gates,
 // so no address depends on a key. A schedule is, in order of use, four words at a time, whose
 // bytes are swapped, since kernels take words as they lie in memory: kw1 and kw2; three
 // pairs of round keys for each six rounds, with a pair for FL and its inverse between them;

@@ -1,5 +1,5 @@
 // BLAKE3 (J. O'Connor, J.-P. Aumasson, S. Neves, Z. Wilcox-O'Hearn, "BLAKE3: one function, fast
-// everywhere"): its compression by one lane.
+// everywhere"): its compression by one thread.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,4 +1,4 @@
-// BLAKE3 of many messages, each by one lane.
+// BLAKE3 of many messages, each by one thread.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -46,7 +46,7 @@ FN void blake3_message(GLOBAL const u8 *in, u64 at, u64 length, const u32 *key, 
 KERNEL(hash_blake3, HASH_GROUP)
 (GLOBAL const HashPiece *pieces, GLOBAL const u8 *in, GLOBAL u8 *out, u32 count, u64 digest_bytes,
  GLOBAL const u32 *key, u32 flags) {
-  const u32 n = group_id() * group_lanes() + lane_id();
+  const u32 n = group_id() * thread_block_size() + thread_id();
   if (n >= count) return;
   const HashPiece piece = pieces[n];
   u32 words[8];

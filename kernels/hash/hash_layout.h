@@ -5,13 +5,13 @@
 
 #include "kernels/platform.h"
 
-// Lanes of a group.
+// Threads of a group.
 #define HASH_GROUP 128
 // So many values of a tree's leaves, or of what was made of them, become one in a launch.
 #define HASH_SPAN 512
 #define HASH_VALUE_WORDS 8
 #define HASH_TREE_WORDS (HASH_SPAN * HASH_VALUE_WORDS)
-// Bytes of BLAKE3's leaves, and the longest message that one lane hashes.
+// Bytes of BLAKE3's leaves, and the longest message that one thread hashes.
 #define BLAKE3_CHUNK 1024
 #define BLAKE3_MOST_LEVELS 12
 #define BLAKE3_MOST_ALONE ((u64)BLAKE3_CHUNK << BLAKE3_MOST_LEVELS)
@@ -26,7 +26,7 @@
 // What one state of a message holds between two launches, for any hash.
 #define HASH_STATE_WORDS 50
 
-// What one lane hashes: a message, or the next part of one.
+// What one thread hashes: a message, or the next part of one.
 typedef struct HashPiece {
   u64 at;      // its first byte, from the base of all inputs
   u64 bytes;   // whole blocks, unless the message ends with it

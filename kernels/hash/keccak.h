@@ -1,4 +1,4 @@
-// Keccak-f[1600] (FIPS 202) by one lane, whose 25 words lie in registers: word x + 5 * y holds
+// Keccak-f[1600] (FIPS 202) by one thread, whose 25 words lie in registers: word x + 5 * y holds
 // bytes 8 * (x + 5 * y) and up of the state, the first byte least significant.
 //
 // SPDX-License-Identifier: Apache-2.0

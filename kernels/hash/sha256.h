@@ -1,4 +1,4 @@
-// SHA-256 and SHA-224 (FIPS 180-4): the compression of one block by one lane. All is straight
+// SHA-256 and SHA-224 (FIPS 180-4): the compression of one block by one thread. All is straight
 // code over registers, and takes the same time whatever the data are.
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,4 @@
-// SHA-256 of as many messages as a group has lanes in a quarter of it, where there are too few of
+// SHA-256 of as many messages as a group has threads in a quarter of it, where there are too few of
 // them to fill a device. One part of the group does the rounds alone. The other three load the
 // messages and make their schedules, each of every third block, which they leave in local
 // memory. So the chain of a message, in which each round waits for the last one, has a
@@ -21,7 +21,7 @@ TABLE u32 kSha256Round[64] = {
     0x748f82eeu, 0x78a5636fu, 0x84c87814u, 0x8cc70208u, 0x90befffau, 0xa4506cebu, 0xbef9a3f7u,
     0xc67178f2u};
 
-// The words of a block, each with its round's constant, as four words a lane side by side.
+// The words of a block, each with its round's constant, as four words a thread side by side.
 FN void sha256_deep_make(u32 *w, SHARED u32 *to) {
   UNROLL for (int sixteen = 0; sixteen < 4; ++sixteen) {
     if (sixteen != 0) sha256_schedule(w);
@@ -68,9 +68,9 @@ KERNEL_OF(hash_sha256_deep, HASH_GROUP, 200)
 (GLOBAL const HashPiece *pieces, GLOBAL const u8 *in, GLOBAL u8 *out, GLOBAL u32 *states, u32 count,
  u32 digest_bytes, u64 from, u64 to, u32 turn SHARED_PARAMETER) {
   SHARED_WORDS(words);
-  const u32 messages = group_lanes() / SHA256_DEEP_PARTS;
-  const u32 own = lane_id() % messages;
-  const u32 role = (lane_id() / messages + group_id() / turn) % SHA256_DEEP_PARTS;
+  const u32 messages = thread_block_size() / SHA256_DEEP_PARTS;
+  const u32 own = thread_id() % messages;
+  const u32 role = (thread_id() / messages + group_id() / turn) % SHA256_DEEP_PARTS;
   const u32 first = group_id() * messages;
 
   const u32 is_own = first + own < count;

@@ -1,4 +1,4 @@
-// SHA-2 of many messages (FIPS 180-4), each by one lane.
+// SHA-2 of many messages (FIPS 180-4), each by one thread.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -82,7 +82,7 @@ FN void sha256_leave(u32 *state, GLOBAL const u8 *in, GLOBAL u8 *out, GLOBAL u32
 KERNEL(hash_sha256, HASH_GROUP)
 (GLOBAL const HashPiece *pieces, GLOBAL const u8 *in, GLOBAL u8 *out, GLOBAL u32 *states, u32 count,
  u32 digest_bytes, u64 from, u64 to) {
-  const u32 n = group_id() * group_lanes() + lane_id();
+  const u32 n = group_id() * thread_block_size() + thread_id();
   if (n >= count) return;
   const HashPiece piece = pieces[n];
   const HashPart part = hash_part(piece, from, to);
@@ -127,7 +127,7 @@ FN void sha512_finish(u64 *state, GLOBAL const u8 *from, u32 left, u64 total) {
 KERNEL(hash_sha512, HASH_GROUP)
 (GLOBAL const HashPiece *pieces, GLOBAL const u8 *in, GLOBAL u8 *out, GLOBAL u32 *states, u32 count,
  u32 digest_bytes, u64 from, u64 to) {
-  const u32 n = group_id() * group_lanes() + lane_id();
+  const u32 n = group_id() * thread_block_size() + thread_id();
   if (n >= count) return;
   const HashPiece piece = pieces[n];
   const HashPart part = hash_part(piece, from, to);

@@ -1,4 +1,4 @@
-// SHA-512 and SHA-384 (FIPS 180-4): the compression of one block by one lane, as in sha256.h
+// SHA-512 and SHA-384 (FIPS 180-4): the compression of one block by one thread, as in sha256.h
 // with words of 64 bits.
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
 // Tree hashes of one large message: BLAKE3, and the Merkle tree of RFC 9162 (section 2.1.1) with
-// SHA-256. A lane hashes a leaf; then each HASH_SPAN values become one until few are left, and
+// SHA-256. A thread hashes a leaf; then each HASH_SPAN values become one until few are left, and
 // one group makes the root.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -76,7 +76,7 @@ FN void merkle_join(const u32 *block, u32 *value) {
 KERNEL(hash_blake3_leaves, HASH_GROUP)
 (GLOBAL const u8 *in, u64 at, u64 bytes, u64 first, u32 count, GLOBAL u32 *values, u64 to,
  GLOBAL const u32 *key, u32 flags) {
-  const u32 n = group_id() * group_lanes() + lane_id();
+  const u32 n = group_id() * thread_block_size() + thread_id();
   if (n >= count) return;
   const u64 from = (u64)n * BLAKE3_CHUNK;
   u32 words[8], chain[8];
@@ -90,7 +90,7 @@ KERNEL(hash_blake3_leaves, HASH_GROUP)
 
 KERNEL(hash_merkle_leaves, HASH_GROUP)
 (GLOBAL const u8 *in, u64 at, u64 bytes, u64 leaf_bytes, u32 count, GLOBAL u32 *values, u64 to) {
-  const u32 n = group_id() * group_lanes() + lane_id();
+  const u32 n = group_id() * thread_block_size() + thread_id();
   if (n >= count) return;
   const u64 from = (u64)n * leaf_bytes;
   u32 value[8];
@@ -111,7 +111,7 @@ KERNEL(hash_blake3_nodes, HASH_GROUP)
   const u32 own = left < HASH_SPAN ? left : HASH_SPAN;
   blake3_fetch(mine, values + HASH_VALUE_WORDS * (from + first), own);
   blake3_reduce(mine, own, 1, words, flags);
-  for (u32 i = lane_id(); i < HASH_VALUE_WORDS; i += group_lanes())
+  for (u32 i = thread_id(); i < HASH_VALUE_WORDS; i += thread_block_size())
     parents[HASH_VALUE_WORDS * (to + group_id()) + i] = mine[i * HASH_SPAN];
 }
 
@@ -123,7 +123,7 @@ KERNEL(hash_merkle_nodes, HASH_GROUP)
   const u32 own = left < HASH_SPAN ? left : HASH_SPAN;
   merkle_fetch(mine, values + HASH_VALUE_WORDS * (from + first), own);
   merkle_reduce(mine, own, 1);
-  for (u32 i = lane_id(); i < HASH_VALUE_WORDS; i += group_lanes())
+  for (u32 i = thread_id(); i < HASH_VALUE_WORDS; i += thread_block_size())
     parents[HASH_VALUE_WORDS * (to + group_id()) + i] = SWAP_BYTES(mine[i * HASH_SPAN]);
 }
 
@@ -142,7 +142,7 @@ KERNEL(hash_blake3_root, HASH_GROUP)
     root.block[8 + i] = mine[i * HASH_SPAN + 1];
   }
   blake3_parent(words, flags, &root);
-  blake3_output(&root, out + to, digest_bytes, lane_id(), group_lanes());
+  blake3_output(&root, out + to, digest_bytes, thread_id(), thread_block_size());
 }
 
 KERNEL(hash_merkle_root, HASH_GROUP)
@@ -150,6 +150,6 @@ KERNEL(hash_merkle_root, HASH_GROUP)
   SHARED_WORDS(mine);
   merkle_fetch(mine, values + HASH_VALUE_WORDS * from, count);
   merkle_reduce(mine, count, 1);
-  for (u32 i = lane_id(); i < HASH_VALUE_WORDS; i += group_lanes())
+  for (u32 i = thread_id(); i < HASH_VALUE_WORDS; i += thread_block_size())
     bytes_store(out + to, 4 * i, 32, SWAP_BYTES(mine[i * HASH_SPAN]));
 }

@@ -1,15 +1,15 @@
-// ML-DSA (FIPS 204) by groups of lanes: a group has one key or one signature, whose
-// coefficients its lanes share.
+// ML-DSA (FIPS 204) by groups of threads: a group has one key or one signature, whose
+// coefficients its threads share.
 //
 // Time and addresses do not depend on secrets, but for what the scheme's authors let them show:
 // how often an attempt at a signature is refused, by which check, and the challenge of one that is
 // (docs/security.md).
 //
-// All lanes of a group meet every barrier, whatever an attempt finds: after a check has refused it,
-// they do nothing between the barriers (`is_wanted`). By OpenCL's standard a check may lead out of
-// an attempt between two barriers, as all lanes read the same answer. But PoCL makes loops over
-// the lanes of what lies between barriers, and 3.1 then signs wrongly. A barrier within a condition
-// ends a program whose kernels PoCL 6.0 compiles.
+// All threads of a group meet every barrier, whatever an attempt finds: after a check has refused
+// it, they do nothing between the barriers (`is_wanted`). By OpenCL's standard a check may lead out
+// of an attempt between two barriers, as all threads read the same answer. But PoCL makes loops
+// over the threads of what lies between barriers, and 3.1 then signs wrongly. A barrier within a
+// condition ends a program whose kernels PoCL 6.0 compiles.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -40,14 +40,14 @@ FN MlDsaGroup ml_dsa_group(SHARED u32 *words, const MlDsaSet set) {
   return group;
 }
 
-// Whether `count` polynomials are wanted and all their coefficients below `bound`. All lanes ask,
-// and get the same answer. Lanes that find one which is not below it all write the same.
+// Whether `count` polynomials are wanted and all their coefficients below `bound`. All threads ask,
+// and get the same answer. Threads that find one which is not below it all write the same.
 FN u32 ml_dsa_fits(SHARED const u32 *polys, u32 count, u32 bound, u32 is_wanted, SHARED u32 *flag) {
-  if (lane_id() == 0) *flag = is_wanted;
+  if (thread_id() == 0) *flag = is_wanted;
   group_barrier();
   u32 found = 0;
   if (is_wanted)
-    for (u32 n = lane_id(); n < count * ML_DSA_POLY; n += group_lanes())
+    for (u32 n = thread_id(); n < count * ML_DSA_POLY; n += thread_block_size())
       found |= 1 ^ ((ml_dsa_magnitude(polys[n]) - bound) >> 31);
   if (found != 0) *flag = 0;
   group_barrier();
@@ -58,9 +58,9 @@ FN u32 ml_dsa_fits(SHARED const u32 *polys, u32 count, u32 bound, u32 is_wanted,
 
 // The challenge of group.hash, after the NTT.
 FN void ml_dsa_make_challenge(const MlDsaGroup group, const MlDsaSet set) {
-  for (u32 n = lane_id(); n < ML_DSA_POLY; n += group_lanes()) group.challenge[n] = 0;
+  for (u32 n = thread_id(); n < ML_DSA_POLY; n += thread_block_size()) group.challenge[n] = 0;
   group_barrier();
-  if (lane_id() == 0) ml_dsa_sample_in_ball(group.challenge, group.hash, group.drawn, set);
+  if (thread_id() == 0) ml_dsa_sample_in_ball(group.challenge, group.hash, group.drawn, set);
   group_barrier();
   ml_dsa_ntt(group.challenge, 1);
 }
@@ -69,11 +69,11 @@ FN void ml_dsa_make_challenge(const MlDsaGroup group, const MlDsaSet set) {
 FN void ml_dsa_commit(const MlDsaGroup group, SHARED const u32 *vector, u32 how,
                       const MlDsaSet set) {
   const u32 bits = ML_DSA_W1_BITS(set);
-  for (u32 n = lane_id(); n < set.k * 8 * bits; n += group_lanes())
+  for (u32 n = thread_id(); n < set.k * 8 * bits; n += thread_block_size())
     group.hashed[16 + n] = ml_dsa_packed_word(vector + n / (8 * bits) * ML_DSA_POLY, n % (8 * bits),
                                               bits, how, 0, set);
   group_barrier();
-  if (lane_id() == 0)
+  if (thread_id() == 0)
     ml_dsa_hash(group.hash, set.hash_bytes / 4, group.hashed, ML_DSA_HASHED_WORDS(set));
   group_barrier();
 }
@@ -82,7 +82,7 @@ FN void ml_dsa_commit(const MlDsaGroup group, SHARED const u32 *vector, u32 how,
 FN void ml_dsa_times_challenge(SHARED u32 *to, const MlDsaGroup group, GLOBAL const u32 *polys,
                                u32 count, u32 is_wanted) {
   if (is_wanted)
-    for (u32 n = lane_id(); n < count * ML_DSA_POLY; n += group_lanes())
+    for (u32 n = thread_id(); n < count * ML_DSA_POLY; n += thread_block_size())
       to[n] = ml_dsa_multiply(group.challenge[n % ML_DSA_POLY], polys[n]);
   group_barrier();
   ml_dsa_inverse_ntt(to, count, is_wanted);
@@ -96,7 +96,7 @@ FN void ml_dsa_expand_part(GLOBAL u32 *to, GLOBAL const u32 *packed, u32 count, 
   ml_dsa_unpack(scratch, packed, count, bits, how, top, shift);
   group_barrier();
   ml_dsa_ntt(scratch, count);
-  for (u32 n = lane_id(); n < count * ML_DSA_POLY; n += group_lanes()) to[n] = scratch[n];
+  for (u32 n = thread_id(); n < count * ML_DSA_POLY; n += thread_block_size()) to[n] = scratch[n];
   group_barrier();
 }
 
@@ -104,10 +104,10 @@ FN void ml_dsa_expand_key(GLOBAL u32 *to, GLOBAL const u32 *key, u32 parts, cons
                           const MlDsaSet set) {
   GLOBAL const u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
   if (parts & ML_DSA_EXPAND_A) {
-    for (u32 n = lane_id(); n < set.k * set.l; n += group_lanes())
+    for (u32 n = thread_id(); n < set.k * set.l; n += thread_block_size())
       ml_dsa_expand_a(to + n * ML_DSA_POLY, key, n % set.l, n / set.l);
   }
-  // A part that is not wanted has no polynomials: all lanes meet every barrier.
+  // A part that is not wanted has no polynomials: all threads meet every barrier.
   const u32 t1 = (parts & ML_DSA_EXPAND_T1) ? set.k : 0,
             t0 = (parts & ML_DSA_EXPAND_T0) ? set.k : 0;
   const u32 s1 = (parts & ML_DSA_EXPAND_S) ? set.l : 0, s2 = (parts & ML_DSA_EXPAND_S) ? set.k : 0;
@@ -127,12 +127,12 @@ FN void ml_dsa_draw_key(GLOBAL u32 *key, GLOBAL const u32 *xi, const MlDsaGroup 
                         const MlDsaSet set) {
   GLOBAL u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
   SHARED u32 *made = group.hashed;  // rho, rho', K
-  if (lane_id() == 0) {
+  if (thread_id() == 0) {
     u64 state[25];
     ml_dsa_clear(state);
     UNROLL for (u32 i = 0; i < 4; ++i) state[i] = ml_dsa_join(xi[2 * i], xi[2 * i + 1]);
     state[4] = set.k | set.l << 8 | ML_DSA_SHAKE_END << 16;
-    state[ML_DSA_SHAKE256_LANES - 1] = ML_DSA_LAST_BIT;
+    state[ML_DSA_SHAKE256_WORDS - 1] = ML_DSA_LAST_BIT;
     keccak_f1600(state);
     UNROLL for (u32 i = 0; i < 16; ++i) {
       made[2 * i] = (u32)state[i];
@@ -140,12 +140,12 @@ FN void ml_dsa_draw_key(GLOBAL u32 *key, GLOBAL const u32 *xi, const MlDsaGroup 
     }
   }
   group_barrier();
-  for (u32 n = lane_id(); n < 8; n += group_lanes()) {
+  for (u32 n = thread_id(); n < 8; n += thread_block_size()) {
     key[n] = made[n];
     private_key[n] = made[n];
     private_key[ML_DSA_K_AT / 4 + n] = made[24 + n];
   }
-  for (u32 n = lane_id(); n < set.k + set.l; n += group_lanes())
+  for (u32 n = thread_id(); n < set.k + set.l; n += thread_block_size())
     ml_dsa_expand_s(
         (n < set.l ? group.first : group.second - set.l * ML_DSA_POLY) + n * ML_DSA_POLY, made + 8,
         n, set);
@@ -160,7 +160,7 @@ FN void ml_dsa_draw_key(GLOBAL u32 *key, GLOBAL const u32 *xi, const MlDsaGroup 
 FN void ml_dsa_finish_key(GLOBAL u32 *key, GLOBAL const u32 *expanded, const MlDsaGroup group,
                           const MlDsaSet set) {
   GLOBAL u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
-  for (u32 n = lane_id(); n < set.l * ML_DSA_POLY; n += group_lanes())
+  for (u32 n = thread_id(); n < set.l * ML_DSA_POLY; n += thread_block_size())
     group.first[n] = expanded[ML_DSA_S1_IN_KEY(set) * ML_DSA_POLY + n];
   group_barrier();
   for (u32 i = 0; i < set.k; ++i)
@@ -171,7 +171,7 @@ FN void ml_dsa_finish_key(GLOBAL u32 *key, GLOBAL const u32 *expanded, const MlD
   ml_dsa_unpack(group.first, private_key + ML_DSA_S2_AT(set) / 4, set.k, ML_DSA_S_BITS(set),
                 ML_DSA_FROM_TOP, set.eta, 0);
   group_barrier();
-  for (u32 n = lane_id(); n < set.k * ML_DSA_POLY; n += group_lanes()) {
+  for (u32 n = thread_id(); n < set.k * ML_DSA_POLY; n += thread_block_size()) {
     const u32 t = ml_dsa_add(group.second[n], group.first[n]);
     const u32 part = 1u << (ML_DSA_DROPPED_BITS - 1);
     const u32 high = (t + part - 1) >> ML_DSA_DROPPED_BITS;
@@ -186,7 +186,7 @@ FN void ml_dsa_finish_key(GLOBAL u32 *key, GLOBAL const u32 *expanded, const MlD
 
 FN void ml_dsa_hash_key(GLOBAL u32 *key, const MlDsaGroup group, const MlDsaSet set) {
   GLOBAL u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
-  if (lane_id() == 0) {
+  if (thread_id() == 0) {
     ml_dsa_hash_global(group.hash, 16, key, ML_DSA_PUBLIC_BYTES(set) / 4);
     for (u32 n = 0; n < 16; ++n) private_key[ML_DSA_TR_AT / 4 + n] = group.hash[n];
   }
@@ -198,7 +198,7 @@ FN void ml_dsa_hash_key(GLOBAL u32 *key, const MlDsaGroup group, const MlDsaSet 
 FN u32 ml_dsa_make_z(GLOBAL u32 *out, GLOBAL const u32 *key, const MlDsaGroup group,
                      const MlDsaSet set) {
   GLOBAL const u32 *s1 = key + ML_DSA_S1_IN_KEY(set) * ML_DSA_POLY;
-  for (u32 n = lane_id(); n < set.l * ML_DSA_POLY; n += group_lanes())
+  for (u32 n = thread_id(); n < set.l * ML_DSA_POLY; n += thread_block_size())
     group.first[n] = ml_dsa_add(ml_dsa_multiply(group.first[n], 1),
                                 ml_dsa_multiply(group.challenge[n % ML_DSA_POLY], s1[n]));
   group_barrier();
@@ -212,7 +212,7 @@ FN u32 ml_dsa_make_z(GLOBAL u32 *out, GLOBAL const u32 *key, const MlDsaGroup gr
   return fits;
 }
 
-// Writes the hints out of 32 of them a word: algorithm 20. By one lane. 0: they are too many.
+// Writes the hints out of 32 of them a word: algorithm 20. By one thread. 0: they are too many.
 FN u32 ml_dsa_pack_hints(GLOBAL u8 *out, SHARED const u32 *words, const MlDsaSet set) {
   u32 count = 0;
   for (u32 n = 0; n < set.omega + set.k; ++n) out[n] = 0;
@@ -234,7 +234,7 @@ FN u32 ml_dsa_make_hints(GLOBAL u8 *out, GLOBAL const u32 *key, u32 is_wanted,
   ml_dsa_times_challenge(group.first, group, key + ML_DSA_S2_IN_KEY(set) * ML_DSA_POLY, set.k,
                          is_wanted);
   if (is_wanted)
-    for (u32 n = lane_id(); n < set.k * ML_DSA_POLY; n += group_lanes()) {
+    for (u32 n = thread_id(); n < set.k * ML_DSA_POLY; n += thread_block_size()) {
       const u32 rest = ml_dsa_subtract(group.second[n], group.first[n]);
       group.second[n] = rest;
       group.first[n] = ml_dsa_decompose(rest, set).low;
@@ -246,11 +246,11 @@ FN u32 ml_dsa_make_hints(GLOBAL u8 *out, GLOBAL const u32 *key, u32 is_wanted,
                          is_wanted);
   is_wanted = ml_dsa_fits(group.first, set.k, set.gamma2, is_wanted, group.flag);
   if (is_wanted)
-    for (u32 n = lane_id(); n < 8 * set.k; n += group_lanes()) {
+    for (u32 n = thread_id(); n < 8 * set.k; n += thread_block_size()) {
       u32 word = 0;
       for (u32 bit = 0; bit < 32; ++bit) {
-        // Each lane begins at another coefficient, for the sake of the banks of local memory.
-        const u32 at = 32 * n + (bit + lane_id()) % 32;
+        // Each thread begins at another coefficient, for the sake of the banks of local memory.
+        const u32 at = 32 * n + (bit + thread_id()) % 32;
         const u32 rest = group.second[at];
         const u32 moved = ml_dsa_add(rest, group.first[at]);
         const u32 differs = ml_dsa_decompose(rest, set).high ^ ml_dsa_decompose(moved, set).high;
@@ -259,7 +259,7 @@ FN u32 ml_dsa_make_hints(GLOBAL u8 *out, GLOBAL const u32 *key, u32 is_wanted,
       group.challenge[n] = word;
     }
   group_barrier();
-  if (lane_id() == 0) *group.flag = is_wanted ? ml_dsa_pack_hints(out, group.challenge, set) : 0;
+  if (thread_id() == 0) *group.flag = is_wanted ? ml_dsa_pack_hints(out, group.challenge, set) : 0;
   group_barrier();
   const u32 fits = *group.flag;
   group_barrier();
@@ -270,10 +270,10 @@ FN u32 ml_dsa_make_hints(GLOBAL u8 *out, GLOBAL const u32 *key, u32 is_wanted,
 FN u32 ml_dsa_attempt(GLOBAL u8 *out, GLOBAL const u32 *key, u32 attempt, const MlDsaGroup group,
                       const MlDsaSet set) {
   const u32 bits = ML_DSA_Z_BITS(set);
-  for (u32 j = lane_id(); j < set.l; j += group_lanes())
+  for (u32 j = thread_id(); j < set.l; j += thread_block_size())
     ml_dsa_draw_mask(group.second + j * ML_DSA_POLY, group.seed, attempt * set.l + j, set);
   group_barrier();
-  for (u32 n = lane_id(); n < set.l * ML_DSA_POLY; n += group_lanes()) {
+  for (u32 n = thread_id(); n < set.l * ML_DSA_POLY; n += thread_block_size()) {
     SHARED const u32 *words = group.second + n / ML_DSA_POLY * ML_DSA_POLY;
     group.first[n] =
         ml_dsa_subtract(1u << set.gamma1_bits, ML_DSA_UNPACKED(words, n % ML_DSA_POLY, bits));
@@ -290,7 +290,7 @@ FN u32 ml_dsa_attempt(GLOBAL u8 *out, GLOBAL const u32 *key, u32 attempt, const 
   const u32 has_z = ml_dsa_make_z((GLOBAL u32 *)out, key, group, set);
   const u32 done = ml_dsa_make_hints(out + ML_DSA_HINTS_AT(set), key, has_z, group, set);
   if (done)
-    for (u32 n = lane_id(); n < set.hash_bytes / 4; n += group_lanes())
+    for (u32 n = thread_id(); n < set.hash_bytes / 4; n += thread_block_size())
       ((GLOBAL u32 *)out)[n] = group.hash[n];
   return done;
 }
@@ -299,15 +299,15 @@ FN u32 ml_dsa_attempt(GLOBAL u8 *out, GLOBAL const u32 *key, u32 attempt, const 
 FN u32 ml_dsa_sign(GLOBAL u8 *out, GLOBAL const MlDsaPiece *piece, GLOBAL const u32 *key,
                    GLOBAL const u32 *expanded, const MlDsaGroup group, const MlDsaSet set) {
   GLOBAL const u32 *secret = key + (ML_DSA_PUBLIC_BYTES(set) + ML_DSA_K_AT) / 4;
-  for (u32 n = lane_id(); n < 8; n += group_lanes()) {
+  for (u32 n = thread_id(); n < 8; n += thread_block_size()) {
     group.hashed[n] = secret[n];
     group.hashed[8 + n] = piece->random[n];
   }
-  for (u32 n = lane_id(); n < 16; n += group_lanes()) group.hashed[16 + n] = piece->mu[n];
+  for (u32 n = thread_id(); n < 16; n += thread_block_size()) group.hashed[16 + n] = piece->mu[n];
   group_barrier();
-  if (lane_id() == 0) ml_dsa_hash(group.seed, 16, group.hashed, 32);
+  if (thread_id() == 0) ml_dsa_hash(group.seed, 16, group.hashed, 32);
   group_barrier();
-  for (u32 n = lane_id(); n < 16; n += group_lanes()) group.hashed[n] = piece->mu[n];
+  for (u32 n = thread_id(); n < 16; n += thread_block_size()) group.hashed[n] = piece->mu[n];
   group_barrier();
   u32 done = 0;
   ROLLED for (u32 attempt = 0; attempt < ML_DSA_MOST_ATTEMPTS && done == 0; ++attempt) done =
@@ -315,7 +315,7 @@ FN u32 ml_dsa_sign(GLOBAL u8 *out, GLOBAL const MlDsaPiece *piece, GLOBAL const 
   return done;
 }
 
-// Algorithm 21, into 32 hints a word; by one lane. 0: they are malformed.
+// Algorithm 21, into 32 hints a word; by one thread. 0: they are malformed.
 FN u32 ml_dsa_unpack_hints(SHARED u32 *words, GLOBAL const u8 *from, const MlDsaSet set) {
   for (u32 n = 0; n < 8 * set.k; ++n) words[n] = 0;
   u32 at = 0;
@@ -332,13 +332,14 @@ FN u32 ml_dsa_unpack_hints(SHARED u32 *words, GLOBAL const u8 *from, const MlDsa
   return 1;
 }
 
-// Algorithm 8, of mu. Whether the signature is right; all lanes get the answer.
+// Algorithm 8, of mu. Whether the signature is right; all threads get the answer.
 FN u32 ml_dsa_verify(GLOBAL const u8 *signature, GLOBAL const MlDsaPiece *piece,
                      GLOBAL const u32 *expanded, const MlDsaGroup group, const MlDsaSet set) {
   GLOBAL const u32 *words = (GLOBAL const u32 *)signature;
   SHARED u32 *hints = group.challenge;
-  for (u32 n = lane_id(); n < 16; n += group_lanes()) group.hashed[n] = piece->mu[n];
-  for (u32 n = lane_id(); n < set.hash_bytes / 4; n += group_lanes()) group.hash[n] = words[n];
+  for (u32 n = thread_id(); n < 16; n += thread_block_size()) group.hashed[n] = piece->mu[n];
+  for (u32 n = thread_id(); n < set.hash_bytes / 4; n += thread_block_size())
+    group.hash[n] = words[n];
   ml_dsa_unpack(group.first, words + set.hash_bytes / 4, set.l, ML_DSA_Z_BITS(set), ML_DSA_FROM_TOP,
                 1u << set.gamma1_bits, 0);
   group_barrier();
@@ -350,16 +351,16 @@ FN u32 ml_dsa_verify(GLOBAL const u8 *signature, GLOBAL const MlDsaPiece *piece,
   for (u32 i = 0; i < set.k; ++i) {
     SHARED u32 *to = group.second + i * ML_DSA_POLY;
     ml_dsa_product(to, expanded + i * set.l * ML_DSA_POLY, group.first, set.l);
-    for (u32 n = lane_id(); n < ML_DSA_POLY; n += group_lanes())
+    for (u32 n = thread_id(); n < ML_DSA_POLY; n += thread_block_size())
       to[n] = ml_dsa_subtract(to[n], ml_dsa_multiply(group.challenge[n], t1[i * ML_DSA_POLY + n]));
   }
   group_barrier();
   ml_dsa_inverse_ntt(group.second, set.k, 1);
-  if (lane_id() == 0)
+  if (thread_id() == 0)
     *group.flag = ml_dsa_unpack_hints(hints, signature + ML_DSA_HINTS_AT(set), set);
   group_barrier();
   const u32 has_hints = *group.flag;
-  for (u32 n = lane_id(); n < set.k * ML_DSA_POLY; n += group_lanes())
+  for (u32 n = thread_id(); n < set.k * ML_DSA_POLY; n += thread_block_size())
     group.second[n] = ml_dsa_use_hint(hints[n / 32] >> n % 32 & 1, group.second[n], set);
   group_barrier();
   ml_dsa_commit(group, group.second, ML_DSA_PLAIN, set);

@@ -6,7 +6,7 @@
 
 #include "kernels/platform.h"
 
-// Lanes of a group, in every kernel. A group has one signature.
+// Threads of a group, in every kernel. A group has one signature.
 #define ML_DSA_GROUP 32
 
 #define ML_DSA_Q 8380417u

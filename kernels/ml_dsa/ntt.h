@@ -64,12 +64,12 @@ FN u32 ml_dsa_magnitude(u32 x) {
   return (x & ~is_negative) | ((ML_DSA_Q - x) & is_negative);
 }
 
-// FIPS 204, algorithm 41, of `count` polynomials in a row. All lanes arrive, and see the
+// FIPS 204, algorithm 41, of `count` polynomials in a row. All threads arrive, and see the
 // result.
 FN void ml_dsa_ntt(SHARED u32 *polys, u32 count) {
   ROLLED for (u32 shift = 7; shift < 8; --shift) {
     const u32 length = 1u << shift;
-    for (u32 n = lane_id(); n < count * 128; n += group_lanes()) {
+    for (u32 n = thread_id(); n < count * 128; n += thread_block_size()) {
       const u32 block = (n % 128) >> shift;
       SHARED u32 *at = polys + 2 * n - (n & (length - 1));
       const u32 a = at[0], b = ml_dsa_multiply(ml_dsa_zetas[(128u >> shift) + block], at[length]);
@@ -86,7 +86,7 @@ FN void ml_dsa_inverse_ntt(SHARED u32 *polys, u32 count, u32 is_wanted) {
   ROLLED for (u32 shift = 0; shift < 8; ++shift) {
     const u32 length = 1u << shift;
     if (is_wanted)
-      for (u32 n = lane_id(); n < count * 128; n += group_lanes()) {
+      for (u32 n = thread_id(); n < count * 128; n += thread_block_size()) {
         const u32 block = (n % 128) >> shift;
         SHARED u32 *at = polys + 2 * n - (n & (length - 1));
         const u32 a = at[0], b = at[length];
@@ -107,7 +107,7 @@ FN void ml_dsa_inverse_ntt(SHARED u32 *polys, u32 count, u32 is_wanted) {
 // to[n] = row times vector, both after the NTT, divided by 2^32; vectors of `count`
 // polynomials. Without a barrier.
 FN void ml_dsa_product(SHARED u32 *to, GLOBAL const u32 *row, SHARED const u32 *vector, u32 count) {
-  for (u32 n = lane_id(); n < ML_DSA_POLY; n += group_lanes()) {
+  for (u32 n = thread_id(); n < ML_DSA_POLY; n += thread_block_size()) {
     u32 sum = 0;
     for (u32 j = 0; j < count; ++j)
       sum = ml_dsa_add(sum, ml_dsa_multiply(row[j * ML_DSA_POLY + n], vector[j * ML_DSA_POLY + n]));

@@ -67,7 +67,7 @@ FN u32 ml_dsa_packed_word(SHARED const u32 *poly, u32 n, u32 bits, u32 how, u32 
 
 FN void ml_dsa_pack(GLOBAL u32 *to, SHARED const u32 *polys, u32 count, u32 bits, u32 how, u32 top,
                     const MlDsaSet set) {
-  for (u32 n = lane_id(); n < count * 8 * bits; n += group_lanes())
+  for (u32 n = thread_id(); n < count * 8 * bits; n += thread_block_size())
     to[n] = ml_dsa_packed_word(polys + n / (8 * bits) * ML_DSA_POLY, n % (8 * bits), bits, how, top,
                                set);
 }
@@ -76,7 +76,7 @@ FN void ml_dsa_pack(GLOBAL u32 *to, SHARED const u32 *polys, u32 count, u32 bits
 // coefficient.
 FN void ml_dsa_unpack(SHARED u32 *polys, GLOBAL const u32 *from, u32 count, u32 bits, u32 how,
                       u32 top, u32 shift) {
-  for (u32 n = lane_id(); n < count * ML_DSA_POLY; n += group_lanes()) {
+  for (u32 n = thread_id(); n < count * ML_DSA_POLY; n += thread_block_size()) {
     const u32 x = ML_DSA_UNPACKED(from, n, bits);
     polys[n] = how == ML_DSA_FROM_TOP ? ml_dsa_subtract(top, x) : x << shift;
   }

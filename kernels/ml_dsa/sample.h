@@ -1,4 +1,4 @@
-// What ML-DSA draws from SHAKE (FIPS 204, section 7.3): a lane for each polynomial, where it
+// What ML-DSA draws from SHAKE (FIPS 204, section 7.3): a thread for each polynomial, where it
 // has a state of its own.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -7,8 +7,8 @@
 #include "kernels/hash/keccak.h"
 #include "kernels/ml_dsa/rounding.h"
 
-#define ML_DSA_SHAKE128_LANES 21  // u64 of a block
-#define ML_DSA_SHAKE256_LANES 17
+#define ML_DSA_SHAKE128_WORDS 21  // u64 of a block
+#define ML_DSA_SHAKE256_WORDS 17
 #define ML_DSA_SHAKE_END 0x1fu
 #define ML_DSA_LAST_BIT 0x8000000000000000ull
 
@@ -22,11 +22,11 @@ FN void ml_dsa_expand_a(GLOBAL u32 *poly, GLOBAL const u32 *rho, u32 column, u32
   ml_dsa_clear(state);
   UNROLL for (u32 i = 0; i < 4; ++i) state[i] = ml_dsa_join(rho[2 * i], rho[2 * i + 1]);
   state[4] = column | row << 8 | ML_DSA_SHAKE_END << 16;
-  state[ML_DSA_SHAKE128_LANES - 1] = ML_DSA_LAST_BIT;
+  state[ML_DSA_SHAKE128_WORDS - 1] = ML_DSA_LAST_BIT;
   u32 count = 0;
   ROLLED while (count < ML_DSA_POLY) {
     keccak_f1600(state);
-    UNROLL for (u32 i = 0; i < ML_DSA_SHAKE128_LANES; i += 3) {
+    UNROLL for (u32 i = 0; i < ML_DSA_SHAKE128_WORDS; i += 3) {
       const u64 a = state[i], b = state[i + 1], c = state[i + 2];
       const u32 drawn[8] = {(u32)a,         (u32)(a >> 24), (u32)(a >> 48) | (u32)b << 16,
                             (u32)(b >> 8),  (u32)(b >> 32), (u32)(b >> 56) | (u32)c << 8,
@@ -44,7 +44,7 @@ FN void ml_dsa_begin_drawing(u64 *state, SHARED const u32 *seed, u32 number) {
   ml_dsa_clear(state);
   UNROLL for (u32 i = 0; i < 8; ++i) state[i] = ml_dsa_join(seed[2 * i], seed[2 * i + 1]);
   state[8] = number | ML_DSA_SHAKE_END << 16;
-  state[ML_DSA_SHAKE256_LANES - 1] = ML_DSA_LAST_BIT;
+  state[ML_DSA_SHAKE256_WORDS - 1] = ML_DSA_LAST_BIT;
 }
 
 // Algorithm 31, RejBoundedPoly. How many nibbles are refused says nothing about those that are
@@ -55,7 +55,7 @@ FN void ml_dsa_expand_s(SHARED u32 *poly, SHARED const u32 *seed, u32 number, co
   u32 count = 0;
   ROLLED while (count < ML_DSA_POLY) {
     keccak_f1600(state);
-    UNROLL for (u32 i = 0; i < ML_DSA_SHAKE256_LANES; ++i) {
+    UNROLL for (u32 i = 0; i < ML_DSA_SHAKE256_WORDS; ++i) {
       ROLLED for (u32 n = 0; n < 64; n += 4) {
         const u32 x = (u32)(state[i] >> n) & 15;
         const u32 is_in = set.eta == 2 ? x < 15 : x < 9;
@@ -72,9 +72,9 @@ FN void ml_dsa_draw_mask(SHARED u32 *words, SHARED const u32 *seed, u32 number,
   const u32 count = 8 * ML_DSA_Z_BITS(set);
   u64 state[25];
   ml_dsa_begin_drawing(state, seed, number);
-  ROLLED for (u32 block = 0; block < count; block += 2 * ML_DSA_SHAKE256_LANES) {
+  ROLLED for (u32 block = 0; block < count; block += 2 * ML_DSA_SHAKE256_WORDS) {
     keccak_f1600(state);
-    UNROLL for (u32 i = 0; i < ML_DSA_SHAKE256_LANES; ++i) {
+    UNROLL for (u32 i = 0; i < ML_DSA_SHAKE256_WORDS; ++i) {
       if (block + 2 * i < count) {
         words[block + 2 * i] = (u32)state[i];
         words[block + 2 * i + 1] = (u32)(state[i] >> 32);
@@ -83,22 +83,22 @@ FN void ml_dsa_draw_mask(SHARED u32 *words, SHARED const u32 *seed, u32 number,
   }
 }
 
-// SHAKE256 of `in_words` words into `out_words`, both even, by the calling lane.
+// SHAKE256 of `in_words` words into `out_words`, both even, by the calling thread.
 #define ML_DSA_SHAKE256(name, SPACE)                                                \
   FN void name(SHARED u32 *out, u32 out_words, SPACE const u32 *in, u32 in_words) { \
     u64 state[25];                                                                  \
     ml_dsa_clear(state);                                                            \
-    const u32 blocks = in_words / (2 * ML_DSA_SHAKE256_LANES) + 1;                  \
+    const u32 blocks = in_words / (2 * ML_DSA_SHAKE256_WORDS) + 1;                  \
     ROLLED for (u32 block = 0; block < blocks; ++block) {                           \
-      UNROLL for (u32 i = 0; i < ML_DSA_SHAKE256_LANES; ++i) {                      \
-        const u32 at = 2 * (block * ML_DSA_SHAKE256_LANES + i);                     \
+      UNROLL for (u32 i = 0; i < ML_DSA_SHAKE256_WORDS; ++i) {                      \
+        const u32 at = 2 * (block * ML_DSA_SHAKE256_WORDS + i);                     \
         if (at < in_words) state[i] ^= ml_dsa_join(in[at], in[at + 1]);             \
         if (at == in_words) state[i] ^= ML_DSA_SHAKE_END;                           \
       }                                                                             \
-      if (block + 1 == blocks) state[ML_DSA_SHAKE256_LANES - 1] ^= ML_DSA_LAST_BIT; \
+      if (block + 1 == blocks) state[ML_DSA_SHAKE256_WORDS - 1] ^= ML_DSA_LAST_BIT; \
       keccak_f1600(state);                                                          \
     }                                                                               \
-    UNROLL for (u32 i = 0; i < ML_DSA_SHAKE256_LANES; ++i) {                        \
+    UNROLL for (u32 i = 0; i < ML_DSA_SHAKE256_WORDS; ++i) {                        \
       if (2 * i < out_words) {                                                      \
         out[2 * i] = (u32)state[i];                                                 \
         out[2 * i + 1] = (u32)(state[i] >> 32);                                     \
@@ -108,7 +108,7 @@ FN void ml_dsa_draw_mask(SHARED u32 *words, SHARED const u32 *seed, u32 number,
 ML_DSA_SHAKE256(ml_dsa_hash, SHARED)
 ML_DSA_SHAKE256(ml_dsa_hash_global, GLOBAL)
 
-// Algorithm 29, SampleInBall, into a polynomial of zeros; by one lane. The challenge is public
+// Algorithm 29, SampleInBall, into a polynomial of zeros; by one thread. The challenge is public
 // in a signature, and that of a refused attempt may be known.
 FN void ml_dsa_sample_in_ball(SHARED u32 *poly, SHARED const u32 *seed, SHARED u32 *drawn,
                               const MlDsaSet set) {
@@ -117,18 +117,18 @@ FN void ml_dsa_sample_in_ball(SHARED u32 *poly, SHARED const u32 *seed, SHARED u
   UNROLL for (u32 i = 0; i < 8; ++i) if (8 * i < set.hash_bytes) state[i] =
       ml_dsa_join(seed[2 * i], seed[2 * i + 1]);
   state[set.hash_bytes / 8] = ML_DSA_SHAKE_END;
-  state[ML_DSA_SHAKE256_LANES - 1] = ML_DSA_LAST_BIT;
+  state[ML_DSA_SHAKE256_WORDS - 1] = ML_DSA_LAST_BIT;
   u32 i = ML_DSA_POLY - set.tau, at = 8;
   u64 signs = 0;
   u32 is_first = 1;
   ROLLED while (i < ML_DSA_POLY) {
     keccak_f1600(state);
-    UNROLL for (u32 n = 0; n < ML_DSA_SHAKE256_LANES; ++n) {
+    UNROLL for (u32 n = 0; n < ML_DSA_SHAKE256_WORDS; ++n) {
       drawn[2 * n] = (u32)state[n];
       drawn[2 * n + 1] = (u32)(state[n] >> 32);
     }
     if (is_first) signs = state[0];
-    ROLLED for (; at < 8 * ML_DSA_SHAKE256_LANES && i < ML_DSA_POLY; ++at) {
+    ROLLED for (; at < 8 * ML_DSA_SHAKE256_WORDS && i < ML_DSA_POLY; ++at) {
       const u32 j = drawn[at / 4] >> (8 * (at % 4)) & 255;
       if (j > i) continue;
       poly[i] = poly[j];

@@ -1,5 +1,5 @@
 // What kernels on long numbers need of a platform beyond platform.h: teams of
-// lanes that share a number, and FP64. With platform.h the one file that knows
+// threads that share a number, and FP64. With platform.h the one file that knows
 // which compiler reads it.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -14,17 +14,17 @@
 //                     run side by side
 //   ONE_BODY          before a loop whose body is too long to be there twice
 //   FAST_FP64         defined where multiplying in FP64 pays
-// Teams: `lanes` lanes, a power of two, neighbours in one warp, which run the
-// same instructions. LONE_TEAMS is defined where a team is always one lane.
-//   TEAM_READ(x, lane, lanes)  the u64 x of that lane of the team
-//   TEAM_NEXT(x, lanes)        of the lane above; any value in the last lane
-//   TEAM_PREVIOUS(x, lanes)    of the lane below; any value in the first
+// Teams: `threads` threads, a power of two, neighbours in one warp, which run the
+// same instructions. LONE_TEAMS is defined where a team is always one thread.
+//   TEAM_READ(x, thread, threads)  the u64 x of that thread of the team
+//   TEAM_NEXT(x, threads)        of the thread above; any value in the last thread
+//   TEAM_PREVIOUS(x, threads)    of the thread below; any value in the first
 //   TEAM_SPACE        address space of pointers to the memory of a team
-//   TEAM_MEMORY(p, n, lanes)  declares p as u64 words of this lane's team, n for
-//                     each lane, word k at p[k * TEAM_STRIDE(group_lanes, lanes)]
-// Only where teams may have several lanes:
+//   TEAM_MEMORY(p, n, threads)  declares p as u64 words of this thread's team, n for
+//                     each thread, word k at p[k * TEAM_STRIDE(thread_block_size, threads)]
+// Only where teams may have several threads:
 //   WARP_MEMORY(p, n) declares p as n u64 words of this warp, side by side, n even
-//   TEAM_BALLOT(x)    bit k: whether x holds in lane k of the warp
+//   TEAM_BALLOT(x)    bit k: whether x holds in thread k of the warp
 // Leaves:
 //   LOAD_ONCE(pointer)     what it points to, in GLOBAL memory, and is not wanted
 //                          again soon
@@ -44,7 +44,7 @@ typedef long s64;
 // Copied into one body, the code keeps NVIDIA's compiler busy for minutes, and then
 // crashes it.
 #define LARGE_FN static __attribute__((noinline))
-#define KERNEL_RESIDENT(name, lanes, groups) KERNEL(name, lanes)
+#define KERNEL_RESIDENT(name, threads, groups) KERNEL(name, threads)
 #define UNROLL_TWICE
 #define UNROLL_FOUR_TIMES
 #define ONE_BODY __attribute__((opencl_unroll_hint(1)))
@@ -59,19 +59,19 @@ typedef double f64;
 #define FAST_FP64
 #endif
 #define LARGE_FN FN
-#define KERNEL_RESIDENT(name, lanes, groups) \
-  extern "C" __global__ void __launch_bounds__(lanes, groups) name
+#define KERNEL_RESIDENT(name, threads, groups) \
+  extern "C" __global__ void __launch_bounds__(threads, groups) name
 #define UNROLL_TWICE _Pragma("unroll 2")
 #define UNROLL_FOUR_TIMES _Pragma("unroll 4")
 #define ONE_BODY _Pragma("unroll 1")
-#define TEAM_READ(x, lane, lanes) __shfl_sync(0xffffffffu, (x), (int)(lane), (int)(lanes))
-#define TEAM_NEXT(x, lanes) __shfl_down_sync(0xffffffffu, (x), 1, (int)(lanes))
-#define TEAM_PREVIOUS(x, lanes) __shfl_up_sync(0xffffffffu, (x), 1, (int)(lanes))
+#define TEAM_READ(x, thread, threads) __shfl_sync(0xffffffffu, (x), (int)(thread), (int)(threads))
+#define TEAM_NEXT(x, threads) __shfl_down_sync(0xffffffffu, (x), 1, (int)(threads))
+#define TEAM_PREVIOUS(x, threads) __shfl_up_sync(0xffffffffu, (x), 1, (int)(threads))
 #define TEAM_SPACE
-#define TEAM_MEMORY(p, n, lanes)                    \
+#define TEAM_MEMORY(p, n, threads)                  \
   extern __shared__ __align__(16) u64 team_words[]; \
-  u64 *p = team_words + threadIdx.x / (lanes)
-#define TEAM_STRIDE(group, lanes) ((group) / (lanes))
+  u64 *p = team_words + threadIdx.x / (threads)
+#define TEAM_STRIDE(group, threads) ((group) / (threads))
 #define WARP_MEMORY(p, n)                           \
   extern __shared__ __align__(16) u64 team_words[]; \
   u64 *const p = team_words + threadIdx.x / 32 * (n)
@@ -88,7 +88,7 @@ typedef int64_t s64;
 typedef double f64;
 #define FAST_FP64
 #define LARGE_FN static __attribute__((noinline))
-#define KERNEL_RESIDENT(name, lanes, groups) KERNEL(name, lanes)
+#define KERNEL_RESIDENT(name, threads, groups) KERNEL(name, threads)
 #define UNROLL_TWICE
 #define UNROLL_FOUR_TIMES
 #define ONE_BODY
@@ -117,12 +117,12 @@ FN f64 F64_LOWER(f64 a, f64 b, f64 upper) {
 #endif
 
 #ifdef LONE_TEAMS
-#define TEAM_READ(x, lane, lanes) (x)
-#define TEAM_NEXT(x, lanes) (x)
-#define TEAM_PREVIOUS(x, lanes) (x)
+#define TEAM_READ(x, thread, threads) (x)
+#define TEAM_NEXT(x, threads) (x)
+#define TEAM_PREVIOUS(x, threads) (x)
 #define TEAM_SPACE
-#define TEAM_MEMORY(p, n, lanes) u64 p[n]
-#define TEAM_STRIDE(group, lanes) 1u
+#define TEAM_MEMORY(p, n, threads) u64 p[n]
+#define TEAM_STRIDE(group, threads) 1u
 #define LOAD_ONCE(pointer) (*(pointer))
 #endif
 #define SHIFT_SIGNED(x, n) ((u64)((s64)(x) >> (n)))

@@ -5,7 +5,7 @@
 
 #include "rsa_layout.h"
 
-// How many small primes a lane of prime_sieve does side by side.
+// How many small primes a thread of prime_sieve does side by side.
 #define PRIME_SIEVE_BLOCK 8
 
 // A table of powers for the sieve. It has, for each block of small primes and each word
@@ -29,12 +29,12 @@ typedef struct SmallPrime {
 #define PRIME_LOW_BITS 16
 
 // Rows of the table of prime_test: a window's powers, and the candidate. Each has
-// LANE_LIMBS limbs for each lane of a group.
+// THREAD_LIMBS limbs for each thread of a group.
 #define PRIME_ROWS (RSA_WINDOW_ENTRIES + 1)
 
 typedef struct PrimeTestShape {
   u32 count;         // trials: a candidate and a base
-  u32 team;          // lanes of one trial, a power of two
+  u32 team;          // threads of one trial, a power of two
   u32 bits;          // of each candidate: none has more or fewer
   u32 stride_bytes;  // as above
 } PrimeTestShape;

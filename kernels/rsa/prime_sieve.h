@@ -1,6 +1,6 @@
-// Trial division of candidates for primes, one candidate for each lane.
+// Trial division of candidates for primes, one candidate for each thread.
 //
-// The time of a lane depends on its candidate only if a small prime divides that. Such a
+// The time of a thread depends on its candidate only if a small prime divides that. Such a
 // candidate is thrown away, so what the time tells is of no use to anyone. A candidate
 // that stays takes all steps.
 //
@@ -14,8 +14,8 @@
 KERNEL(prime_sieve, RSA_GROUP)
 (GLOBAL const PrimeSieveShape *shape, GLOBAL const SmallPrime *primes, GLOBAL const u32 *powers,
  GLOBAL const u8 *candidates, GLOBAL u32 *survives) {
-  const u32 words = shape->stride_bytes / 4, step = group_count() * group_lanes();
-  for (u32 n = group_id() * group_lanes() + lane_id(); n < shape->count; n += step) {
+  const u32 words = shape->stride_bytes / 4, step = group_count() * thread_block_size();
+  for (u32 n = group_id() * thread_block_size() + thread_id(); n < shape->count; n += step) {
     GLOBAL const u32 *candidate = (GLOBAL const u32 *)(candidates + (u64)n * shape->stride_bytes);
     u32 lives = 1;
     for (u32 block = 0; block < shape->blocks && lives; ++block) {

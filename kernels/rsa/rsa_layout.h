@@ -6,7 +6,7 @@
 
 #include "kernels/number/teams.h"
 
-// Lanes of a group, in every kernel of RSA.
+// Threads of a group, in every kernel of RSA.
 #define RSA_GROUP 128
 
 // A number is split into limbs of RSA_FP64_BITS in doubles, or of RSA_U32_BITS in u32. R
@@ -22,8 +22,8 @@
 #define RSA_WINDOW_BITS 4
 #define RSA_WINDOW_ENTRIES 16
 
-// Words of local memory for each lane, where a whole warp takes one power.
-#define RSA_WIDE_LANE_WORDS 22
+// Words of local memory for each thread, where a whole warp takes one power.
+#define RSA_WIDE_THREAD_WORDS 22
 
 // The blinding factor of an operation is the key's base times one entry of each of up to
 // RSA_BLIND_WINDOWS tables. Four fresh random bits choose each entry.
@@ -71,7 +71,7 @@ typedef struct RsaPiece {
 // What is the same for all operations of a launch.
 typedef struct RsaShape {
   u32 count;           // operations
-  u32 team;            // lanes of one operation, a power of two
+  u32 team;            // threads of one operation, a power of two
   u32 half_limbs;      // of p and q
   u32 full_limbs;      // of n
   u32 stride_bytes;    // of one input or output, a multiple of 4; right-aligned

@@ -6,7 +6,7 @@
 
 #include "kernels/platform.h"
 
-// Lanes of a group, in every kernel of SLH-DSA.
+// Threads of a group, in every kernel of SLH-DSA.
 #define SLH_GROUP 128
 
 // A group takes so many leaves of trees at once: parts of one tree, or several trees.

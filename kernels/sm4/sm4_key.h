@@ -1,4 +1,4 @@
-// SM4's key expansion (GB/T 32907-2016, 7.3), a lane a key. The S-box is made of gates,
+// SM4's key expansion (GB/T 32907-2016, 7.3), a thread a key. The S-box is made of gates,
 // so no address depends on a key. Kernels take words as they lie in memory, so the bytes
 // of each round key, which the standard counts from the most significant, are swapped.
 // Decryption is encryption with the round keys in reverse.

@@ -28,19 +28,19 @@ struct Properties {
   std::string unusable;  // why it cannot be opened; empty when it can
   uint64_t memory_bytes = 0;
   uint32_t compute_units = 0;
-  uint32_t local_bytes = 0;      // local (shared) memory one group may use
-  uint32_t max_group_lanes = 0;  // most lanes of one group
-  // A kernel runs only in groups of as many lanes as its KERNEL line names, or
-  // of max_group_lanes where that is less.
-  bool fixed_group_lanes = false;
-  // Then: the lanes of kernels that take a stream a lane, where they are fewer than
-  // those of the others (LC_CHAIN_LANES); 0: they are not. A few thousand streams
+  uint32_t local_bytes = 0;            // local (shared) memory one group may use
+  uint32_t max_thread_block_size = 0;  // most threads of one group
+  // A kernel runs only in groups of as many threads as its KERNEL line names, or
+  // of max_thread_block_size where that is less.
+  bool fixed_thread_block_size = false;
+  // Then: the threads of kernels that take a stream a thread, where they are fewer than
+  // those of the others (LC_CHAIN_THREADS); 0: they are not. A few thousand streams
   // reach every multiprocessor only in small groups.
-  uint32_t chain_group_lanes = 0;
-  uint32_t team_lanes = 1;    // TEAM_LANES of platform.h as compiled for this device
+  uint32_t chain_thread_block_size = 0;
+  uint32_t team_threads = 1;  // TEAM_THREADS of platform.h as compiled for this device
   bool banked_local = false;  // local memory is on the chip, in 32 banks of 4 bytes
   bool bit_matrices = false;  // LC_BIT_MATRICES of platform.h, and groups of whole warps
-  bool word_of_lane = false;  // HAS_WORD_OF_LANE of platform.h, and the same groups
+  bool warp_shuffle = false;  // HAS_WARP_SHUFFLE of platform.h, and the same groups
   bool is_gpu = false;
   bool pairs_launches = false;  // see Launch::beside_last
   // Has the kernels of RSA that multiply in FP64, and units as fast as they want.
@@ -54,7 +54,7 @@ struct Properties {
   // The sets of kernels that it has, each by its bit_of(); known before a device is open.
   uint32_t kernel_sets = ~uint32_t{0};
   bool has(KernelSet set) const { return (kernel_sets & bit_of(set)) != 0; }
-  bool lone_teams = true;  // LONE_TEAMS of teams.h: a lane has a number of RSA for itself
+  bool lone_teams = true;  // LONE_TEAMS of teams.h: a thread has a number of RSA for itself
   // The names of its kernels; empty: all that kernels/ has. Of an API that does
   // not tell before a device is open, Device::properties() has them.
   std::vector<std::string> kernels;
@@ -104,12 +104,12 @@ class PinnedPart : public Buffer {
 // goes by its address, as a scalar; the host leaves it alone until such an event.
 using Argument = std::variant<const Buffer *, uint32_t, uint64_t>;
 
-// A launch of `groups` groups of `group_lanes` lanes. `local_bytes` is the
+// A launch of `groups` groups of `thread_block_size` threads. `local_bytes` is the
 // size of the kernel's SHARED parameter; 0 where it has none.
 struct Launch {
   const char *kernel;
   uint32_t groups;
-  uint32_t group_lanes;
+  uint32_t thread_block_size;
   uint32_t local_bytes;
   std::span<const Argument> arguments;
   // Where the device pairs launches: this one may begin when all groups of the
@@ -117,7 +117,7 @@ struct Launch {
   // in what it leaves of each multiprocessor. Its kernel ends by AWAIT_BEFORE(), or begins by it
   // where it needs what the last has made.
   bool beside_last = false;
-  // Of a kernel whose lanes walk chains, the longest, for devices that must not
+  // Of a kernel whose threads walk chains, the longest, for devices that must not
   // run one launch for long; 0 for others.
   uint64_t longest_bytes = 0;
 };
@@ -199,7 +199,7 @@ class Device {
   virtual Result<std::unique_ptr<Event>> make_timed_quiet_event() { return make_event(); }
   // How many groups of such a launch the device can run at once, at least 1:
   // the grid of a kernel whose groups stay for the whole launch.
-  virtual uint32_t resident_groups(const char *kernel, uint32_t group_lanes,
+  virtual uint32_t resident_groups(const char *kernel, uint32_t thread_block_size,
                                    uint32_t local_bytes) = 0;
   // Where kernels named ..._slot_... read the one key schedule of a launch, for
   // all streams alike: a launch must have done with it before another fills it.

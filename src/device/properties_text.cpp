@@ -62,13 +62,13 @@ void each_field(P &properties, Visit visit) {
   visit("memory_bytes", properties.memory_bytes);
   visit("compute_units", properties.compute_units);
   visit("local_bytes", properties.local_bytes);
-  visit("max_group_lanes", properties.max_group_lanes);
-  visit("fixed_group_lanes", properties.fixed_group_lanes);
-  visit("chain_group_lanes", properties.chain_group_lanes);
-  visit("team_lanes", properties.team_lanes);
+  visit("max_thread_block_size", properties.max_thread_block_size);
+  visit("fixed_thread_block_size", properties.fixed_thread_block_size);
+  visit("chain_thread_block_size", properties.chain_thread_block_size);
+  visit("team_threads", properties.team_threads);
   visit("banked_local", properties.banked_local);
   visit("bit_matrices", properties.bit_matrices);
-  visit("word_of_lane", properties.word_of_lane);
+  visit("warp_shuffle", properties.warp_shuffle);
   visit("is_gpu", properties.is_gpu);
   visit("pairs_launches", properties.pairs_launches);
   visit("fast_fp64", properties.fast_fp64);

@@ -10,7 +10,7 @@ namespace {
 
 // The way to a device and back takes longer than so little on the CPU.
 constexpr uint64_t kLeastBytes = 1 << 20;
-// A lane hashes one message some 20 times as slowly as a core does. So of messages that are no
+// A thread hashes one message some 20 times as slowly as a core does. So of messages that are no
 // trees so many at least must go side by side.
 constexpr uint64_t kLeastMessages = 256;
 

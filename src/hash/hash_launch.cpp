@@ -18,19 +18,19 @@ constexpr uint64_t kKeyBytes = 32;
 constexpr uint64_t kValueBytes = 4 * HASH_VALUE_WORDS;
 // Fewer blocks are hashed before a part of the group has made the first.
 constexpr uint64_t kLeastDeepBlocks = 64;
-// Groups of hash_sha256_deep for each multiprocessor, beyond which lanes of their own are faster.
+// Groups of hash_sha256_deep for each multiprocessor, beyond which threads of their own are faster.
 constexpr uint64_t kMostDeepGroups = 2;
 
 uint64_t joined(uint64_t count) { return divide_up(count, HASH_SPAN); }
 
 }  // namespace
 
-uint32_t HashLaunch::lanes_of_group() const {
-  return std::min<uint32_t>(HASH_GROUP, device_.properties().max_group_lanes);
+uint32_t HashLaunch::threads_of_block() const {
+  return std::min<uint32_t>(HASH_GROUP, device_.properties().max_thread_block_size);
 }
 
 bool HashLaunch::is_plain(const HashSpec &spec, uint64_t bytes, size_t messages) {
-  // As many messages fill a device, whose lanes then need nobody's help.
+  // As many messages fill a device, whose threads then need nobody's help.
   constexpr size_t kMany = 4096;
   constexpr uint64_t kMostOfFew = 32 << 10;
   if (!spec.is_tree()) return true;
@@ -46,14 +46,14 @@ bool HashLaunch::needs_states(const HashSpec &spec, uint64_t longest) {
 
 Status HashLaunch::launch(device::Stream &stream, const char *kernel, uint64_t groups,
                           uint32_t local_bytes, std::span<const Argument> arguments) {
-  LC_TRY(stream.launch({kernel, uint32_t(groups), lanes_of_group(), local_bytes, arguments}));
+  LC_TRY(stream.launch({kernel, uint32_t(groups), threads_of_block(), local_bytes, arguments}));
   ++launches_;
   return Status();
 }
 
-Status HashLaunch::launch_lanes(device::Stream &stream, const char *kernel, uint64_t lanes,
-                                std::span<const Argument> arguments) {
-  return launch(stream, kernel, divide_up(lanes, lanes_of_group()), 0, arguments);
+Status HashLaunch::launch_threads(device::Stream &stream, const char *kernel, uint64_t threads,
+                                  std::span<const Argument> arguments) {
+  return launch(stream, kernel, divide_up(threads, threads_of_block()), 0, arguments);
 }
 
 Status HashLaunch::begin(device::Stream &stream, HashWorkspace &workspace, const HashSpec &spec) {
@@ -77,8 +77,8 @@ bool HashLaunch::is_deep(const HashInputs &inputs) const {
   // PoCL 5.0 ends the program while it compiles this kernel, and NVIDIA's OpenCL has no room for
   // its shared memory.
   if (device_.properties().api == "opencl") return false;
-  const uint32_t messages = lanes_of_group() / SHA256_DEEP_PARTS;
-  return messages != 0 && lanes_of_group() % SHA256_DEEP_PARTS == 0 &&
+  const uint32_t messages = threads_of_block() / SHA256_DEEP_PARTS;
+  return messages != 0 && threads_of_block() % SHA256_DEEP_PARTS == 0 &&
          device_.properties().local_bytes >= 4 * SHA256_DEEP_WORDS &&
          inputs.longest >= kLeastDeepBlocks * 64 &&
          inputs.count <= kMostDeepGroups * device_.properties().compute_units * messages;
@@ -90,7 +90,7 @@ Status HashLaunch::hash(device::Stream &stream, HashWorkspace &workspace, const 
   if (spec.method->family == HashFamily::kBlake3) {
     const Argument arguments[] = {inputs.pieces,     inputs.in,           inputs.out, inputs.count,
                                   spec.digest_bytes, workspace.key.get(), spec.flags};
-    return launch_lanes(stream, "hash_blake3", inputs.count, arguments);
+    return launch_threads(stream, "hash_blake3", inputs.count, arguments);
   }
   const uint64_t step = kMostBlocks * spec.method->block_bytes;
   uint64_t from = 0;
@@ -102,7 +102,7 @@ Status HashLaunch::hash(device::Stream &stream, HashWorkspace &workspace, const 
       case HashFamily::kSha256:
       case HashFamily::kMerkle:
         if (is_deep(inputs)) {
-          const uint32_t messages = lanes_of_group() / SHA256_DEEP_PARTS;
+          const uint32_t messages = threads_of_block() / SHA256_DEEP_PARTS;
           const Argument deep[] = {inputs.pieces,
                                    inputs.in,
                                    inputs.out,
@@ -115,11 +115,11 @@ Status HashLaunch::hash(device::Stream &stream, HashWorkspace &workspace, const 
           LC_TRY(launch(stream, "hash_sha256_deep", divide_up(inputs.count, messages),
                         4 * SHA256_DEEP_WORDS, deep));
         } else {
-          LC_TRY(launch_lanes(stream, "hash_sha256", inputs.count, sha2));
+          LC_TRY(launch_threads(stream, "hash_sha256", inputs.count, sha2));
         }
         break;
       case HashFamily::kSha512:
-        LC_TRY(launch_lanes(stream, "hash_sha512", inputs.count, sha2));
+        LC_TRY(launch_threads(stream, "hash_sha512", inputs.count, sha2));
         break;
       default: {
         const Argument keccak[] = {inputs.pieces,
@@ -132,7 +132,7 @@ Status HashLaunch::hash(device::Stream &stream, HashWorkspace &workspace, const 
                                    to,
                                    spec.method->block_bytes / 8,
                                    spec.method->pad};
-        LC_TRY(launch_lanes(stream, "hash_keccak", inputs.count, keccak));
+        LC_TRY(launch_threads(stream, "hash_keccak", inputs.count, keccak));
       }
     }
     from = to;
@@ -146,13 +146,13 @@ Status HashLaunch::hash_leaves(device::Stream &stream, HashWorkspace &workspace,
     const Argument arguments[] = {leaves.in,    leaves.at,           leaves.bytes,
                                   leaves.first, leaves.count,        workspace.values.get(),
                                   leaves.to,    workspace.key.get(), spec.flags};
-    return launch_lanes(stream, "hash_blake3_leaves", leaves.count, arguments);
+    return launch_threads(stream, "hash_blake3_leaves", leaves.count, arguments);
   }
   if (spec.method->family == HashFamily::kMerkle) {
     const Argument arguments[] = {leaves.in,       leaves.at,    leaves.bytes,
                                   spec.leaf_bytes, leaves.count, workspace.values.get(),
                                   leaves.to};
-    return launch_lanes(stream, "hash_merkle_leaves", leaves.count, arguments);
+    return launch_threads(stream, "hash_merkle_leaves", leaves.count, arguments);
   }
   const Argument arguments[] = {leaves.in,
                                 leaves.at,
@@ -163,7 +163,7 @@ Status HashLaunch::hash_leaves(device::Stream &stream, HashWorkspace &workspace,
                                 leaves.to,
                                 spec.method->block_bytes / 8,
                                 spec.method->value_bytes};
-  return launch_lanes(stream, "hash_parallel_leaves", leaves.count, arguments);
+  return launch_threads(stream, "hash_parallel_leaves", leaves.count, arguments);
 }
 
 Status HashLaunch::make_levels(HashWorkspace &workspace, uint64_t leaves) {

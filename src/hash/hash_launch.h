@@ -60,7 +60,7 @@ class HashLaunch {
   // Hashes pieces of plain messages.
   Status hash(device::Stream &stream, HashWorkspace &workspace, const HashSpec &spec,
               const HashInputs &inputs);
-  // Whether a message of so many bytes is one lane's. The others are hashed as trees.
+  // Whether a message of so many bytes is one thread's. The others are hashed as trees.
   static bool is_plain(const HashSpec &spec, uint64_t bytes, size_t messages);
   // Whether that takes several launches, between which states are kept.
   static bool needs_states(const HashSpec &spec, uint64_t longest);
@@ -78,12 +78,12 @@ class HashLaunch {
                    uint64_t leaves, const device::Buffer *out, uint64_t to);
 
  private:
-  uint32_t lanes_of_group() const;
+  uint32_t threads_of_block() const;
   bool is_deep(const HashInputs &inputs) const;
   Status launch(device::Stream &stream, const char *kernel, uint64_t groups, uint32_t local_bytes,
                 std::span<const device::Argument> arguments);
-  Status launch_lanes(device::Stream &stream, const char *kernel, uint64_t lanes,
-                      std::span<const device::Argument> arguments);
+  Status launch_threads(device::Stream &stream, const char *kernel, uint64_t threads,
+                        std::span<const device::Argument> arguments);
   Status join(device::Stream &stream, HashWorkspace &workspace, const HashSpec &spec,
               const device::Buffer &values, uint64_t from, uint32_t count, uint64_t to);
 

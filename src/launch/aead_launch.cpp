@@ -75,22 +75,24 @@ uint32_t AeadLaunch::max_pieces(const CipherKind &kind) const {
 }
 
 Status AeadLaunch::start(device::Stream &stream, const char *kernel, uint64_t groups,
-                         uint32_t lanes, uint32_t local_words, std::span<const Argument> arguments,
-                         bool beside_last) {
+                         uint32_t threads, uint32_t local_words,
+                         std::span<const Argument> arguments, bool beside_last) {
   ++launches_;
   return stream.launch({.kernel = kernel,
                         .groups = static_cast<uint32_t>(std::max<uint64_t>(groups, 1)),
-                        .group_lanes = blocks_.lanes_of(lanes),
+                        .thread_block_size = blocks_.threads_of(threads),
                         .local_bytes = local_words * 4,
                         .arguments = arguments,
                         .beside_last = beside_last});
 }
 
-// Of very many parts with few runs each, more lanes than runs would only be in the way.
-uint32_t AeadLaunch::sum_lanes(const AeadWork &aead) const {
+// Of very many parts with few runs each, more threads than runs would only be in the way.
+uint32_t AeadLaunch::sum_threads(const AeadWork &aead) const {
   const device::Properties &properties = device_.properties();
-  const bool are_few = uint64_t{aead.run_count} <= uint64_t{aead.sum_count} * properties.team_lanes;
-  return are_few && !properties.fixed_group_lanes ? properties.team_lanes : HASH_SUM_LANES;
+  const bool are_few =
+      uint64_t{aead.run_count} <= uint64_t{aead.sum_count} * properties.team_threads;
+  return are_few && !properties.fixed_thread_block_size ? properties.team_threads
+                                                        : HASH_SUM_THREADS;
 }
 
 // The text of an encryption needs nothing of what prepares the hash just before it.
@@ -216,7 +218,7 @@ void AeadLaunch::stage_raw_keys(Staging &staging, AeadWorkspace &workspace,
 }
 
 uint32_t AeadLaunch::chacha20_team(const CipherWork &work) const {
-  return work.is_across ? CHACHA20_ACROSS_TEAM : device_.properties().team_lanes;
+  return work.is_across ? CHACHA20_ACROSS_TEAM : device_.properties().team_threads;
 }
 
 Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadWorkspace &workspace,
@@ -224,7 +226,7 @@ Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadWorkspace &worksp
   const auto is_unaligned = [](const CipherPiece &piece) {
     return (piece.in | piece.out) % kBlockBytes != 0;
   };
-  work.is_across = device_.properties().word_of_lane &&
+  work.is_across = device_.properties().warp_shuffle &&
                    std::any_of(work.pieces.begin(), work.pieces.end(), is_unaligned);
   const uint64_t team = chacha20_team(work);
   for (CipherPiece &piece : work.pieces) {
@@ -309,20 +311,20 @@ Status AeadLaunch::launch_ghash(device::Stream &stream, AeadWorkspace &workspace
                                   aad,
                                   workspace.hashes.get()};
     LC_TRY(start(stream, aead.is_mixed ? "ghash_matrix_runs_across" : "ghash_matrix_runs",
-                 aead.batches.size(), GHASH_MATRIX_LANES, GHASH_MATRIX_LOCAL_WORDS, by_matrix));
+                 aead.batches.size(), GHASH_MATRIX_THREADS, GHASH_MATRIX_LOCAL_WORDS, by_matrix));
   }
-  const Argument by_lane[] = {
+  const Argument by_thread[] = {
       listed(workspace.runs.get()), workspace.powers.get(), aead.levels, data, aad,
       workspace.hashes.get()};
-  if (aead.lane_runs != 0)
-    LC_TRY(start(stream, aead.is_across ? "ghash_runs_across" : "ghash_runs", runs, HASH_RUN_LANES,
-                 HASH_RUN_LOCAL_WORDS, by_lane));
+  if (aead.thread_runs != 0)
+    LC_TRY(start(stream, aead.is_across ? "ghash_runs_across" : "ghash_runs", runs,
+                 HASH_RUN_THREADS, HASH_RUN_LOCAL_WORDS, by_thread));
   // The masks stand behind the H of all keys.
   const Argument sums[] = {
       listed(workspace.sums.get()), workspace.powers.get(),  aead.levels,
       workspace.blocks.get(),       count(work.keys.size()), workspace.hashes.get(),
       workspace.sums_to(aead)};
-  return start(stream, "ghash_sums", aead.sum_count, sum_lanes(aead), HASH_SUM_LOCAL_WORDS, sums,
+  return start(stream, "ghash_sums", aead.sum_count, sum_threads(aead), HASH_SUM_LOCAL_WORDS, sums,
                pairs(work));
 }
 
@@ -331,16 +333,16 @@ Status AeadLaunch::launch_gcm(device::Stream &stream, AeadWorkspace &workspace,
   const uint32_t keys = count(work.keys.size());
   LC_TRY(blocks_.expand_keys(stream, workspace.starts, aead.starts));
   LC_TRY(blocks_.run(stream, workspace.starts, aead.starts));
-  const uint32_t key_lanes = blocks_.lanes_of(HASH_KEY_LANES);
+  const uint32_t key_threads = blocks_.threads_of(HASH_KEY_THREADS);
   // Each of these lets the next begin and waits for the last, so that the text begins with them.
   const Argument powers[] = {workspace.blocks.get(), workspace.powers.get(), keys, aead.levels};
-  LC_TRY(start(stream, "ghash_powers", divide_up(uint64_t{keys} * aead.levels * 32, key_lanes),
-               HASH_KEY_LANES, 0, powers, pairs(work)));
+  LC_TRY(start(stream, "ghash_powers", divide_up(uint64_t{keys} * aead.levels * 32, key_threads),
+               HASH_KEY_THREADS, 0, powers, pairs(work)));
   if (const uint32_t sets = count(aead.matrix_sets.size()); sets != 0) {
     const Argument matrices[] = {workspace.matrix_sets.get(), sets, workspace.powers.get(),
                                  aead.levels, workspace.matrices.get()};
     LC_TRY(start(stream, "ghash_matrices",
-                 divide_up(uint64_t{sets} * GHASH_MATRIX_ENTRIES, key_lanes), HASH_KEY_LANES, 0,
+                 divide_up(uint64_t{sets} * GHASH_MATRIX_ENTRIES, key_threads), HASH_KEY_THREADS, 0,
                  matrices, pairs(work)));
   }
   // The ciphertext is hashed: before it is overwritten, or once it is there.
@@ -357,13 +359,13 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadWorkspace &worksp
   if (!work.kind.info().is_aead) {
     const char *const kernel = work.is_across ? "chacha20_across" : "chacha20";
     const uint32_t local_words = work.is_across ? CHACHA20_ACROSS_LOCAL_WORDS : 0;
-    const uint32_t lanes = blocks_.lanes_of(CHACHA20_LANES);
-    const uint64_t teams = lanes / chacha20_team(work);
-    const uint64_t resident = device_.resident_groups(kernel, lanes, local_words * 4);
+    const uint32_t threads = blocks_.threads_of(CHACHA20_THREADS);
+    const uint64_t teams = threads / chacha20_team(work);
+    const uint64_t resident = device_.resident_groups(kernel, threads, local_words * 4);
     const uint32_t pieces = aead.segments ? aead.segments->rule.count : count(work.pieces.size());
     const Argument text[] = {workspace.pieces.get(), pieces,  aead.tiles,
                              workspace.keys.get(),   work.in, work.out};
-    return start(stream, kernel, std::min(divide_up(aead.tiles, teams), resident), CHACHA20_LANES,
+    return start(stream, kernel, std::min(divide_up(aead.tiles, teams), resident), CHACHA20_THREADS,
                  local_words, text);
   }
   // Each part has one, and each segment.
@@ -371,16 +373,16 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadWorkspace &worksp
   const uint32_t runs = aead.run_count;
   const Argument keys[] = {workspace.wanted.get(), one_time_keys, workspace.keys.get(),
                            workspace.one_time_keys.get()};
-  const uint32_t key_lanes = blocks_.lanes_of(HASH_KEY_LANES);
-  LC_TRY(
-      start(stream, "poly1305_keys", divide_up(one_time_keys, key_lanes), HASH_KEY_LANES, 0, keys));
+  const uint32_t key_threads = blocks_.threads_of(HASH_KEY_THREADS);
+  LC_TRY(start(stream, "poly1305_keys", divide_up(one_time_keys, key_threads), HASH_KEY_THREADS, 0,
+               keys));
   const uint32_t opens = work.kind.direction == LC_DECRYPT ? 1 : 0;
   if (const uint32_t sets = count(aead.matrix_sets.size()); sets != 0) {
     const Argument matrices[] = {workspace.matrix_sets.get(), sets, workspace.one_time_keys.get(),
                                  workspace.matrices.get()};
     LC_TRY(start(stream, "poly1305_matrices",
-                 divide_up(uint64_t{sets} * POLY1305_MATRIX_ENTRIES, key_lanes), HASH_KEY_LANES, 0,
-                 matrices));
+                 divide_up(uint64_t{sets} * POLY1305_MATRIX_ENTRIES, key_threads), HASH_KEY_THREADS,
+                 0, matrices));
     const Argument by_matrix[] = {workspace.runs.get(),
                                   workspace.batches.get(),
                                   count(aead.batches.size()),
@@ -395,7 +397,7 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadWorkspace &worksp
     LC_TRY(start(
         stream,
         aead.is_across ? "chacha20_poly1305_matrix_runs_across" : "chacha20_poly1305_matrix_runs",
-        aead.batches.size(), POLY1305_MATRIX_LANES, POLY1305_MATRIX_LOCAL_WORDS, by_matrix));
+        aead.batches.size(), POLY1305_MATRIX_THREADS, POLY1305_MATRIX_LOCAL_WORDS, by_matrix));
   }
   if (runs != 0) {
     const device::Buffer *aad = aead.has_aad() ? workspace.aad.get() : work.in;
@@ -411,18 +413,18 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadWorkspace &worksp
                              work.out,
                              aad,
                              workspace.hashes.get()};
-    if (aead.lane_runs != 0)
+    if (aead.thread_runs != 0)
       LC_TRY(start(stream,
                    work.is_across ? "chacha20_poly1305_runs_across" : "chacha20_poly1305_runs",
-                   runs, HASH_RUN_LANES, POLY1305_RUN_LOCAL_WORDS, text));
+                   runs, HASH_RUN_THREADS, POLY1305_RUN_LOCAL_WORDS, text));
     const Argument weigh[] = {workspace.runs.get(), runs, workspace.one_time_keys.get(),
                               workspace.hashes.get()};
-    LC_TRY(start(stream, "poly1305_weigh", divide_up(runs, blocks_.lanes_of(HASH_RUN_LANES)),
-                 HASH_RUN_LANES, 0, weigh));
+    LC_TRY(start(stream, "poly1305_weigh", divide_up(runs, blocks_.threads_of(HASH_RUN_THREADS)),
+                 HASH_RUN_THREADS, 0, weigh));
   }
   const Argument sums[] = {workspace.sums.get(), workspace.one_time_keys.get(),
                            workspace.hashes.get(), workspace.sums_to(aead)};
-  return start(stream, "poly1305_sums", aead.sum_count, sum_lanes(aead), HASH_SUM_LOCAL_WORDS,
+  return start(stream, "poly1305_sums", aead.sum_count, sum_threads(aead), HASH_SUM_LOCAL_WORDS,
                sums);
 }
 
@@ -440,8 +442,8 @@ Status AeadLaunch::launch_check(device::Stream &stream, AeadWorkspace &workspace
   if (work.kind.direction == LC_ENCRYPT) {
     const Argument write[] = {workspace.checks.get(), checks, is_poly, results,
                               base(aead.tags, results)};
-    return start(stream, "aead_tags", divide_up(checks, blocks_.lanes_of(TAG_CHECK_LANES)),
-                 TAG_CHECK_LANES, 0, write, pairs(work));
+    return start(stream, "aead_tags", divide_up(checks, blocks_.threads_of(TAG_CHECK_THREADS)),
+                 TAG_CHECK_THREADS, 0, write, pairs(work));
   }
   const Argument check[] = {workspace.checks.get(),
                             checks,
@@ -451,8 +453,8 @@ Status AeadLaunch::launch_check(device::Stream &stream, AeadWorkspace &workspace
                             base(aead.tags, results),
                             base(aead.verdicts, results)};
   return start(stream, "aead_check",
-               std::max<uint64_t>(checks, 8 * device_.properties().compute_units), TAG_CHECK_LANES,
-               0, check);
+               std::max<uint64_t>(checks, 8 * device_.properties().compute_units),
+               TAG_CHECK_THREADS, 0, check);
 }
 
 Status AeadLaunch::launch(device::Stream &stream, LaunchWorkspace &workspace, ChunkWork &work,

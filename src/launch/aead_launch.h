@@ -66,8 +66,8 @@ class AeadLaunch : public ChunkLaunch {
   uint64_t launches() const override { return launches_; }
 
  private:
-  // Lanes of a group that adds up the runs of one part.
-  uint32_t sum_lanes(const AeadWork &aead) const;
+  // Threads of a group that adds up the runs of one part.
+  uint32_t sum_threads(const AeadWork &aead) const;
   CipherWork gcm_text(const CipherWork &work) const;
   bool pairs(const CipherWork &work) const;
   void plan_counters(const CipherWork &work, AeadWork &aead) const;
@@ -84,7 +84,7 @@ class AeadLaunch : public ChunkLaunch {
                     AeadWork &aead);
   Status launch_ghash(device::Stream &stream, AeadWorkspace &workspace, const CipherWork &work,
                       const AeadWork &aead);
-  // Lanes that take a tile of ChaCha20.
+  // Threads that take a tile of ChaCha20.
   uint32_t chacha20_team(const CipherWork &work) const;
   static void stage_raw_keys(Staging &staging, AeadWorkspace &workspace, const CipherWork &work);
   // In hash_runs.cpp.
@@ -149,7 +149,7 @@ class AeadLaunch : public ChunkLaunch {
   const device::Buffer *base(const device::Buffer *buffer, const device::Buffer *something) const;
   Status zero_secrets(device::Stream &stream, AeadWorkspace &workspace, const CipherWork &work,
                       const AeadWork &aead);
-  Status start(device::Stream &stream, const char *kernel, uint64_t items, uint32_t lanes,
+  Status start(device::Stream &stream, const char *kernel, uint64_t items, uint32_t threads,
                uint32_t local_words, std::span<const device::Argument> arguments,
                bool beside_last = false);
 

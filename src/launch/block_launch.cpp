@@ -23,7 +23,7 @@ constexpr uint64_t kKeyBytes = BLOCK_KEY_WORDS * 4;
 constexpr uint64_t kChainBytes = 16;
 constexpr uint64_t kPointBytes = 16;
 // Half a bitsliced group: what has room beside a group of tables.
-constexpr uint32_t kBesideLanes = BLOCK_BITSLICE_LANES / 2;
+constexpr uint32_t kBesideThreads = BLOCK_BITSLICE_THREADS / 2;
 
 // Of a key's schedule, and of a bitsliced one; and which kernels there are.
 struct ScheduleShape {
@@ -67,7 +67,7 @@ const ScheduleShape &schedule_of(const CipherKind &kind) {
 
 struct FormShape {
   const char *name;
-  uint32_t lanes, xts_lanes;
+  uint32_t threads, xts_threads;
   uint32_t local_bytes, chain_local_bytes;  // of CBC encryption
 };
 
@@ -75,11 +75,11 @@ constexpr BlockForm kForms[] = {BlockForm::kTable4, BlockForm::kTable1, BlockFor
 
 const FormShape &shape(BlockForm form) {
   static const FormShape kShapes[] = {
-      {"table4", BLOCK_TABLE4_LANES, BLOCK_TABLE4_XTS_LANES, BLOCK_TABLE4_LOCAL_WORDS * 4,
+      {"table4", BLOCK_TABLE4_THREADS, BLOCK_TABLE4_XTS_THREADS, BLOCK_TABLE4_LOCAL_WORDS * 4,
        BLOCK_TABLE4_CHAIN_WORDS * 4},
-      {"table1", BLOCK_TABLE1_LANES, BLOCK_TABLE1_LANES, BLOCK_TABLE1_LOCAL_WORDS * 4,
+      {"table1", BLOCK_TABLE1_THREADS, BLOCK_TABLE1_THREADS, BLOCK_TABLE1_LOCAL_WORDS * 4,
        BLOCK_TABLE1_LOCAL_WORDS * 4},
-      {"bitslice", BLOCK_BITSLICE_LANES, BLOCK_BITSLICE_LANES, 0, 0},
+      {"bitslice", BLOCK_BITSLICE_THREADS, BLOCK_BITSLICE_THREADS, 0, 0},
   };
   return kShapes[static_cast<int>(form)];
 }
@@ -108,7 +108,7 @@ uint64_t schedule_bytes(const CipherWork &work) {
          schedule_of(work.kind).bytes;
 }
 
-// In the order in which the streams want them, so that lanes side by side read theirs
+// In the order in which the streams want them, so that threads side by side read theirs
 // side by side.
 void number_keys_by_stream(CipherWork &work) {
   constexpr uint32_t kNone = UINT32_MAX;
@@ -207,44 +207,45 @@ Result<BlockForm> choose_block_form(const device::Properties &properties) {
 Result<BlockGrid> read_block_grid(const device::Properties &properties, BlockForm form) {
   const char *wanted = process::diagnostic_variable("LANECRYPT_AES_GRID");
   if (wanted == nullptr || *wanted == '\0') return BlockGrid();
-  const uint32_t most = std::min(shape(form).lanes, properties.max_group_lanes);
+  const uint32_t most = std::min(shape(form).threads, properties.max_thread_block_size);
   constexpr uint32_t kMostGroups = 65535;
   BlockGrid grid;
   int end = 0;
-  if (sscanf(wanted, "%9ux%9u%n", &grid.groups, &grid.lanes, &end) != 2 || wanted[end] != '\0' ||
-      grid.groups == 0 || grid.groups > kMostGroups || grid.lanes == 0 || grid.lanes > most ||
-      grid.lanes % properties.team_lanes != 0 ||
-      (properties.fixed_group_lanes && grid.lanes != most))
+  if (sscanf(wanted, "%9ux%9u%n", &grid.groups, &grid.threads, &end) != 2 || wanted[end] != '\0' ||
+      grid.groups == 0 || grid.groups > kMostGroups || grid.threads == 0 || grid.threads > most ||
+      grid.threads % properties.team_threads != 0 ||
+      (properties.fixed_thread_block_size && grid.threads != most))
     return Status(LC_ERROR_ARGUMENT,
-                  "LANECRYPT_AES_GRID is groups x lanes, such as 64x" + std::to_string(most) +
+                  "LANECRYPT_AES_GRID is groups x threads, such as 64x" + std::to_string(most) +
                       ", and not " + wanted + ": " + properties.id + " takes " +
-                      (properties.fixed_group_lanes
-                           ? std::to_string(most) + " lanes"
-                           : "multiples of " + std::to_string(properties.team_lanes) +
-                                 " lanes up to " + std::to_string(most)));
+                      (properties.fixed_thread_block_size
+                           ? std::to_string(most) + " threads"
+                           : "multiples of " + std::to_string(properties.team_threads) +
+                                 " threads up to " + std::to_string(most)));
   return grid;
 }
 
 BlockLaunch::BlockLaunch(device::Device &device, BlockForm form, BlockGrid grid)
     : device_(device),
       form_(form),
-      form_lanes_(lanes_of(grid.lanes != 0 ? grid.lanes : shape(form).lanes)),
-      // Where groups have the lanes that kernels are compiled for, no grid has others.
-      xts_lanes_(lanes_of(grid.lanes != 0 && !device.properties().fixed_group_lanes
-                              ? grid.lanes
-                              : shape(form).xts_lanes)),
+      form_threads_(threads_of(grid.threads != 0 ? grid.threads : shape(form).threads)),
+      // Where groups have the threads that kernels are compiled for, no grid has others.
+      xts_threads_(threads_of(grid.threads != 0 && !device.properties().fixed_thread_block_size
+                                  ? grid.threads
+                                  : shape(form).xts_threads)),
       local_bytes_(shape(form).local_bytes),
       resident_groups_(
           grid.groups != 0
               ? grid.groups
               : device.resident_groups(kernel_name(form, {LC_AES_CTR, LC_ENCRYPT, 16}).c_str(),
-                                       form_lanes_, local_bytes_)),
+                                       form_threads_, local_bytes_)),
       pairs_(grid.groups == 0 && device.properties().pairs_launches) {}
 
-uint32_t BlockLaunch::lanes_of(uint32_t most) const {
+uint32_t BlockLaunch::threads_of(uint32_t most) const {
   const device::Properties &properties = device_.properties();
-  const uint32_t lanes = std::min(most, properties.max_group_lanes);
-  return std::max(lanes / properties.team_lanes * properties.team_lanes, properties.team_lanes);
+  const uint32_t threads = std::min(most, properties.max_thread_block_size);
+  return std::max(threads / properties.team_threads * properties.team_threads,
+                  properties.team_threads);
 }
 
 bool BlockLaunch::has_slot(const CipherWork &work) const {
@@ -274,7 +275,7 @@ bool BlockLaunch::has_across(const CipherWork &work) const {
 // Whether the kernels for odd data units do this; see kernels/block/table/xts_odd.inc.
 bool BlockLaunch::has_odd_units(const CipherWork &work) const {
   return work.kind.info().has_data_units() && has_across(work) &&
-         are_units_odd(work.pieces, device_.properties().team_lanes);
+         are_units_odd(work.pieces, device_.properties().team_threads);
 }
 
 const device::Buffer *BlockLaunch::schedules(const BlockWorkspace &workspace,
@@ -297,12 +298,12 @@ Status BlockLaunch::grow(std::unique_ptr<device::Buffer> &buffer, MemoryKind kin
 }
 
 Status BlockLaunch::start(device::Stream &stream, const char *kernel, uint32_t groups,
-                          uint32_t lanes, uint32_t local_bytes, std::span<const Argument> arguments,
-                          uint64_t longest_bytes) {
+                          uint32_t threads, uint32_t local_bytes,
+                          std::span<const Argument> arguments, uint64_t longest_bytes) {
   ++launches_;
   return stream.launch({.kernel = kernel,
                         .groups = std::max(groups, 1u),
-                        .group_lanes = lanes,
+                        .thread_block_size = threads,
                         .local_bytes = local_bytes,
                         .arguments = arguments,
                         .longest_bytes = longest_bytes});
@@ -310,9 +311,9 @@ Status BlockLaunch::start(device::Stream &stream, const char *kernel, uint32_t g
 
 // Bitsliced teams take texts at any address in ECB and CTR, by the key slot.
 BlockTeams BlockLaunch::teams_for(const CipherWork &work, bool of_segments) const {
-  const uint32_t team = device_.properties().team_lanes;
-  BlockTeams teams = {team, uint64_t{resident_groups_} * form_lanes_ / team, 0, 0};
-  if (pairs_) teams.beside = uint64_t{resident_groups_} * lanes_of(kBesideLanes) / team;
+  const uint32_t team = device_.properties().team_threads;
+  BlockTeams teams = {team, uint64_t{resident_groups_} * form_threads_ / team, 0, 0};
+  if (pairs_) teams.beside = uint64_t{resident_groups_} * threads_of(kBesideThreads) / team;
   const BlockCipher &block = *work.kind.info().block;
   const bool inverse = work.kind.is_inverse();
   if (!work.is_across) {
@@ -329,7 +330,7 @@ BlockTeams BlockLaunch::teams_for(const CipherWork &work, bool of_segments) cons
 
 void BlockLaunch::plan(CipherWork &work) {
   if (work.kind.is_chain() && !work.is_sorted) {
-    // Lanes side by side then end together. Most often all streams are alike, and it
+    // Threads side by side then end together. Most often all streams are alike, and it
     // takes as long to sort those as all else here.
     const auto is_longer = [](const CipherPiece &a, const CipherPiece &b) {
       return a.length > b.length;
@@ -402,7 +403,7 @@ Status BlockLaunch::upload(device::Stream &stream, LaunchWorkspace &workspace, C
 Status BlockLaunch::expand_keys(device::Stream &stream, BlockWorkspace &workspace,
                                 const CipherWork &work) {
   const uint32_t keys = key_count(work), key_words = work.kind.one_key_bytes() / 4;
-  const uint32_t lanes = lanes_of(BLOCK_KEY_LANES);
+  const uint32_t threads = threads_of(BLOCK_KEY_THREADS);
   if (!work.in_slot) LC_TRY(grow(workspace.schedules, MemoryKind::kDevice, schedule_bytes(work)));
   if (work.in_slot) {
     if (slot_user_ != nullptr) LC_TRY(stream.await(*slot_free_));
@@ -410,14 +411,14 @@ Status BlockLaunch::expand_keys(device::Stream &stream, BlockWorkspace &workspac
   }
   if (work.by_stream) {
     const Argument arguments[] = {workspace.keys.get(), workspace.schedules.get(), keys, key_words};
-    return start(stream, expand_name(work.kind, "stream_keys").c_str(), count_up(keys, lanes),
-                 lanes, 0, arguments);
+    return start(stream, expand_name(work.kind, "stream_keys").c_str(), count_up(keys, threads),
+                 threads, 0, arguments);
   }
   // Second keys only encrypt.
   const uint32_t inverse = work.kind.is_inverse() ? static_cast<uint32_t>(work.keys.size()) : 0;
   const Argument arguments[] = {workspace.keys.get(), schedules(workspace, work), keys, key_words,
                                 inverse};
-  LC_TRY(start(stream, expand_name(work.kind, "keys").c_str(), count_up(keys, lanes), lanes, 0,
+  LC_TRY(start(stream, expand_name(work.kind, "keys").c_str(), count_up(keys, threads), threads, 0,
                arguments));
   if (!has_planes(form_, work.kind)) return Status();
 
@@ -428,7 +429,7 @@ Status BlockLaunch::expand_keys(device::Stream &stream, BlockWorkspace &workspac
 Status BlockLaunch::slice_keys(device::Stream &stream, BlockWorkspace &workspace,
                                const CipherWork &work, uint32_t planes, bool by_stream,
                                std::unique_ptr<device::Buffer> &to) {
-  const uint32_t lanes = lanes_of(BLOCK_BITSLICE_LANES);
+  const uint32_t threads = threads_of(BLOCK_BITSLICE_THREADS);
   LC_TRY(grow(to, MemoryKind::kDevice, planes * schedule_of(work.kind).plane_bytes));
   const Argument slice[] = {workspace.schedules.get(),
                             to.get(),
@@ -438,10 +439,10 @@ Status BlockLaunch::slice_keys(device::Stream &stream, BlockWorkspace &workspace
                             workspace.pieces.get(),
                             static_cast<uint32_t>(work.pieces.size())};
   return start(stream, (name_in(BlockForm::kBitslice, work.kind) + "keys").c_str(),
-               count_up(planes, lanes), lanes, 0, slice);
+               count_up(planes, threads), threads, 0, slice);
 }
 
-// XTS: the tweaks from which the main kernel's lanes start.
+// XTS: the tweaks from which the main kernel's threads start.
 Status BlockLaunch::launch_points(device::Stream &stream, BlockWorkspace &workspace,
                                   const CipherWork &work) {
   LC_TRY(
@@ -454,10 +455,10 @@ Status BlockLaunch::launch_points(device::Stream &stream, BlockWorkspace &worksp
                                 static_cast<uint32_t>(work.keys.size()),
                                 work.kind.rounds(),
                                 workspace.points.get()};
-  const uint32_t groups = count_up(work.points, uint64_t{form_lanes_} * (sliced ? 32 : 1));
+  const uint32_t groups = count_up(work.points, uint64_t{form_threads_} * (sliced ? 32 : 1));
   const std::string name = name_in(form_, work.kind) + work.kind.info().name + "_points";
-  return start(stream, name.c_str(), std::min(groups, resident_groups_), form_lanes_, local_bytes_,
-               arguments);
+  return start(stream, name.c_str(), std::min(groups, resident_groups_), form_threads_,
+               local_bytes_, arguments);
 }
 
 Status BlockLaunch::launch_part(device::Stream &stream, BlockWorkspace &workspace,
@@ -485,45 +486,46 @@ Status BlockLaunch::launch_part(device::Stream &stream, BlockWorkspace &workspac
   // See BLOCK_LOADED_REGISTERS.
   const bool has_many_registers = (work.is_across || work.is_odd) && !work.in_slot;
   const uint32_t alone =
-      work.kind.info().has_data_units() && !has_many_registers ? xts_lanes_ : form_lanes_;
-  const BlockGrid grid = tile_grid(part, beside ? lanes_of(kBesideLanes) : alone);
+      work.kind.info().has_data_units() && !has_many_registers ? xts_threads_ : form_threads_;
+  const BlockGrid grid = tile_grid(part, beside ? threads_of(kBesideThreads) : alone);
   ++launches_;
   return stream.launch({.kernel = name.c_str(),
                         .groups = grid.groups,
-                        .group_lanes = grid.lanes,
+                        .thread_block_size = grid.threads,
                         .local_bytes = shape(part.form).local_bytes,
                         .arguments = arguments,
                         .beside_last = beside || work.begins_beside});
 }
 
-// Few tiles are dealt out over all groups first; of tables, which all lanes of a group make
+// Few tiles are dealt out over all groups first; of tables, which all threads of a group make
 // together, by the kernels.
-BlockGrid BlockLaunch::tile_grid(const BlockPart &part, uint32_t most_lanes) const {
-  const uint32_t team = device_.properties().team_lanes;
-  uint32_t lanes = most_lanes, teams_each = 1;
-  if (part.form == BlockForm::kBitslice && !device_.properties().fixed_group_lanes) {
+BlockGrid BlockLaunch::tile_grid(const BlockPart &part, uint32_t most_threads) const {
+  const uint32_t team = device_.properties().team_threads;
+  uint32_t threads = most_threads, teams_each = 1;
+  if (part.form == BlockForm::kBitslice && !device_.properties().fixed_thread_block_size) {
     const uint64_t teams = divide_up(part.tiles, resident_groups_);
-    lanes = static_cast<uint32_t>(std::min<uint64_t>(teams * team, most_lanes));
-    teams_each = lanes / team;
+    threads = static_cast<uint32_t>(std::min<uint64_t>(teams * team, most_threads));
+    teams_each = threads / team;
   }
   const uint64_t groups = divide_up(part.tiles, teams_each);
-  return {static_cast<uint32_t>(std::min<uint64_t>(groups, resident_groups_)), lanes};
+  return {static_cast<uint32_t>(std::min<uint64_t>(groups, resident_groups_)), threads};
 }
 
 // Streams, or parties of 32 of them, are dealt out over all groups first.
 BlockGrid BlockLaunch::stream_grid(uint32_t streams) const {
-  const uint32_t team = device_.properties().team_lanes;
+  const uint32_t team = device_.properties().team_threads;
   const uint32_t wanted =
       form_ == BlockForm::kBitslice ? count_up(streams, BLOCK_BITSLICE_BLOCKS) : streams;
-  if (!device_.properties().fixed_group_lanes) {
-    const uint32_t lanes =
-        std::clamp(count_up(count_up(wanted, resident_groups_), team) * team, team, form_lanes_);
-    return {std::min(count_up(wanted, lanes), resident_groups_), lanes};
+  if (!device_.properties().fixed_thread_block_size) {
+    const uint32_t threads =
+        std::clamp(count_up(count_up(wanted, resident_groups_), team) * team, team, form_threads_);
+    return {std::min(count_up(wanted, threads), resident_groups_), threads};
   }
-  uint32_t lanes = form_lanes_;
-  if (const uint32_t fewer = device_.properties().chain_group_lanes; fewer != 0)
-    lanes = form_ == BlockForm::kBitslice ? team : std::min(fewer, form_lanes_);
-  return {std::min(count_up(wanted, lanes), resident_groups_ * (form_lanes_ / lanes)), lanes};
+  uint32_t threads = form_threads_;
+  if (const uint32_t fewer = device_.properties().chain_thread_block_size; fewer != 0)
+    threads = form_ == BlockForm::kBitslice ? team : std::min(fewer, form_threads_);
+  return {std::min(count_up(wanted, threads), resident_groups_ * (form_threads_ / threads)),
+          threads};
 }
 
 Status BlockLaunch::launch_chains(device::Stream &stream, BlockWorkspace &workspace,
@@ -547,8 +549,8 @@ Status BlockLaunch::launch_chains(device::Stream &stream, BlockWorkspace &worksp
   const uint32_t local_bytes =
       name.ends_with("_cbc_encrypt") ? shape(form_).chain_local_bytes : local_bytes_;
   // upload() has sorted them.
-  return start(stream, (name + (work.is_across ? "_across" : "")).c_str(), grid.groups, grid.lanes,
-               local_bytes, arguments, work.pieces.front().length);
+  return start(stream, (name + (work.is_across ? "_across" : "")).c_str(), grid.groups,
+               grid.threads, local_bytes, arguments, work.pieces.front().length);
 }
 
 // Ciphertext stealing: what CBC has left to do.
@@ -572,11 +574,11 @@ Status BlockLaunch::launch_tails(device::Stream &stream, BlockWorkspace &workspa
     arguments.push_back(argument);
   const std::string name = steal_name(form_, work.kind);
   const BlockGrid grid = stream_grid(pieces);
-  return start(stream, name.c_str(), grid.groups, grid.lanes, local_bytes_, arguments);
+  return start(stream, name.c_str(), grid.groups, grid.threads, local_bytes_, arguments);
 }
 
-// XTS of odd data units: the second block of each unit's end. A lane has a unit, as it has a stream
-// elsewhere.
+// XTS of odd data units: the second block of each unit's end. A thread has a unit, as it has a
+// stream elsewhere.
 Status BlockLaunch::launch_ends(device::Stream &stream, BlockWorkspace &workspace,
                                 const CipherWork &work) {
   const Argument arguments[] = {workspace.pieces.get(),
@@ -588,7 +590,7 @@ Status BlockLaunch::launch_ends(device::Stream &stream, BlockWorkspace &workspac
                                 workspace.points.get()};
   const std::string name = kernel_name(form_, work.kind, work.in_slot) + "_odd_ends";
   const BlockGrid grid = stream_grid(work.points);
-  return start(stream, name.c_str(), grid.groups, grid.lanes, local_bytes_, arguments);
+  return start(stream, name.c_str(), grid.groups, grid.threads, local_bytes_, arguments);
 }
 
 Status BlockLaunch::launch_mode(device::Stream &stream, BlockWorkspace &workspace,

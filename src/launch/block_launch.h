@@ -67,9 +67,9 @@ class BlockLaunch : public ChunkLaunch {
   Status zero_made(device::Stream &stream, BlockWorkspace &workspace, const CipherWork &work);
 
   // For them too: a buffer of at least `bytes`, whose content is lost where it grows; and
-  // the lanes of a group of at most `most`.
+  // the threads of a group of at most `most`.
   Status grow(std::unique_ptr<device::Buffer> &buffer, device::MemoryKind kind, uint64_t bytes);
-  uint32_t lanes_of(uint32_t most) const;
+  uint32_t threads_of(uint32_t most) const;
   bool has_tables() const { return form_ == BlockForm::kTable4 || form_ == BlockForm::kTable1; }
 
  private:
@@ -77,12 +77,12 @@ class BlockLaunch : public ChunkLaunch {
   static void stage_keys(Staging &staging, BlockWorkspace &workspace, const CipherWork &work);
   // For the work as it is placed; `of_segments`: of many pieces that are alike.
   BlockTeams teams_for(const CipherWork &work, bool of_segments) const;
-  Status start(device::Stream &stream, const char *kernel, uint32_t groups, uint32_t lanes,
+  Status start(device::Stream &stream, const char *kernel, uint32_t groups, uint32_t threads,
                uint32_t local_bytes, std::span<const device::Argument> arguments,
                uint64_t longest_bytes = 0);
   Status launch_points(device::Stream &stream, BlockWorkspace &workspace, const CipherWork &work);
-  // How tiles are dealt out, and streams or, with one lane each, messages.
-  BlockGrid tile_grid(const BlockPart &part, uint32_t most_lanes) const;
+  // How tiles are dealt out, and streams or, with one thread each, messages.
+  BlockGrid tile_grid(const BlockPart &part, uint32_t most_threads) const;
   BlockGrid stream_grid(uint32_t streams) const;
   Status slice_keys(device::Stream &stream, BlockWorkspace &workspace, const CipherWork &work,
                     uint32_t planes, bool by_stream, std::unique_ptr<device::Buffer> &to);
@@ -100,7 +100,7 @@ class BlockLaunch : public ChunkLaunch {
 
   device::Device &device_;
   BlockForm form_;
-  uint32_t form_lanes_, xts_lanes_;  // of a group, and of one of XTS
+  uint32_t form_threads_, xts_threads_;  // of a group, and of one of XTS
   uint32_t local_bytes_;
   uint32_t resident_groups_;
   bool pairs_;  // a launch beside another, where the device can

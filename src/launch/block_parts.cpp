@@ -26,8 +26,8 @@ uint64_t count_tiles(const CipherKind &kind, BlockForm form, uint32_t rows, uint
                      const CipherPiece &piece) {
   const uint64_t blocks = blocks_of(kind, piece);
   const bool sliced = form == BlockForm::kBitslice;
-  const uint64_t lane_blocks = sliced ? BLOCK_BITSLICE_BLOCKS : BLOCK_TABLE_BLOCKS;
-  if (!has_windows(kind) || rows == 0) return divide_up(blocks, lane_blocks * team);
+  const uint64_t blocks_of_thread = sliced ? BLOCK_BITSLICE_BLOCKS : BLOCK_TABLE_BLOCKS;
+  if (!has_windows(kind) || rows == 0) return divide_up(blocks, blocks_of_thread * team);
   const uint64_t columns = sliced ? team : BLOCK_TABLE_BLOCKS * team;
   const uint64_t skew = skew_of(piece, uint64_t{256} * rows);
   if (rows == 1) return (skew + blocks - 1) / columns - skew / columns + 1;
@@ -48,13 +48,13 @@ uint32_t choose_rows(const CipherKind &kind, BlockForm form, const BlockTeams &t
     constexpr uint64_t kWindowsEach = 8, kTilesEach = 2;
     for (uint32_t rows = BLOCK_BITSLICE_ROWS; rows >= BLOCK_BITSLICE_FEW_ROWS; rows /= 2) {
       if (blocks >= pieces * kWindowsEach * 256 * rows &&
-          blocks >= teams.count * kTilesEach * teams.lanes * rows)
+          blocks >= teams.count * kTilesEach * teams.threads * rows)
         return rows;
     }
     return 0;
   }
   constexpr uint64_t kTilesEach = 16;
-  const uint64_t at_once = teams.count * teams.lanes * BLOCK_TABLE_BLOCKS;
+  const uint64_t at_once = teams.count * teams.threads * BLOCK_TABLE_BLOCKS;
   uint32_t rows = 1;
   while (rows < BLOCK_MOST_ROWS && blocks >= 2 * rows * kTilesEach * at_once &&
          blocks >= pieces * 2 * rows * 256 * 8)
@@ -79,13 +79,13 @@ struct Cut {
 
 Cut choose_cut(const CipherKind &kind, const BlockTeams &teams, const CipherPiece &piece) {
   constexpr uint64_t kLeastTrips = 4, kLeastOfFewRows = 2;
-  const uint64_t blocks = blocks_of(kind, piece), at_once = teams.beside * teams.lanes;
+  const uint64_t blocks = blocks_of(kind, piece), at_once = teams.beside * teams.threads;
   if (at_once == 0) return {};
   const double wanted = teams.share * static_cast<double>(blocks) / static_cast<double>(at_once);
   uint32_t rows = has_windows(kind) ? BLOCK_BITSLICE_ROWS : 0;
-  const uint32_t lane_blocks = rows != 0 ? rows : BLOCK_BITSLICE_BLOCKS;
-  uint64_t taken = static_cast<uint64_t>(wanted / lane_blocks + 0.5) * lane_blocks;
-  if (taken < kLeastTrips * lane_blocks) {
+  const uint32_t blocks_of_thread = rows != 0 ? rows : BLOCK_BITSLICE_BLOCKS;
+  uint64_t taken = static_cast<uint64_t>(wanted / blocks_of_thread + 0.5) * blocks_of_thread;
+  if (taken < kLeastTrips * blocks_of_thread) {
     if (rows == 0) return {};
     // Of so few trips one too many would take longer than what the tables have to do.
     rows = BLOCK_BITSLICE_FEW_ROWS;
@@ -116,10 +116,10 @@ Trips table_trips(const CipherKind &kind, BlockForm form, const BlockTeams &team
   // To begin a tile takes a small part of the time of a row. A piece's first tile takes longer, and
   // falls to some teams more often than to others where tiles and teams have a common divisor.
   constexpr double kBegin = 1.0 / 8, kFirst = 1.0 / 12;
-  const uint64_t tiles = count_tiles(kind, form, rows, teams.lanes, between.piece);
+  const uint64_t tiles = count_tiles(kind, form, rows, teams.threads, between.piece);
   const double often =
       static_cast<double>(std::gcd(tiles, teams.count)) / static_cast<double>(tiles);
-  const double blocks = (std::max(rows, 1u) + kBegin) * BLOCK_TABLE_BLOCKS * teams.lanes;
+  const double blocks = (std::max(rows, 1u) + kBegin) * BLOCK_TABLE_BLOCKS * teams.threads;
   return {rows, tiles,
           (1 + kFirst * often) * blocks * static_cast<double>(teams.count) / (1 - share_beside)};
 }
@@ -133,10 +133,11 @@ Trips beside_trips(const CipherKind &kind, const BlockTeams &teams, const AlikeP
   Trips best;
   for (const uint32_t rows : {0u, BLOCK_BITSLICE_FEW_ROWS}) {
     if (rows != 0 && !(has_windows(kind) && block.has_sliced_windows)) continue;
-    const double lane_blocks = rows != 0 ? rows : kWithoutWindows * BLOCK_BITSLICE_BLOCKS;
+    const double blocks_of_thread = rows != 0 ? rows : kWithoutWindows * BLOCK_BITSLICE_BLOCKS;
     const Trips trips = {
-        rows, count_tiles(kind, BlockForm::kBitslice, rows, teams.lanes, between.piece),
-        kOfPieces * lane_blocks * teams.lanes * static_cast<double>(teams.beside) / teams.share};
+        rows, count_tiles(kind, BlockForm::kBitslice, rows, teams.threads, between.piece),
+        kOfPieces * blocks_of_thread * teams.threads * static_cast<double>(teams.beside) /
+            teams.share};
     if (best.tiles == 0 ||
         static_cast<double>(trips.tiles) * trips.time < static_cast<double>(best.tiles) * best.time)
       best = trips;
@@ -215,16 +216,16 @@ std::vector<BlockPart> cut_into_parts(const CipherKind &kind, BlockForm form,
     for (uint32_t n = 0; n < part.pieces; ++n) {
       CipherPiece &piece = pieces[part.first_piece + n];
       piece.first_tile = part.tiles;
-      part.tiles += count_tiles(kind, part.form, part.rows, teams.lanes, piece);
+      part.tiles += count_tiles(kind, part.form, part.rows, teams.threads, piece);
     }
   }
   return parts;
 }
 
-bool are_units_odd(std::span<const CipherPiece> pieces, uint32_t team_lanes) {
+bool are_units_odd(std::span<const CipherPiece> pieces, uint32_t team_threads) {
   // A slot by itself takes a few times as long as in a tile.
   constexpr uint64_t kPart = 16;
-  const uint64_t tile = uint64_t{BLOCK_TABLE_BLOCKS} * team_lanes;
+  const uint64_t tile = uint64_t{BLOCK_TABLE_BLOCKS} * team_threads;
   uint64_t all = 0, alone = 0;
   for (const CipherPiece &piece : pieces) {
     const uint64_t slots = piece.slots;
@@ -252,9 +253,9 @@ std::vector<BlockPart> parts_of_alike(const CipherKind &kind, BlockForm form,
   parts.push_back(
       {form, 0, static_cast<uint32_t>(pieces - plan.beside_pieces), plan.table_rows, 0});
   for (AlikePieces &some : alike) {
-    some.tiles = count_tiles(kind, form, plan.table_rows, teams.lanes, some.piece);
+    some.tiles = count_tiles(kind, form, plan.table_rows, teams.threads, some.piece);
     some.beside_tiles =
-        count_tiles(kind, BlockForm::kBitslice, plan.beside_rows, teams.lanes, some.piece);
+        count_tiles(kind, BlockForm::kBitslice, plan.beside_rows, teams.threads, some.piece);
     parts.front().tiles += some.count * some.tiles;
   }
   if (plan.beside_pieces == 0) return parts;

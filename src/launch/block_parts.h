@@ -16,9 +16,9 @@ namespace lanecrypt::runtime {
 // How the kernels compute a block cipher; each is right on every device that can run it.
 enum class BlockForm { kTable4, kTable1, kBitslice };
 
-// How many groups of how many lanes a launch has at most; 0: what suits the device.
+// How many groups of how many threads a launch has at most; 0: what suits the device.
 struct BlockGrid {
-  uint32_t groups = 0, lanes = 0;
+  uint32_t groups = 0, threads = 0;
 };
 
 // The pieces that one kernel takes.
@@ -31,10 +31,10 @@ struct BlockPart {
 
 // What of a device counts here.
 struct BlockTeams {
-  uint32_t lanes;   // of a team
-  uint64_t count;   // of teams that run at once, in the launch's form
-  uint64_t beside;  // of bitsliced teams that run beside them; 0: none can
-  double share;     // of a large piece, what those take meanwhile
+  uint32_t threads;  // of a team
+  uint64_t count;    // of teams that run at once, in the launch's form
+  uint64_t beside;   // of bitsliced teams that run beside them; 0: none can
+  double share;      // of a large piece, what those take meanwhile
 };
 
 // Cuts the pieces of a launch, and counts their tiles into `first_tile`. Where
@@ -43,8 +43,8 @@ std::vector<BlockPart> cut_into_parts(const CipherKind &kind, BlockForm form,
                                       const BlockTeams &teams, std::vector<CipherPiece> &pieces);
 
 // XTS: whether most of the time would go to slots that kernels for whole blocks do one by one,
-// since data units end in a part of a block. team_lanes: of a team.
-bool are_units_odd(std::span<const CipherPiece> pieces, uint32_t team_lanes);
+// since data units end in a part of a block. team_threads: of a team.
+bool are_units_odd(std::span<const CipherPiece> pieces, uint32_t team_threads);
 
 // Pieces that are alike but for where they lie and for their IVs, whose counters begin alike.
 struct AlikePieces {

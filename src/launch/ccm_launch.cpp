@@ -12,7 +12,7 @@ namespace lanecrypt::runtime {
 
 Status AeadLaunch::upload_ccm(device::Stream &stream, AeadWorkspace &workspace, CipherWork &work,
                               AeadWork &aead) {
-  // Lanes side by side then end together.
+  // Threads side by side then end together.
   const auto blocks = [&](uint32_t n) {
     return aead.parts[n].header_bytes / kBlockBytes + hash_blocks(aead.parts[n].length);
   };

@@ -143,7 +143,7 @@ void AeadLaunch::list_runs(const CipherWork &work, AeadWork &aead) const {
       run.source = part.is_aad ? HASH_SOURCE_AAD : HASH_SOURCE_DATA;
       run.matrices = by_matrix && run.length >= least / 2 ? set : HASH_NO_MATRICES;
       run.piece = part.piece == AeadPart::kNoPiece ? 0 : part.piece;
-      if (run.matrices == HASH_NO_MATRICES) ++aead.lane_runs;
+      if (run.matrices == HASH_NO_MATRICES) ++aead.thread_runs;
       if (work.kind.is_gcm() && run.at % kBlockBytes != 0) aead.is_across = true;
       aead.runs.push_back(run);
       at += run.length;
@@ -158,16 +158,16 @@ void AeadLaunch::list_runs(const CipherWork &work, AeadWork &aead) const {
 }
 
 uint32_t AeadLaunch::matrix_warps(const CipherKind &kind) const {
-  const uint32_t most = kind.is_gcm() ? GHASH_MATRIX_LANES : POLY1305_MATRIX_LANES;
-  return std::max(blocks_.lanes_of(most) / 32, 1u);
+  const uint32_t most = kind.is_gcm() ? GHASH_MATRIX_THREADS : POLY1305_MATRIX_THREADS;
+  return std::max(blocks_.threads_of(most) / 32, 1u);
 }
 
 uint32_t AeadLaunch::matrix_groups(const CipherKind &kind) const {
   if (kind.is_gcm())
-    return device_.resident_groups("ghash_matrix_runs", blocks_.lanes_of(GHASH_MATRIX_LANES),
+    return device_.resident_groups("ghash_matrix_runs", blocks_.threads_of(GHASH_MATRIX_THREADS),
                                    GHASH_MATRIX_LOCAL_WORDS * 4);
   return device_.resident_groups("chacha20_poly1305_matrix_runs",
-                                 blocks_.lanes_of(POLY1305_MATRIX_LANES),
+                                 blocks_.threads_of(POLY1305_MATRIX_THREADS),
                                  POLY1305_MATRIX_LOCAL_WORDS * 4);
 }
 
@@ -179,7 +179,7 @@ uint32_t AeadLaunch::runs_of_batch(const CipherKind &kind, uint32_t matrix_runs)
 
 // Runs of one key side by side, for a group each.
 void AeadLaunch::plan_batches(const CipherWork &work, AeadWork &aead) const {
-  const uint32_t runs = aead.run_count - aead.lane_runs;
+  const uint32_t runs = aead.run_count - aead.thread_runs;
   if (runs == 0) return;
   const uint32_t most = runs_of_batch(work.kind, runs);
   for (uint32_t n = 0; n < aead.runs.size(); ++n) {

@@ -42,7 +42,7 @@ struct CipherWork {
   // part of a block. So the kernels are those for such units, at any address.
   bool is_odd = false;
   bool in_slot = false;    // the key schedule is in the device's key slot
-  bool by_stream = false;  // schedules lie as lanes with a stream each read them
+  bool by_stream = false;  // schedules lie as threads with a stream each read them
   // Where a launch before it in the stream has expanded the same keys; nullptr: this does.
   const BlockWorkspace *keys_of = nullptr;
 };
@@ -116,7 +116,7 @@ struct AeadWork {
   // GCM: texts of one key lie at several places in blocks of memory. Matrices are for one place, so
   // theirs are for the beginning of a block, and the texts are moved.
   bool is_mixed = false;
-  uint32_t masks = 0, levels = 0, lane_runs = 0;
+  uint32_t masks = 0, levels = 0, thread_runs = 0;
   uint64_t tiles = 0;
 
   bool has_aad() const { return segments ? segments->rule.aad_length != 0 : !aad.empty(); }

@@ -29,7 +29,7 @@ Status AeadLaunch::upload_plain_segments(device::Stream &stream, AeadWorkspace &
     blocks_.reserve_alike(staging, workspace.text, work, alike);
     for (size_t n = 0; n < alike.size(); ++n) rule.shapes[n].tiles = alike[n].tiles;
   } else {
-    work.is_across = are_unaligned(rule) && device_.properties().word_of_lane;
+    work.is_across = are_unaligned(rule) && device_.properties().warp_shuffle;
     const uint64_t team = chacha20_team(work);
     stage_raw_keys(staging, workspace, work);
     staging.reserve(workspace.pieces, rule.count * sizeof(CipherPiece));
@@ -52,13 +52,13 @@ Status AeadLaunch::launch_plain_segments(device::Stream &stream, AeadWorkspace &
       (is_block_cipher ? workspace.text.pieces : workspace.pieces).get();
   if (is_block_cipher) LC_TRY(blocks_.expand_keys(stream, workspace.text, work));
   LC_TRY(launch_next_nonces(stream, workspace, *aead.segments));
-  const uint64_t groups = divide_up(rule.count, blocks_.lanes_of(SEGMENT_LANES));
+  const uint64_t groups = divide_up(rule.count, blocks_.threads_of(SEGMENT_THREADS));
   const Argument make[] = {workspace.rule.get(), workspace.nonces_of(rule), pieces};
-  LC_TRY(start(stream, "plain_segments", groups, SEGMENT_LANES, 0, make));
+  LC_TRY(start(stream, "plain_segments", groups, SEGMENT_THREADS, 0, make));
   if (rule.opens == 0) {
     const Argument refuse[] = {workspace.rule.get(), workspace.update.get(), pieces, work.out};
     LC_TRY(start(stream, "plain_refuse", 8 * uint64_t{device_.properties().compute_units},
-                 SEGMENT_LANES, 0, refuse));
+                 SEGMENT_THREADS, 0, refuse));
   }
   return is_block_cipher ? blocks_.run(stream, workspace.text, work)
                          : launch_chacha20(stream, workspace, work, aead);

@@ -68,7 +68,7 @@ void AeadLaunch::plan_segments(const CipherWork &work, AeadWork &aead) const {
   // Additional data are a run of each segment, behind those of all texts.
   const uint32_t aad_runs = aead.has_aad() ? rule.count : 0;
   aead.run_count = rule.run_count + aad_runs;
-  aead.lane_runs = static_cast<uint32_t>(runs - matrix_runs) + aad_runs;
+  aead.thread_runs = static_cast<uint32_t>(runs - matrix_runs) + aad_runs;
   if (matrix_runs == 0) return;
   const uint32_t most = runs_of_batch(work.kind, static_cast<uint32_t>(matrix_runs));
   const auto add_batches = [&](uint32_t first, uint32_t its_runs, uint32_t wanted) {
@@ -172,7 +172,7 @@ Status AeadLaunch::upload_segments(device::Stream &stream, AeadWorkspace &worksp
                                    CipherWork &work, AeadWork &aead) {
   plan_segments(work, aead);
   // The block cipher of GCM is another work.
-  work.is_across = !work.kind.is_gcm() && aead.is_across && device_.properties().word_of_lane;
+  work.is_across = !work.kind.is_gcm() && aead.is_across && device_.properties().warp_shuffle;
   SegmentRule &rule = aead.segments->rule;
   Staging staging(device_);
   stage_segment_texts(staging, workspace, work, aead);
@@ -195,7 +195,7 @@ Status AeadLaunch::launch_next_nonces(device::Stream &stream, AeadWorkspace &wor
   if (!work.update) return Status();
   const Argument next[] = {workspace.rule.get(), workspace.update.get(), work.update->nonce,
                            work.update->verdict};
-  return start(stream, "aead_next_nonces", 1, SEGMENT_LANES, 0, next);
+  return start(stream, "aead_next_nonces", 1, SEGMENT_THREADS, 0, next);
 }
 
 Status AeadLaunch::launch_segments(device::Stream &stream, AeadWorkspace &workspace,
@@ -206,7 +206,7 @@ Status AeadLaunch::launch_segments(device::Stream &stream, AeadWorkspace &worksp
   const std::optional<GraphUpdateWork> &update = aead.segments->update;
   LC_TRY(launch_next_nonces(stream, workspace, *aead.segments));
   const uint64_t groups =
-      divide_up(std::max(rule.count, rule.run_count), blocks_.lanes_of(SEGMENT_LANES));
+      divide_up(std::max(rule.count, rule.run_count), blocks_.threads_of(SEGMENT_THREADS));
   const Argument make[] = {workspace.rule.get(),
                            workspace.nonces_of(rule),
                            pieces,
@@ -214,13 +214,13 @@ Status AeadLaunch::launch_segments(device::Stream &stream, AeadWorkspace &worksp
                            workspace.sums.get(),
                            workspace.checks.get(),
                            gcm ? workspace.blocks.get() : workspace.wanted.get()};
-  LC_TRY(start(stream, "aead_segments", groups, SEGMENT_LANES, 0, make));
+  LC_TRY(start(stream, "aead_segments", groups, SEGMENT_THREADS, 0, make));
   if (aead.has_aad()) {
     const SegmentsWork &segments = *aead.segments;
     const Argument aad[] = {workspace.rule.get(),
                             segments.aad != nullptr ? workspace.given_aad.get() : segments.aad_base,
                             workspace.aad.get(), workspace.runs.get(), workspace.sums.get()};
-    LC_TRY(start(stream, "aead_segments_aad", groups, SEGMENT_LANES, 0, aad));
+    LC_TRY(start(stream, "aead_segments_aad", groups, SEGMENT_THREADS, 0, aad));
   }
   if (!update || rule.opens != 0) return Status();
   const Argument refuse[] = {workspace.rule.get(),
@@ -230,7 +230,7 @@ Status AeadLaunch::launch_segments(device::Stream &stream, AeadWorkspace &worksp
                              workspace.checks.get(),
                              work.out,
                              aead.tags};
-  return start(stream, "aead_refuse", groups, SEGMENT_LANES, 0, refuse);
+  return start(stream, "aead_refuse", groups, SEGMENT_THREADS, 0, refuse);
 }
 
 }  // namespace lanecrypt::runtime

@@ -99,7 +99,7 @@ Status AeadLaunch::launch_short(device::Stream &stream, AeadWorkspace &workspace
   return start(stream,
                gcm ? (std::string(work.kind.info().block->name) + "_table1_gcm_short").c_str()
                    : "chacha20_poly1305_short",
-               aead.checks.size(), gcm ? GCM_SHORT_LANES : CHACHA20_SHORT_LANES,
+               aead.checks.size(), gcm ? GCM_SHORT_THREADS : CHACHA20_SHORT_THREADS,
                gcm ? GCM_SHORT_LOCAL_WORDS : CHACHA20_SHORT_LOCAL_WORDS, arguments);
 }
 

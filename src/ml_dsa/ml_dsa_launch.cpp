@@ -91,8 +91,9 @@ uint32_t MlDsaLaunch::next_launch_id() { return launch_id_ += 4; }
 Status MlDsaLaunch::launch(device::Stream &stream, const MlDsaWork &work, const char *name,
                            uint32_t groups, std::span<const Argument> arguments) {
   const std::string kernel = work.shape.kernels + name;
-  const uint32_t lanes = std::min<uint32_t>(ML_DSA_GROUP, device_.properties().max_group_lanes);
-  LC_TRY(stream.launch({kernel.c_str(), groups, lanes, work.shape.local_bytes, arguments}));
+  const uint32_t threads =
+      std::min<uint32_t>(ML_DSA_GROUP, device_.properties().max_thread_block_size);
+  LC_TRY(stream.launch({kernel.c_str(), groups, threads, work.shape.local_bytes, arguments}));
   ++launches_;
   return Status();
 }

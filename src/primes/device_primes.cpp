@@ -22,8 +22,8 @@ using device::Buffer;
 using device::MemoryKind;
 
 // A device is of no use if it tests fewer numbers of 1024 bits within its time limit, or if a
-// lane that has a number for itself tests fewer of them, one after the other.
-constexpr double kTestsOfLimit = 8192, kTestsOfLane = 16;
+// thread that has a number for itself tests fewer of them, one after the other.
+constexpr double kTestsOfLimit = 8192, kTestsOfThread = 16;
 
 class DevicePrimes : public PrimeTester {
  public:
@@ -145,10 +145,10 @@ class DevicePrimes : public PrimeTester {
                            count * uint64_t{table->stride_bytes}));
     const Argument arguments[] = {sieve_shape_there_.get(), primes_.get(), powers_.get(),
                                   candidates_.there.get(), results_.get()};
-    const uint32_t lanes = launch_.lanes_of_group();
-    const uint64_t groups = std::min<uint64_t>(divide_up(count, lanes),
-                                               device_->resident_groups("prime_sieve", lanes, 0));
-    LC_TRY(stream_->launch({"prime_sieve", static_cast<uint32_t>(groups), lanes, 0, arguments}));
+    const uint32_t threads = launch_.threads_of_block();
+    const uint64_t groups = std::min<uint64_t>(divide_up(count, threads),
+                                               device_->resident_groups("prime_sieve", threads, 0));
+    LC_TRY(stream_->launch({"prime_sieve", static_cast<uint32_t>(groups), threads, 0, arguments}));
     ++sieve_launches_;
     return Status();
   }
@@ -157,7 +157,7 @@ class DevicePrimes : public PrimeTester {
     const uint32_t limbs = launch_.limbs_of(rsa_class(rsa_kind(2 * bits)));
     const RsaTeams teams = launch_.choose(limbs, trials.size(), RsaPart::kPrime);
     test_shape_ = {.count = static_cast<u32>(trials.size()),
-                   .team = teams.lanes,
+                   .team = teams.threads,
                    .bits = bits,
                    .stride_bytes = cpu::prime_stride_bytes(bits)};
     const uint32_t groups = launch_.groups_of(teams, "prime_test", trials.size());
@@ -180,8 +180,8 @@ class DevicePrimes : public PrimeTester {
                                   results_.get()};
     LC_TRY(launch_.launch(*stream_, teams, "prime_test", groups, arguments));
     const double length = bits / 1024.0;
-    const double shares_of_one =
-        std::max(double(trials.size()) / kTestsOfLimit, teams.lanes == 1 ? 1 / kTestsOfLane : 0);
+    const double shares_of_one = std::max(double(trials.size()) / kTestsOfLimit,
+                                          teams.threads == 1 ? 1 / kTestsOfThread : 0);
     shares_ = shares_of_one * length * length * length;
     return stream_->zero(*table_, 0, table_bytes);
   }

@@ -189,7 +189,7 @@ std::vector<PrimeWorker::Share> PrimeWorker::choose() {
     wanted += of_job;
   }
   if (shares.empty()) return shares;
-  // A device has spare lanes for primes of later keys. On the CPU the caller would wait for
+  // A device has spare threads for primes of later keys. On the CPU the caller would wait for
   // these.
   if (const size_t more = is_device_ ? shares.front().job->room_in_pool() : 0; more != 0) {
     shares.front().wanted += more;

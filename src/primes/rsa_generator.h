@@ -32,8 +32,8 @@ class RsaGenerator {
   // As in RsaDispatcher.
   DeviceService service(uint32_t number) const { return workers_[number]->service(); }
 
-  // Whether there is a device for single keys. If lanes share a number, a single key is soon
-  // made. If each lane has a number for itself, it takes as long as one lane needs to test a
+  // Whether there is a device for single keys. If threads share a number, a single key is soon
+  // made. If each thread has a number for itself, it takes as long as one thread needs to test a
   // prime, which is seconds to minutes for the longest keys. Such a device is only for many
   // keys at once.
   bool has_device_for_one() const;

@@ -21,17 +21,17 @@ namespace {
 using device::Argument;
 using device::MemoryKind;
 
-constexpr uint32_t kWarpLanes = 32;
+constexpr uint32_t kWarpThreads = 32;
 // Up to so many powers a multiprocessor does sooner with a warp for each than in any other
 // way. Its registers suffice for eight at a time, and it does that twice.
 constexpr uint64_t kWidePowersOfUnit = 16;
 
-// The kernels that there are (kernels/all_rsa.h): limbs of a lane.
+// The kernels that there are (kernels/all_rsa.h): limbs of a thread.
 struct Instances {
   RsaArithmetic arithmetic;
-  bool of_teams;  // for devices where a team may have several lanes
+  bool of_teams;  // for devices where a team may have several threads
   std::vector<uint32_t> lone, power, whole;
-  std::vector<uint32_t> wide;  // limbs of a number, each in a lane of its own
+  std::vector<uint32_t> wide;  // limbs of a number, each in a thread of its own
 };
 
 const std::vector<Instances> &instances() {
@@ -108,25 +108,25 @@ Result<RsaArithmetic> choose_rsa_arithmetic(const device::Properties &properties
 RsaLaunch::RsaLaunch(device::Device &device, RsaArithmetic arithmetic)
     : device_(device), arithmetic_(arithmetic), memory_(device) {}
 
-uint32_t RsaLaunch::lanes_of_group() const {
-  return std::min<uint32_t>(RSA_GROUP, device_.properties().max_group_lanes);
+uint32_t RsaLaunch::threads_of_block() const {
+  return std::min<uint32_t>(RSA_GROUP, device_.properties().max_thread_block_size);
 }
 
-uint32_t RsaLaunch::most_lanes_of_team() const {
+uint32_t RsaLaunch::most_threads_of_team() const {
   const device::Properties &properties = device_.properties();
-  return properties.lone_teams ? 1 : properties.team_lanes;
+  return properties.lone_teams ? 1 : properties.team_threads;
 }
 
 uint32_t RsaLaunch::local_bytes(const RsaTeams &teams) const {
-  // Teams that are single lanes need no local memory.
-  if (most_lanes_of_team() == 1) return 0;
-  if (teams.wide) return lanes_of_group() * RSA_WIDE_LANE_WORDS * uint32_t{sizeof(uint64_t)};
-  return lanes_of_group() * teams.limbs * (teams.lone ? 2 : 1) * uint32_t{sizeof(uint64_t)};
+  // Teams that are single threads need no local memory.
+  if (most_threads_of_team() == 1) return 0;
+  if (teams.wide) return threads_of_block() * RSA_WIDE_THREAD_WORDS * uint32_t{sizeof(uint64_t)};
+  return threads_of_block() * teams.limbs * (teams.lone ? 2 : 1) * uint32_t{sizeof(uint64_t)};
 }
 
 std::vector<RsaTeams> RsaLaunch::variants(uint32_t limbs, RsaPart part) const {
-  const uint32_t most_lanes = most_lanes_of_team();
-  const bool of_teams = most_lanes > 1;
+  const uint32_t most_threads = most_threads_of_team();
+  const bool of_teams = most_threads > 1;
   const std::string head = arithmetic_ == RsaArithmetic::kFp64 ? "rsa_fp64_" : "rsa_u32_";
   const bool of_power = part != RsaPart::kWhole;
   std::vector<RsaTeams> variants;
@@ -135,21 +135,21 @@ std::vector<RsaTeams> RsaLaunch::variants(uint32_t limbs, RsaPart part) const {
     for (const uint32_t lone : kernels.lone)
       if (of_power && lone == limbs)
         variants.push_back({head + "lone_" + std::to_string(lone) + "_", 1, lone, true});
-    const std::vector<uint32_t> &lanes = of_power ? kernels.power : kernels.whole;
-    for (auto at = lanes.rbegin(); at != lanes.rend(); ++at) {
+    const std::vector<uint32_t> &threads = of_power ? kernels.power : kernels.whole;
+    for (auto at = threads.rbegin(); at != threads.rend(); ++at) {
       const uint32_t count = limbs / *at;
-      if (count * *at == limbs && std::has_single_bit(count) && count <= most_lanes)
+      if (count * *at == limbs && std::has_single_bit(count) && count <= most_threads)
         variants.push_back({head + std::to_string(*at) + "_", count, *at});
     }
     for (const uint32_t wide : kernels.wide)
-      if (part == RsaPart::kPower && wide == limbs && kWarpLanes <= most_lanes)
+      if (part == RsaPart::kPower && wide == limbs && kWarpThreads <= most_threads)
         variants.push_back(
-            {head + "wide_" + std::to_string(wide) + "_1_", kWarpLanes, 1, false, true});
+            {head + "wide_" + std::to_string(wide) + "_1_", kWarpThreads, 1, false, true});
   }
   return variants;
 }
 
-// Few lanes for each number give the most throughput, and many the least latency. So this
+// Few threads for each number give the most throughput, and many the least latency. So this
 // takes the fewest that keep the device busy.
 RsaTeams RsaLaunch::choose(uint32_t limbs, uint64_t numbers, RsaPart part) const {
   std::vector<RsaTeams> all = variants(limbs, part);
@@ -160,7 +160,7 @@ RsaTeams RsaLaunch::choose(uint32_t limbs, uint64_t numbers, RsaPart part) const
   // About one warp for each scheduler.
   const uint64_t busy = units * 128 * 4 / 5;
   for (const RsaTeams &variant : all)
-    if (numbers * variant.lanes >= busy) return variant;
+    if (numbers * variant.threads >= busy) return variant;
   return all.back();
 }
 
@@ -170,14 +170,14 @@ RsaTeams RsaLaunch::best_variant(const RsaClass &size) const {
 
 // An operation has two powers.
 uint64_t RsaLaunch::operations_of(const RsaTeams &variant, uint64_t groups) const {
-  return std::max<uint64_t>(groups * lanes_of_group() / variant.lanes / 2, 1);
+  return std::max<uint64_t>(groups * threads_of_block() / variant.threads / 2, 1);
 }
 
 uint64_t RsaLaunch::most_at_once(const RsaClass &size) const {
   if (device_.properties().api != "cuda") return SIZE_MAX;
   const RsaTeams variant = best_variant(size);
   return operations_of(variant, device_.resident_groups((variant.kernels + "power_all").c_str(),
-                                                        lanes_of_group(), local_bytes(variant)));
+                                                        threads_of_block(), local_bytes(variant)));
 }
 
 uint64_t RsaLaunch::best_batch(const RsaClass &size) const {
@@ -186,17 +186,18 @@ uint64_t RsaLaunch::best_batch(const RsaClass &size) const {
 }
 
 uint32_t RsaLaunch::groups_of(const RsaTeams &teams, const char *name, uint64_t numbers) {
-  const uint64_t of_group = lanes_of_group() / teams.lanes;
+  const uint64_t of_group = threads_of_block() / teams.threads;
   const uint64_t wanted = divide_up(numbers, of_group);
-  const uint32_t resident =
-      device_.resident_groups((teams.kernels + name).c_str(), lanes_of_group(), local_bytes(teams));
+  const uint32_t resident = device_.resident_groups((teams.kernels + name).c_str(),
+                                                    threads_of_block(), local_bytes(teams));
   return static_cast<uint32_t>(std::min<uint64_t>(wanted, resident));
 }
 
 Status RsaLaunch::launch(device::Stream &stream, const RsaTeams &teams, const char *name,
                          uint32_t groups, std::span<const Argument> arguments) {
   const std::string kernel = teams.kernels + name;
-  LC_TRY(stream.launch({kernel.c_str(), groups, lanes_of_group(), local_bytes(teams), arguments}));
+  LC_TRY(
+      stream.launch({kernel.c_str(), groups, threads_of_block(), local_bytes(teams), arguments}));
   ++launches_;
   return Status();
 }
@@ -266,9 +267,9 @@ void RsaLaunch::plan_shapes(const RsaClass &size, uint32_t most_of_one_key, Plan
                .is_private = plan.is_private};
   plan.whole = choose(shape.full_limbs, plan.count, RsaPart::kWhole);
   plan.power = choose(shape.half_limbs, 2 * uint64_t{plan.count}, RsaPart::kPower);
-  shape.team = plan.whole.lanes;
+  shape.team = plan.whole.threads;
   plan.power_shape = shape;
-  plan.power_shape.team = plan.power.lanes;
+  plan.power_shape.team = plan.power.threads;
 }
 
 // What lies where, here and on the device.

@@ -1,4 +1,4 @@
-// One launch of RSA on a device: its arithmetic, the lanes of an operation, its memory, and
+// One launch of RSA on a device: its arithmetic, the threads of an operation, its memory, and
 // the wiping afterwards.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -24,11 +24,11 @@ enum class RsaArithmetic { kFp64, kU32 };
 // variable LANECRYPT_RSA_FORM (fp64, u32) names. An error if the device does not have that.
 Result<RsaArithmetic> choose_rsa_arithmetic(const device::Properties &properties);
 
-// A kernel and its number of lanes for one operation.
+// A kernel and its number of threads for one operation.
 struct RsaTeams {
-  std::string kernels;  // the beginning of their names: "rsa_fp64_20_"
-  uint32_t lanes = 1;   // lanes of one operation
-  uint32_t limbs = 0;   // limbs of one lane
+  std::string kernels;   // the beginning of their names: "rsa_fp64_20_"
+  uint32_t threads = 1;  // threads of one operation
+  uint32_t limbs = 0;    // limbs of one thread
   bool lone = false;
   bool wide = false;  // a whole warp for each (kernels/rsa/rsa_wide.inc)
 };
@@ -97,7 +97,7 @@ class RsaLaunch {
   uint64_t most_at_once(const RsaClass &size) const;
   uint64_t best_batch(const RsaClass &size) const;
 
-  // Every variant of a part, from the fewest lanes on. For the self-test.
+  // Every variant of a part, from the fewest threads on. For the self-test.
   std::vector<RsaTeams> variants(uint32_t limbs, RsaPart part) const;
   // From now on powers and tests run as variant `number` of variants() instead of the best one.
   // SIZE_MAX: in the best one again.
@@ -115,7 +115,7 @@ class RsaLaunch {
   Status launch(device::Stream &stream, const RsaTeams &teams, const char *name, uint32_t groups,
                 std::span<const device::Argument> arguments);
   uint32_t groups_of(const RsaTeams &teams, const char *name, uint64_t numbers);
-  uint32_t lanes_of_group() const;
+  uint32_t threads_of_block() const;
 
  private:
   // The steps of start(), in their order.
@@ -134,7 +134,7 @@ class RsaLaunch {
   Status run_public(device::Stream &stream, const RsaWork &work, const Plan &plan,
                     RsaWorkspace &workspace);
 
-  uint32_t most_lanes_of_team() const;
+  uint32_t most_threads_of_team() const;
   uint32_t local_bytes(const RsaTeams &teams) const;
   RsaTeams best_variant(const RsaClass &size) const;
   uint64_t operations_of(const RsaTeams &variant, uint64_t groups) const;

@@ -32,17 +32,19 @@ uint32_t SlhLaunch::best_batch(const SlhSet &set, lc_slh_dsa_operation operation
   return operation == LC_SLH_DSA_SIGN ? signatures : signatures * set.layers;
 }
 
-uint64_t SlhLaunch::groups_for(uint64_t lanes) const {
-  const uint64_t of_group = std::min<uint32_t>(SLH_GROUP, device_.properties().max_group_lanes);
-  return std::clamp<uint64_t>(divide_up(lanes, of_group), 1, kMostGroups);
+uint64_t SlhLaunch::groups_for(uint64_t threads) const {
+  const uint64_t of_group =
+      std::min<uint32_t>(SLH_GROUP, device_.properties().max_thread_block_size);
+  return std::clamp<uint64_t>(divide_up(threads, of_group), 1, kMostGroups);
 }
 
 Status SlhLaunch::launch(device::Stream &stream, const SlhSet &set, const char *name,
                          uint64_t groups, bool has_local, std::span<const Argument> arguments) {
   const std::string kernel = set.kernels() + name;
-  const uint32_t lanes = std::min<uint32_t>(SLH_GROUP, device_.properties().max_group_lanes);
+  const uint32_t threads =
+      std::min<uint32_t>(SLH_GROUP, device_.properties().max_thread_block_size);
   const uint32_t local = has_local ? 4 * SLH_SHARED_WORDS(set.n) : 0;
-  LC_TRY(stream.launch({kernel.c_str(), uint32_t(groups), lanes, local, arguments}));
+  LC_TRY(stream.launch({kernel.c_str(), uint32_t(groups), threads, local, arguments}));
   ++launches_;
   return Status();
 }
@@ -151,8 +153,8 @@ Status SlhLaunch::start_sign(device::Stream &stream, SlhWorkspace &workspace, co
   const Argument reveal[] = {workspace.told.get(),      workspace.kept.get(),
                              workspace.fors_keys.get(), workspace.out.get(),
                              workspace.tops.get(),      workspace.fors_nodes.get()};
-  const uint64_t lanes = count * (set.fors_trees + uint64_t{set.layers} * set.chains());
-  LC_TRY(launch(stream, set, "reveal", groups_for(lanes), false, reveal));
+  const uint64_t threads = count * (set.fors_trees + uint64_t{set.layers} * set.chains());
+  LC_TRY(launch(stream, set, "reveal", groups_for(threads), false, reveal));
   const Argument check[] = {workspace.told.get(), workspace.fors_keys.get(), workspace.out.get(),
                             workspace.tops.get(), workspace.fors_nodes.get()};
   LC_TRY(

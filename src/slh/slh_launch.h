@@ -100,7 +100,7 @@ class SlhLaunch {
                          bool is_key, bool has_tree);
   Status launch(device::Stream &stream, const SlhSet &set, const char *name, uint64_t groups,
                 bool has_local, std::span<const device::Argument> arguments);
-  uint64_t groups_for(uint64_t lanes) const;
+  uint64_t groups_for(uint64_t threads) const;
 
   device::Device &device_;
   Workers &copiers_;

@@ -13,8 +13,8 @@ using device::Argument;
 using device::Buffer;
 using device::MemoryKind;
 
-// So many lanes make leaves at once. Each has room for the chains of a key.
-constexpr uint64_t kLeafLanes = 1 << 16;
+// So many threads make leaves at once. Each has room for the chains of a key.
+constexpr uint64_t kLeafThreads = 1 << 16;
 
 // A tree that rises: where its nodes are now, and where those above them go.
 struct Rising {
@@ -47,7 +47,7 @@ Status SlhLaunch::grow_tall_trees(device::Stream &stream, SlhWorkspace &workspac
   const uint64_t fors = is_key ? 0 : count * set.fors_trees;
   const uint32_t low = slh_fors_low(set), high = set.fors_height - low;
   const uint32_t higher = high - std::min<uint32_t>(high, SLH_SPAN_BITS);
-  const uint64_t leaf_groups = groups_for(std::min(leaves, kLeafLanes));
+  const uint64_t leaf_groups = groups_for(std::min(leaves, kLeafThreads));
   LC_TRY(memory_.grow(workspace.tops, kDevice, leaf_groups * SLH_GROUP * set.chains() * n));
   LC_TRY(memory_.grow(workspace.leaves, kDevice, leaves * n));
   LC_TRY(memory_.grow(workspace.nodes, kDevice, std::max<uint64_t>(count * set.kept_bytes(), 256)));

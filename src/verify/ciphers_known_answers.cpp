@@ -149,7 +149,7 @@ Status add_long_message(std::vector<CipherKnownAnswer> &answers, lc_cipher ciphe
   answer.iv[0] = 0x7f;
   // Shorter than a tile, so that a tile crosses data units.
   answer.data_unit_bytes = info.continuation == Continuation::kDataUnits ? 528 : 0;
-  // One lane does a chain, however long it is.
+  // One thread does a chain, however long it is.
   answer.input.resize(answer.kind.is_chain() ? 1024 : info.is_aead ? bytes + 8197 : bytes);
   uint32_t state = 0x2545f491;
   for (uint8_t &byte : answer.input) {

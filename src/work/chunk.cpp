@@ -98,7 +98,7 @@ bool cut_parallel(const RequestPointer &request, ChunkLimits &left, Chunk &chunk
   return chunk.pieces.size() > before;
 }
 
-// Takes whole streams of a chain. The chunk is computed in as many lanes as it has
+// Takes whole streams of a chain. The chunk is computed in as many threads as it has
 // streams, and others like it are computed beside it.
 void cut_streams(const RequestPointer &request, ChunkLimits &left, Chunk &chunk) {
   while (!request->todo.empty() && left.pieces > 0) {
@@ -113,7 +113,7 @@ void cut_streams(const RequestPointer &request, ChunkLimits &left, Chunk &chunk)
   chunk.is_beside = true;
 }
 
-// Takes a slice of every stream, so that all of a request's lanes have work.
+// Takes a slice of every stream, so that all of a request's threads have work.
 void cut_slices(const RequestPointer &request, ChunkLimits &left, Chunk &chunk) {
   const uint64_t streams =
       std::min<uint64_t>({request->todo.size(), left.pieces, left.bytes / kBlockBytes});
@@ -143,7 +143,7 @@ bool fits(Request &request, const ChunkLimits &left) {
   return true;
 }
 
-// Whether the streams are so short that a few chunks of whole streams have enough lanes. Slices
+// Whether the streams are so short that a few chunks of whole streams have enough threads. Slices
 // of such streams would be scattered over many pages.
 bool are_short(const Request &request, const ChunkLimits &limits) {
   return whole_blocks(request.longest_stream_bytes) <= limits.bytes / kStreamsOfChunk;

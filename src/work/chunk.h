@@ -54,7 +54,7 @@ struct ChunkLimits {
 // and the last chunk are, the largest one counts.
 //
 // If a job can be cut only between data units, a chunk has room for one, up to `most`. It is
-// `most` if a whole message is one unit, and in a chain, where the number of lanes counts.
+// `most` if a whole message is one unit, and in a chain, where the number of threads counts.
 uint64_t chunk_bytes(const CipherJob &job, uint64_t waiting_bytes, uint64_t least, uint64_t most);
 
 // What a kernel must know of a piece, except where its bytes are, its key and its chain

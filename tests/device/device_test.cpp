@@ -42,8 +42,8 @@ TEST_P(DeviceTest, SaysWhatItIs) {
     EXPECT_GT(properties.memory_bytes, 0u);
   }
   EXPECT_GE(properties.compute_units, 1u);
-  EXPECT_GE(properties.team_lanes, 1u);
-  EXPECT_GE(properties.max_group_lanes, properties.team_lanes);
+  EXPECT_GE(properties.team_threads, 1u);
+  EXPECT_GE(properties.max_thread_block_size, properties.team_threads);
 }
 
 TEST_P(DeviceTest, BringsBackWhatWasUploaded) {
@@ -240,7 +240,7 @@ TEST_P(DeviceTest, LaunchesAKernelByName) {
                                        0xab, 0xf7, 0x15, 0x88, 0x09, 0xcf, 0x4f, 0x3c};
   const std::array<uint8_t, 16> last = {0xd0, 0x14, 0xf9, 0xa8, 0xc9, 0xee, 0x25, 0x89,
                                         0xe1, 0x3f, 0x0c, 0xc8, 0xb6, 0x63, 0x0c, 0xa6};
-  constexpr uint32_t kKeys = 300;  // more than a group has lanes, and no multiple of that
+  constexpr uint32_t kKeys = 300;  // more than a group has threads, and no multiple of that
   auto stream = make_stream();
   auto keys = allocate(kDevice, kKeys * BLOCK_KEY_WORDS * 4);
   auto schedules = allocate(kDevice, kKeys * AES_SCHEDULE_WORDS * 4);
@@ -248,8 +248,8 @@ TEST_P(DeviceTest, LaunchesAKernelByName) {
   for (uint32_t k = 0; k < kKeys; ++k) std::copy(key.begin(), key.end(), &raw[k * 32]);
   EXPECT_STATUS_OK(stream->upload(*keys, 0, raw.data(), raw.size()));
   const Argument arguments[] = {keys.get(), schedules.get(), kKeys, 4u, 0u};
-  const uint32_t lanes = std::min(BLOCK_KEY_LANES, device_->properties().max_group_lanes);
-  EXPECT_STATUS_OK(stream->launch({"aes_expand_keys", 2, lanes, 0, arguments}));
+  const uint32_t threads = std::min(BLOCK_KEY_THREADS, device_->properties().max_thread_block_size);
+  EXPECT_STATUS_OK(stream->launch({"aes_expand_keys", 2, threads, 0, arguments}));
   std::vector<uint8_t> back(schedules->bytes());
   EXPECT_STATUS_OK(stream->download(back.data(), *schedules, 0, back.size()));
   EXPECT_STATUS_OK(stream->finish());
@@ -275,7 +275,7 @@ TEST_P(DeviceTest, AKernelWritesToPinnedMemory) {
   const PinnedPart part(*pinned, 0, schedules->bytes());
   EXPECT_EQ(part.address(), pinned->address());
   EXPECT_EQ(part.kind(), kPinned);
-  const uint32_t lanes = std::min(BLOCK_KEY_LANES, device_->properties().max_group_lanes);
+  const uint32_t threads = std::min(BLOCK_KEY_THREADS, device_->properties().max_thread_block_size);
   EXPECT_STATUS_OK(one->zero(*schedules, 0, schedules->bytes()));
   std::fill_n(pinned->host(), pinned->bytes(), 0);
   std::fill_n(pinned->host() + part.bytes(), 64, 0xa5);
@@ -285,7 +285,7 @@ TEST_P(DeviceTest, AKernelWritesToPinnedMemory) {
     EXPECT_STATUS_OK(one->upload(*keys, 0, raw.data(), raw.size()));
     for (const Buffer *to : std::initializer_list<const Buffer *>{schedules.get(), &part}) {
       const Argument arguments[] = {keys.get(), to, kKeys, 8u, 0u};
-      EXPECT_STATUS_OK(one->launch({"aes_expand_keys", 1, lanes, 0, arguments}));
+      EXPECT_STATUS_OK(one->launch({"aes_expand_keys", 1, threads, 0, arguments}));
     }
     EXPECT_STATUS_OK(one->mark(*event));
     EXPECT_STATUS_OK(other->await(*event));
@@ -307,7 +307,7 @@ TEST_P(DeviceTest, SaysThatAKernelIsNotThere) {
 }
 
 TEST_P(DeviceTest, KnowsHowManyGroupsStay) {
-  const uint32_t groups = device_->resident_groups("aes_expand_keys", BLOCK_KEY_LANES, 0);
+  const uint32_t groups = device_->resident_groups("aes_expand_keys", BLOCK_KEY_THREADS, 0);
   EXPECT_GE(groups, 1u);
   EXPECT_LE(groups, 1u << 20);
 }

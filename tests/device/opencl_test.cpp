@@ -34,11 +34,11 @@ __kernel void is_null(__global uint *to, __global const uint *from) {
   if (get_global_id(0) == 0) to[0] = from == 0;
 }
 __kernel void reverse(__global uint *values, __local uint *shared) {
-  uint lane = get_local_id(0), lanes = get_local_size(0);
-  __global uint *mine = values + get_group_id(0) * lanes;
-  shared[lane] = mine[lane];
+  uint thread = get_local_id(0), threads = get_local_size(0);
+  __global uint *mine = values + get_group_id(0) * threads;
+  shared[thread] = mine[thread];
   barrier(CLK_LOCAL_MEM_FENCE);
-  mine[lane] = shared[lanes - 1 - lane];
+  mine[thread] = shared[threads - 1 - thread];
 }
 )";
 
@@ -484,18 +484,18 @@ TEST_F(OpenClTest, AChildOfForkOpensNothing) {
 
 TEST(OpenClOptions, TellOfGroupsAndLoops) {
   Properties properties;
-  properties.max_group_lanes = 256;
-  EXPECT_EQ(build_options(properties), "-cl-std=CL1.2 -w -DLC_RSA_U32=1 -DLC_MOST_LANES=256");
+  properties.max_thread_block_size = 256;
+  EXPECT_EQ(build_options(properties), "-cl-std=CL1.2 -w -DLC_RSA_U32=1 -DLC_MOST_THREADS=256");
   properties.is_gpu = true;
   EXPECT_EQ(build_options(properties),
-            "-cl-std=CL1.2 -w -DLC_RSA_U32=1 -DLC_MOST_LANES=256 -DLC_UNROLL=1");
-  properties.chain_group_lanes = 128;
+            "-cl-std=CL1.2 -w -DLC_RSA_U32=1 -DLC_MOST_THREADS=256 -DLC_UNROLL=1");
+  properties.chain_thread_block_size = 128;
   EXPECT_EQ(build_options(properties),
-            "-cl-std=CL1.2 -w -DLC_RSA_U32=1 -DLC_MOST_LANES=256 -DLC_UNROLL=1 "
-            "-DLC_CHAIN_LANES=128");
+            "-cl-std=CL1.2 -w -DLC_RSA_U32=1 -DLC_MOST_THREADS=256 -DLC_UNROLL=1 "
+            "-DLC_CHAIN_THREADS=128");
 }
 
-TEST(OpenClResidency, IsBoundByMemoryLanesAndGroups) {
+TEST(OpenClResidency, IsBoundByMemoryThreadsAndGroups) {
   const Residency h200 = {228 << 10, 1024, 2048, 16};
   EXPECT_EQ(groups_at_once(h200, 132, 512, 32 << 10), 132u * 4);
   EXPECT_EQ(groups_at_once(h200, 132, 128, 32 << 10), 132u * 6);
@@ -507,9 +507,9 @@ TEST(OpenClResidency, IsBoundByMemoryLanesAndGroups) {
 
 TEST(OpenClResidency, IsBoundByRegistersWhereTheyAreKnown) {
   const Residency h200 = {228 << 10, 1024, 2048, 16, 65536};
-  EXPECT_EQ(groups_at_once(h200, 132, 512, 32 << 10, lane_registers("aes_table1_ctr")), 132u * 2);
-  EXPECT_EQ(groups_at_once(h200, 132, 256, 0, lane_registers("aes_bitslice_ctr")), 132u);
-  EXPECT_EQ(groups_at_once(h200, 132, 128, 0, lane_registers("ghash_runs")), 132u * 16);
+  EXPECT_EQ(groups_at_once(h200, 132, 512, 32 << 10, thread_registers("aes_table1_ctr")), 132u * 2);
+  EXPECT_EQ(groups_at_once(h200, 132, 256, 0, thread_registers("aes_bitslice_ctr")), 132u);
+  EXPECT_EQ(groups_at_once(h200, 132, 128, 0, thread_registers("ghash_runs")), 132u * 16);
 }
 
 TEST(OpenClErrors, AreNamedAndSorted) {

@@ -30,7 +30,7 @@ class Service:
         os.mkdir(folder / "lanecrypt", 0o700)
         reads, writes = os.pipe()
         with open(reads, "rb") as ready:
-            # It pretends that lanes share a number, as on CUDA. Otherwise it takes no lone key.
+            # It pretends that threads share a number, as on CUDA. Otherwise it takes no lone key.
             self.process = subprocess.Popen(
                 [PROGRAMS / "lanecryptd", "--socket", self.path, "--devices", "host", "--ready-fd",
                  str(writes)], pass_fds=[writes], stdin=subprocess.DEVNULL,

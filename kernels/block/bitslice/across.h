@@ -1,34 +1,35 @@
-// Texts at any address, for bitsliced teams of 32 lanes: see kernels/block/across.h. A row is what
-// a team has of one number in all lanes, 32 blocks side by side. Rows need not lie side by side.
+// Texts at any address, for bitsliced teams of 32 threads: see kernels/block/across.h. A row is
+// what a team has of one number in all threads, 32 blocks side by side. Rows need not lie side by
+// side.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "kernels/block/across.h"
-#include "kernels/block/bitslice/lane_blocks.h"
+#include "kernels/block/bitslice/blocks_of_thread.h"
 
 // Rows at a time: registers have no room for more.
 #define SLICE_ACROSS_ROWS 4u
 
 // Where the team's rows go.
 typedef struct SliceRows {
-  GLOBAL u8 *to;  // the block of memory in which the lane's first block begins
+  GLOBAL u8 *to;  // the block of memory in which the thread's first block begins
   u32 skew;       // how far behind its beginning
   u32 row_bytes;  // from one row to the next
-  // 16 lanes write a byte each of what is no whole block: of the row's first block of memory, and
+  // 16 threads write a byte each of what is no whole block: of the row's first block of memory, and
   // of the one behind its last.
   u32 has_edge;
-  int edge;     // where this lane's byte is, from `to`
+  int edge;     // where this thread's byte is, from `to`
   u32 has_all;  // the block at `to` is the row's, whole
 } SliceRows;
 
-FN SliceRows slice_rows(GLOBAL u8 *out, const LaneBlocks *lane) {
-  const u32 own = lane_id() % 32;
-  GLOBAL u8 *to = out + 16 * lane->number;
+FN SliceRows slice_rows(GLOBAL u8 *out, const BlocksOfThread *thread) {
+  const u32 own = thread_id() % 32;
+  GLOBAL u8 *to = out + 16 * thread->number;
   const u32 skew = across_skew(to);
   const SliceRows rows = {to - skew,
                           skew,
-                          16 * lane->step,
+                          16 * thread->step,
                           skew != 0 && own < 16,
                           (own < skew ? 512 : 0) - 15 * (int)own,
                           own != 0 || skew == 0};
@@ -36,9 +37,9 @@ FN SliceRows slice_rows(GLOBAL u8 *out, const LaneBlocks *lane) {
 }
 
 // The bytes of the text from row k on, if any, for what is done row by row where it ends.
-FN u32 slice_left(const LaneBlocks *lane, u32 k) {
-  const u64 at = 16 * (lane->number - lane_id() % 32 + k * lane->step);
-  const u64 left = at < lane->length ? lane->length - at : 0;
+FN u32 slice_left(const BlocksOfThread *thread, u32 k) {
+  const u64 at = 16 * (thread->number - thread_id() % 32 + k * thread->step);
+  const u64 left = at < thread->length ? thread->length - at : 0;
   return left < 512 ? (u32)left : 512;
 }
 
@@ -54,39 +55,39 @@ FN void slice_read(Block *x, GLOBAL const u8 *from, u32 row_bytes) {
   across_join_each(x, second, SLICE_ACROSS_ROWS, skew);
 }
 
-// What of rows `first` and those behind it goes to the blocks of memory in which the lanes' begin.
-// Lane 0's is both: the end of the row, and its beginning.
+// What of rows `first` and those behind it goes to the blocks of memory in which the threads'
+// begin. Thread 0's is both: the end of the row, and its beginning.
 FN void slice_move(Block *moved, const u32 *state, u32 first, u32 skew, SHARED u32 *scratch) {
   Block blocks[SLICE_ACROSS_ROWS];
   UNROLL for (u32 n = 0; n < SLICE_ACROSS_ROWS; ++n) {
     blocks[n] = block_planes_get(state, first + n);
-    moved[n] = across_block_of(lane_id() + 31, blocks[n], scratch);
+    moved[n] = across_block_of(thread_id() + 31, blocks[n], scratch);
   }
   across_join_each(moved, blocks, SLICE_ACROSS_ROWS, 16 - skew);
 }
 
-FN void slice_load_across(u32 *state, GLOBAL const u8 *in, const LaneBlocks *lane) {
-  GLOBAL const u8 *from = in + 16 * lane->number;
-  if (block_are_whole(lane)) {
+FN void slice_load_across(u32 *state, GLOBAL const u8 *in, const BlocksOfThread *thread) {
+  GLOBAL const u8 *from = in + 16 * thread->number;
+  if (block_are_whole(thread)) {
     UNROLL for (u32 first = 0; first < 32; first += SLICE_ACROSS_ROWS) {
       Block x[SLICE_ACROSS_ROWS];
-      slice_read(x, from + first * 16 * lane->step, 16 * lane->step);
+      slice_read(x, from + first * 16 * thread->step, 16 * thread->step);
       UNROLL for (u32 n = 0; n < SLICE_ACROSS_ROWS; ++n) block_planes_set(state, first + n, x[n]);
     }
   } else {
     ROLLED for (u32 k = 0; k < 32; ++k) {
       Block x;
-      across_read(&x, 1, from + k * 16 * lane->step, 0, slice_left(lane, k));
+      across_read(&x, 1, from + k * 16 * thread->step, 0, slice_left(thread, k));
       block_turn(state);
       block_planes_set(state, 31, x);
     }
   }
 }
 
-FN void slice_store_across(GLOBAL u8 *out, u32 *state, const LaneBlocks *lane,
+FN void slice_store_across(GLOBAL u8 *out, u32 *state, const BlocksOfThread *thread,
                            SHARED u32 *scratch) {
-  if (block_are_whole(lane)) {
-    const SliceRows rows = slice_rows(out, lane);
+  if (block_are_whole(thread)) {
+    const SliceRows rows = slice_rows(out, thread);
     UNROLL for (u32 first = 0; first < 32; first += SLICE_ACROSS_ROWS) {
       Block moved[SLICE_ACROSS_ROWS];
       slice_move(moved, state, first, rows.skew, scratch);
@@ -100,20 +101,20 @@ FN void slice_store_across(GLOBAL u8 *out, u32 *state, const LaneBlocks *lane,
   } else {
     ROLLED for (u32 k = 0; k < 32; ++k) {
       Block block = block_planes_get(state, 0);
-      across_store(out + 16 * (lane->number + k * lane->step), &block, 1, slice_left(lane, k),
+      across_store(out + 16 * (thread->number + k * thread->step), &block, 1, slice_left(thread, k),
                    scratch);
       block_turn(state);
     }
   }
 }
 
-// XORs the lane's blocks with a text, whose blocks of memory are read as they are written; lane 0's
-// has bytes of the block before the row.
-FN void slice_xor_across(GLOBAL u8 *out, u32 *state, GLOBAL const u8 *in, const LaneBlocks *lane,
-                         SHARED u32 *scratch) {
-  if (block_are_whole(lane) && lane->number != lane_id() % 32) {
-    const SliceRows rows = slice_rows(out, lane);
-    GLOBAL const u8 *from = in + 16 * lane->number - rows.skew;
+// XORs the thread's blocks with a text, whose blocks of memory are read as they are written; thread
+// 0's has bytes of the block before the row.
+FN void slice_xor_across(GLOBAL u8 *out, u32 *state, GLOBAL const u8 *in,
+                         const BlocksOfThread *thread, SHARED u32 *scratch) {
+  if (block_are_whole(thread) && thread->number != thread_id() % 32) {
+    const SliceRows rows = slice_rows(out, thread);
+    GLOBAL const u8 *from = in + 16 * thread->number - rows.skew;
     UNROLL for (u32 first = 0; first < 32; first += SLICE_ACROSS_ROWS) {
       Block text[SLICE_ACROSS_ROWS], moved[SLICE_ACROSS_ROWS];
       u32 edge_text[SLICE_ACROSS_ROWS];
@@ -132,7 +133,7 @@ FN void slice_xor_across(GLOBAL u8 *out, u32 *state, GLOBAL const u8 *in, const 
   } else {
     ROLLED for (u32 k = 0; k < 32; ++k) {
       Block block = block_planes_get(state, 0);
-      across_xor(out, in, &block, 1, lane->number + k * lane->step, lane->length, scratch);
+      across_xor(out, in, &block, 1, thread->number + k * thread->step, thread->length, scratch);
       block_turn(state);
     }
   }

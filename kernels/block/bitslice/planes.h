@@ -1,4 +1,4 @@
-// Blocks as bit planes: 32 blocks a lane, a bit of each in every word. No address and
+// Blocks as bit planes: 32 blocks a thread, a bit of each in every word. No address and
 // no branch depends on data, on any device.
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -7,9 +7,9 @@
 #include "kernels/block/stream_text.h"
 #include "kernels/block/xts_tweak.h"
 
-#define XTS_TILE_SLOTS (BLOCK_TABLE_BLOCKS * TEAM_LANES)
+#define XTS_TILE_SLOTS (BLOCK_TABLE_BLOCKS * TEAM_THREADS)
 
-// A lane's slots of a tile: how far behind the tile's beginning each begins, below 4096, and how
+// A thread's slots of a tile: how far behind the tile's beginning each begins, below 4096, and how
 // many bytes more than a block it has, 15 at most. There is half a register for each.
 typedef struct XtsOddSlots {
   u32 pairs[BLOCK_TABLE_BLOCKS / 2];
@@ -23,10 +23,10 @@ FN u32 xts_odd_more(XtsOddSlots slots, u32 n) { return slots.pairs[n / 2] >> 16 
 // The same word, of which the compiler does not know that: what it has made of it is made again,
 // and takes no register meanwhile.
 FN u32 xts_odd_again(u32 word, SHARED u32 *scratch) {
-  return word_of_lane(word, lane_id() % TEAM_LANES, scratch);
+  return warp_shuffle(word, thread_id() % TEAM_THREADS, scratch);
 }
 
-// place: of the lane's first slot; first_unit: of the tile's first; left: the piece's slots from
+// place: of the thread's first slot; first_unit: of the tile's first; left: the piece's slots from
 // there on, and bytes_left its bytes, modulo 2^32.
 FN XtsOddSlots xts_odd_slots(XtsPlace place, u32 first_unit, u32 left,
                              GLOBAL const CipherPiece *piece, u32 bytes_left) {
@@ -34,13 +34,13 @@ FN XtsOddSlots xts_odd_slots(XtsPlace place, u32 first_unit, u32 left,
   u32 unit = place.unit - first_unit, slot = place.slot;
   XtsOddSlots slots = {{0, 0}};
   UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
-    const u32 number = lane_id() % TEAM_LANES + n * TEAM_LANES;
+    const u32 number = thread_id() % TEAM_THREADS + n * TEAM_THREADS;
     const u32 at = 16 * number + unit * rest;
     u32 more = slot + 1 == unit_slots && number < left ? rest : 0;
     // The piece's last unit may have another length.
     if (number + 1 == left) more = bytes_left - at - 16;
     slots.pairs[n / 2] |= (at << 4 | more) << 16 * (n % 2);
-    slot += TEAM_LANES;
+    slot += TEAM_THREADS;
     while (slot >= unit_slots) {
       slot -= unit_slots;
       ++unit;
@@ -58,14 +58,14 @@ FN Block xts_odd_bytes(GLOBAL const u8 *from, u32 bytes) {
   return stream_join(first, second, skew);
 }
 
-// Joins as stream_join() does for each of a lane's slots, whose texts lie as they do from `text`
+// Joins as stream_join() does for each of a thread's slots, whose texts lie as they do from `text`
 // on: first[n], which this replaces, and second[n]. is_written: to write them, else from how they
 // were read.
 FN void xts_odd_join(Block *first, const Block *second, GLOBAL const u8 *text, XtsOddSlots slots,
                      u32 is_written) {
-  // Most often a lane's slots are one unit's, and lie alike.
+  // Most often a thread's slots are one unit's, and lie alike.
   const u32 last = BLOCK_TABLE_BLOCKS - 1, from = xts_odd_at(slots, 0);
-  if (!LANES_ANY(xts_odd_at(slots, last) != from + 16 * TEAM_LANES * last)) {
+  if (!WARP_ANY(xts_odd_at(slots, last) != from + 16 * TEAM_THREADS * last)) {
     const u32 skew = across_skew(text + from);
     across_join_each(first, second, BLOCK_TABLE_BLOCKS, is_written ? 16 - skew : skew);
   } else {
@@ -82,7 +82,7 @@ FN void xts_odd_read(Block *blocks, GLOBAL const u8 *in, XtsOddSlots slots, u32 
   UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
     const Block zero = {{0, 0, 0, 0}};
     blocks[n] = second[n] = zero;
-    if (lane_id() % TEAM_LANES + n * TEAM_LANES < left) {
+    if (thread_id() % TEAM_THREADS + n * TEAM_THREADS < left) {
       GLOBAL const u8 *from = in + xts_odd_at(slots, n);
       const u32 skew = across_skew(from);
       blocks[n] = load_block(from - skew);
@@ -95,49 +95,49 @@ FN void xts_odd_read(Block *blocks, GLOBAL const u8 *in, XtsOddSlots slots, u32 
 // How many of the tile's slots are there, of `left`.
 FN u32 xts_odd_count(u32 left) { return left < XTS_TILE_SLOTS ? left : XTS_TILE_SLOTS; }
 
-// What a lane knows of the slots before, while it moves its own one after the other.
+// What a thread knows of the slots before, while it moves its own one after the other.
 typedef struct XtsOddMoved {
-  Block before;    // the last 16 bytes of the tile's slot before lane 0's next one
-  Block end_tail;  // in the lane of the tile's last slot: its last 16 bytes
+  Block before;    // the last 16 bytes of the tile's slot before thread 0's next one
+  Block end_tail;  // in the thread of the tile's last slot: its last 16 bytes
   u32 end;         // and where it ends
 } XtsOddMoved;
 
-// The last 16 bytes before the lane's slot n. tail: those of the slot. All lanes move them
+// The last 16 bytes before the thread's slot n. tail: those of the slot. All threads move them
 // together, for each n from 0 on.
 FN Block xts_odd_move(XtsOddMoved *moved, u32 n, Block tail, XtsOddSlots slots, u32 left,
                       SHARED u32 *scratch) {
-  const u32 lane = lane_id() % TEAM_LANES;
+  const u32 thread = thread_id() % TEAM_THREADS;
   // A mask, since a compiler would make a choice of n an address of memory.
-  const u32 mine = lane + n * TEAM_LANES + 1 == xts_odd_count(left) ? ~0u : 0u;
+  const u32 mine = thread + n * TEAM_THREADS + 1 == xts_odd_count(left) ? ~0u : 0u;
   moved->end |= (xts_odd_at(slots, n) + 16 + xts_odd_more(slots, n)) & mine;
   UNROLL for (u32 w = 0; w < 4; ++w) moved->end_tail.w[w] |= tail.w[w] & mine;
-  const Block beside = across_block_of(lane + TEAM_LANES - 1, tail, scratch);
-  const Block before = lane == 0 ? moved->before : beside;
+  const Block beside = across_block_of(thread + TEAM_THREADS - 1, tail, scratch);
+  const Block before = thread == 0 ? moved->before : beside;
   moved->before = beside;
   return before;
 }
 
 // Writes the blocks of memory in which slots begin. Of the blocks of memory at both ends of the
-// tile's bytes 16 lanes each write those that are the tile's.
+// tile's bytes 16 threads each write those that are the tile's.
 FN void xts_odd_write(GLOBAL u8 *out, const Block *blocks, const XtsOddMoved *moved,
                       XtsOddSlots slots, u32 left, SHARED u32 *scratch) {
-  const u32 lane = lane_id() % TEAM_LANES, last = xts_odd_count(left) - 1;
-  const u32 end = word_of_lane(moved->end, last % TEAM_LANES, scratch);
+  const u32 thread = thread_id() % TEAM_THREADS, last = xts_odd_count(left) - 1;
+  const u32 end = warp_shuffle(moved->end, last % TEAM_THREADS, scratch);
   const u32 begin_skew = across_skew(out), end_skew = across_skew(out + end);
   const Block at_end = stream_join(moved->end_tail, moved->end_tail, 16 - end_skew);
-  const u32 end_byte = across_byte_of(last % TEAM_LANES, at_end, scratch);
+  const u32 end_byte = across_byte_of(last % TEAM_THREADS, at_end, scratch);
   const u32 begin_byte = across_byte_of(0, blocks[0], scratch);
   if (left == 0) return;
   UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
-    const u32 number = lane + n * TEAM_LANES;
+    const u32 number = thread + n * TEAM_THREADS;
     GLOBAL u8 *to = out + xts_odd_at(slots, n);
     if (number < left && (number != 0 || begin_skew == 0))
       store_block(to - across_skew(to), blocks[n]);
   }
-  if (lane < 16) {
-    if (begin_skew != 0 && lane >= begin_skew) out[lane - begin_skew] = (u8)begin_byte;
-  } else if (lane % 16 < end_skew) {
-    out[end - end_skew + lane % 16] = (u8)end_byte;
+  if (thread < 16) {
+    if (begin_skew != 0 && thread >= begin_skew) out[thread - begin_skew] = (u8)begin_byte;
+  } else if (thread % 16 < end_skew) {
+    out[end - end_skew + thread % 16] = (u8)end_byte;
   }
 }
 

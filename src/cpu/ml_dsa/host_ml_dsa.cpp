@@ -70,7 +70,7 @@ class Shake256 {
   }
 
  private:
-  static constexpr size_t kBlock = 8 * ML_DSA_SHAKE256_LANES;
+  static constexpr size_t kBlock = 8 * ML_DSA_SHAKE256_WORDS;
   void permute() {
     keccak_f1600(state_);
     at_ = 0;

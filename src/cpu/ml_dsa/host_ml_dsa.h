@@ -1,4 +1,4 @@
-// ML-DSA on one core, by the code of the kernels: a group of one lane. It is there whatever
+// ML-DSA on one core, by the code of the kernels: a group of one thread. It is there whatever
 // libcrypto the process has.
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -8,7 +8,7 @@
 
 #include "cpu/slh/slh_message.h"
 #include "job/round_up.h"
-#include "kernels/host_lane.h"
+#include "kernels/host_thread.h"
 #include "secure/key_memory.h"
 
 namespace lanecrypt::cpu {
@@ -51,15 +51,15 @@ const Kernels &kernels_of(const SlhSet &set) {
   return (set.shake ? kShake : kSha2)[set.n / 8 - 2 + (set.is_draft() ? 3 : 0)];
 }
 
-// Runs a kernel's groups, of one lane each.
+// Runs a kernel's groups, of one thread each.
 template <typename Kernel, typename... Arguments>
 void run(Kernel kernel, uint64_t groups, Arguments... arguments) {
-  const device::HostLane before = device::host_lane;
+  const device::HostThread before = device::host_thread;
   for (uint64_t group = 0; group < groups; ++group) {
-    device::host_lane = {.group = uint32_t(group), .groups = uint32_t(groups)};
+    device::host_thread = {.group = uint32_t(group), .groups = uint32_t(groups)};
     kernel(arguments...);
   }
-  device::host_lane = before;
+  device::host_thread = before;
 }
 
 uint64_t spans(uint64_t trees, uint32_t height) { return divide_up(trees, SLH_SPAN >> height); }

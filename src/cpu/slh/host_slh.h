@@ -1,4 +1,4 @@
-// SLH-DSA by the calling core alone: the kernels' own code, a group of one lane after the other.
+// SLH-DSA by the calling core alone: the kernels' own code, a group of one thread after the other.
 // So it is there with every libcrypto, also below 3.5. Its time does not depend on a secret.
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -112,23 +112,23 @@ class Kernels {
   }
   // Of such groups, how many a multiprocessor has at once. The driver is asked where that is not
   // what was asked last.
-  uint32_t groups_at_once(const char *name, uint32_t lanes, uint32_t local_bytes) {
+  uint32_t groups_at_once(const char *name, uint32_t threads, uint32_t local_bytes) {
     Residency &last = known(name).residency;
-    if (last.groups != 0 && last.lanes == lanes && last.local_bytes == local_bytes)
+    if (last.groups != 0 && last.threads == threads && last.local_bytes == local_bytes)
       return last.groups;
     int groups = 0;
     Result<CUfunction> function = find(name, local_bytes);
     const bool is_told =
         function.ok() &&
-        driver_.occupancy(&groups, *function, static_cast<int>(lanes), local_bytes) == kSuccess;
+        driver_.occupancy(&groups, *function, static_cast<int>(threads), local_bytes) == kSuccess;
     const uint32_t at_least_one = groups > 0 ? static_cast<uint32_t>(groups) : 1;
-    if (is_told) last = {lanes, local_bytes, at_least_one};
+    if (is_told) last = {threads, local_bytes, at_least_one};
     return at_least_one;
   }
 
  private:
   struct Residency {
-    uint32_t lanes = 0, local_bytes = 0, groups = 0;
+    uint32_t threads = 0, local_bytes = 0, groups = 0;
   };
   struct Known {
     Kernel kernel;
@@ -196,7 +196,7 @@ class CudaStream : public Stream {
     const LaunchConfig config = {.grid_x = launch.groups,
                                  .grid_y = 1,
                                  .grid_z = 1,
-                                 .block_x = launch.group_lanes,
+                                 .block_x = launch.thread_block_size,
                                  .block_y = 1,
                                  .block_z = 1,
                                  .shared_bytes = launch.local_bytes,
@@ -346,9 +346,10 @@ class CudaDevice : public Device {
     return event_of<CudaQuietEvent>(0);
   }
   const Buffer *key_slot() override { return key_slot_.get(); }
-  uint32_t resident_groups(const char *kernel, uint32_t group_lanes,
+  uint32_t resident_groups(const char *kernel, uint32_t thread_block_size,
                            uint32_t local_bytes) override {
-    return properties_.compute_units * kernels_->groups_at_once(kernel, group_lanes, local_bytes);
+    return properties_.compute_units *
+           kernels_->groups_at_once(kernel, thread_block_size, local_bytes);
   }
   Result<std::unique_ptr<Buffer>> pin_in_place(void *start, uint64_t bytes) override {
     return pin_pages(driver_, start, bytes);

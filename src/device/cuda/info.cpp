@@ -32,12 +32,12 @@ Properties describe(const Driver &driver, CUdevice device, int number) {
   properties.memory_bytes = memory;
   properties.compute_units = static_cast<uint32_t>(attribute(kMultiprocessorCount));
   properties.local_bytes = static_cast<uint32_t>(attribute(kMaxSharedMemoryPerBlockOptin));
-  properties.max_group_lanes = static_cast<uint32_t>(attribute(kMaxThreadsPerBlock));
-  properties.team_lanes = 32;
+  properties.max_thread_block_size = static_cast<uint32_t>(attribute(kMaxThreadsPerBlock));
+  properties.team_threads = 32;
   properties.lone_teams = false;
   properties.banked_local = true;
   properties.bit_matrices = major >= 8;
-  properties.word_of_lane = true;
+  properties.warp_shuffle = true;
   properties.is_gpu = true;
   properties.pairs_launches = major >= 9;
   properties.flat_addresses = properties.default_streams = true;

@@ -22,7 +22,7 @@ struct ComputeKernel {
   const char *name;
   const char *define;
   const char *parameters;
-  uint32_t most_lanes;
+  uint32_t most_threads;
 };
 
 constexpr const char *kTiles = "bulbubb", *kChains = "bubbubb";
@@ -32,12 +32,12 @@ constexpr const char *kTiles = "bulbubb", *kChains = "bubbubb";
 constexpr uint64_t kMostTeamTiles = 96;
 constexpr uint64_t kMostChainBytes = 2048 * 16;
 constexpr ComputeKernel kComputeKernels[] = {
-    {"aes_expand_keys", "LC_EXPAND_KEYS", "bbuuu", BLOCK_KEY_LANES},
-    {"aes_table1_ecb_encrypt", "LC_ECB_ENCRYPT", kTiles, BLOCK_TABLE1_LANES},
-    {"aes_table1_ecb_decrypt", "LC_ECB_DECRYPT", kTiles, BLOCK_TABLE1_LANES},
-    {"aes_table1_cbc_encrypt", "LC_CBC_ENCRYPT", kChains, BLOCK_TABLE1_LANES},
-    {"aes_table1_cbc_decrypt", "LC_CBC_DECRYPT", kTiles, BLOCK_TABLE1_LANES},
-    {"aes_table1_ctr", "LC_CTR", "bulbubbu", BLOCK_TABLE1_LANES},
+    {"aes_expand_keys", "LC_EXPAND_KEYS", "bbuuu", BLOCK_KEY_THREADS},
+    {"aes_table1_ecb_encrypt", "LC_ECB_ENCRYPT", kTiles, BLOCK_TABLE1_THREADS},
+    {"aes_table1_ecb_decrypt", "LC_ECB_DECRYPT", kTiles, BLOCK_TABLE1_THREADS},
+    {"aes_table1_cbc_encrypt", "LC_CBC_ENCRYPT", kChains, BLOCK_TABLE1_THREADS},
+    {"aes_table1_cbc_decrypt", "LC_CBC_DECRYPT", kTiles, BLOCK_TABLE1_THREADS},
+    {"aes_table1_ctr", "LC_CTR", "bulbubbu", BLOCK_TABLE1_THREADS},
 };
 
 uint32_t count_buffers(const ComputeKernel &kernel) {
@@ -51,9 +51,9 @@ const ComputeKernel *find_kernel(const char *name) {
   return nullptr;
 }
 
-// A group has as many lanes as its kernel names, or as the device takes.
-uint32_t lanes_of(const Limits &limits, const ComputeKernel &kernel) {
-  return std::min(kernel.most_lanes, limits.max_group_lanes / 32 * 32);
+// A group has as many threads as its kernel names, or as the device takes.
+uint32_t threads_of(const Limits &limits, const ComputeKernel &kernel) {
+  return std::min(kernel.most_threads, limits.max_thread_block_size / 32 * 32);
 }
 
 std::string define(const char *name, uint64_t value, const char *suffix = "u") {
@@ -64,7 +64,7 @@ std::string defines_of(const Limits &limits, const ComputeKernel &kernel) {
   std::string all;
   for (const ComputeKernel &each : kComputeKernels)
     all += define(each.define, &each == &kernel ? 1 : 0, "");
-  all += define("LC_LANES", lanes_of(limits, kernel), "");
+  all += define("LC_THREADS", threads_of(limits, kernel), "");
   all += define("BLOCK_KEY_WORDS", BLOCK_KEY_WORDS);
   all += define("AES_SCHEDULE_WORDS", AES_SCHEDULE_WORDS);
   all += define("PIECE_WORDS", sizeof(CipherPiece) / 4);
@@ -99,7 +99,7 @@ Status bind_buffer(Session &session, GLuint binding, const Buffer *buffer) {
 }  // namespace
 
 bool ComputeKernels::can_run(const Limits &limits) {
-  return limits.local_bytes >= BLOCK_TABLE1_LOCAL_WORDS * 4 && limits.max_group_lanes >= 32 &&
+  return limits.local_bytes >= BLOCK_TABLE1_LOCAL_WORDS * 4 && limits.max_thread_block_size >= 32 &&
          limits.storage_blocks >= 4;
 }
 
@@ -117,11 +117,11 @@ Status ComputeKernels::launch(Session &session, const Launch &launch) {
     return {LC_ERROR_INTERNAL, std::string("the kernel ") + launch.kernel + " takes " +
                                    std::to_string(parameters.size()) + " arguments, not " +
                                    std::to_string(launch.arguments.size())};
-  if (launch.group_lanes != lanes_of(limits_, kernel) || launch.groups == 0 ||
+  if (launch.thread_block_size != threads_of(limits_, kernel) || launch.groups == 0 ||
       launch.groups > limits_.max_groups)
     return {LC_ERROR_DEVICE, std::string("the kernel ") + launch.kernel + " runs in 1 to " +
                                  std::to_string(limits_.max_groups) + " groups of " +
-                                 std::to_string(lanes_of(limits_, kernel)) + " lanes on " +
+                                 std::to_string(threads_of(limits_, kernel)) + " threads on " +
                                  session.properties.id};
   const Gl &gl = session.context->gl();
   GLuint &program = programs_[launch.kernel];
@@ -148,16 +148,16 @@ Status ComputeKernels::launch(Session &session, const Launch &launch) {
       range = location;
       location += 2;
       end = std::get<uint64_t>(argument);
-      most = kMostTeamTiles * launch.groups * (launch.group_lanes / 32);
+      most = kMostTeamTiles * launch.groups * (launch.thread_block_size / 32);
     }
   }
   if (parameters == kChains) {
     range = location;
     end = launch.longest_bytes;
     most = kMostChainBytes;
-    // No lane has two chains.
+    // No thread has two chains.
     const uint32_t count = std::get<uint32_t>(launch.arguments[1]);
-    groups = count_up(count, launch.group_lanes);
+    groups = count_up(count, launch.thread_block_size);
   }
   if (end > UINT32_MAX)
     return {LC_ERROR_INTERNAL, std::string("too much at once for ") + launch.kernel};

@@ -46,11 +46,12 @@ class GlDevice : public Device {
   Result<std::unique_ptr<Event>> make_event() override {
     return std::unique_ptr<Event>(new FenceEvent(session_));
   }
-  uint32_t resident_groups(const char *, uint32_t group_lanes, uint32_t) override {
-    // OpenGL does not say; a multiprocessor holds 2,048 lanes, or a few less.
-    constexpr uint32_t kLanes = 2048;
+  uint32_t resident_groups(const char *, uint32_t thread_block_size, uint32_t) override {
+    // OpenGL does not say; a multiprocessor holds 2,048 threads, or a few less.
+    constexpr uint32_t kThreads = 2048;
     if (!session_->properties.is_gpu) return session_->properties.compute_units;
-    return session_->properties.compute_units * std::max(kLanes / std::max(group_lanes, 1u), 1u);
+    return session_->properties.compute_units *
+           std::max(kThreads / std::max(thread_block_size, 1u), 1u);
   }
   // Its context is current there.
   bool waits_on_one_thread() const override { return true; }
@@ -87,7 +88,7 @@ void add_limits(const Limits &limits, Properties *properties) {
                               : limits.multiprocessors != 0 ? limits.multiprocessors
                                                             : kUnknownUnits;
   properties->local_bytes = limits.local_bytes;
-  properties->max_group_lanes = std::max(limits.max_group_lanes, 32u);
+  properties->max_thread_block_size = std::max(limits.max_thread_block_size, 32u);
 }
 
 // OpenGL ES, or desktop OpenGL where only that has what the compute shaders need.
@@ -127,10 +128,10 @@ Properties describe(const EglPlace &place, size_t number) {
                                         : "Mesa's software renderer";
   if (properties.is_gpu) properties.pci_address = pci_address(place.drm_file);
   properties.compute_units = 1;
-  properties.team_lanes = 32;
+  properties.team_threads = 32;
   properties.kernel_sets = bit_of(KernelSet::kCiphers);
-  properties.max_group_lanes = 32;
-  properties.fixed_group_lanes = true;
+  properties.max_thread_block_size = 32;
+  properties.fixed_thread_block_size = true;
   return properties;
 }
 

@@ -4,9 +4,9 @@
 //
 // The environment, for tests (read when the device is opened):
 //   LANECRYPT_HOST_FAULT                     makes it fail: host_fault.h
-//   LANECRYPT_HOST_LANES=N                   groups of N lanes, a thread each
-//   LANECRYPT_HOST_TEAMS=1                   it says that lanes share a number of RSA,
-//                                            as CUDA's do: teams of one lane
+//   LANECRYPT_HOST_THREADS=N                   groups of N threads, a thread each
+//   LANECRYPT_HOST_TEAMS=1                   it says that threads share a number of RSA,
+//                                            as CUDA's do: teams of one thread
 //   LANECRYPT_HOST_DEVICES=N                 so many of it, alike
 //   LANECRYPT_HOST_KERNELS=BEGINNING,...     the first has only kernels whose names begin
 //                                            so, as of an API that lacks some; after a
@@ -257,9 +257,9 @@ class HostStream : public Stream {
       return Status(LC_ERROR_INTERNAL,
                     std::string("wrong number of arguments for ") + launch.kernel);
     // As GPUs refuse it.
-    if (launch.groups == 0 || launch.group_lanes == 0)
+    if (launch.groups == 0 || launch.thread_block_size == 0)
       return Status(LC_ERROR_INTERNAL, std::string("an empty launch of ") + launch.kernel);
-    const HostGrid grid = {launch.groups, launch.group_lanes, launch.local_bytes};
+    const HostGrid grid = {launch.groups, launch.thread_block_size, launch.local_bytes};
     return push([=, this] {
       LC_TRY(fault_.on_run());
       if (fault_.drops_kernel()) return Status();
@@ -470,7 +470,7 @@ uint64_t pinnings_in_place() {
 }
 
 std::vector<Found> find_host() {
-  const char *lanes = process::diagnostic_variable("LANECRYPT_HOST_LANES");
+  const char *threads = process::diagnostic_variable("LANECRYPT_HOST_THREADS");
   Properties properties;
   properties.api = "host";
   properties.platform = "host";
@@ -479,11 +479,11 @@ std::vector<Found> find_host() {
   properties.compute_units = std::clamp(std::thread::hardware_concurrency(), 1u, 64u);
   properties.memory_bytes = 0;
   properties.local_bytes = 160 * 1024;
-  properties.max_group_lanes =
-      lanes == nullptr ? 1 : static_cast<uint32_t>(std::clamp(atoi(lanes), 1, 64));
-  properties.team_lanes = 1;
+  properties.max_thread_block_size =
+      threads == nullptr ? 1 : static_cast<uint32_t>(std::clamp(atoi(threads), 1, 64));
+  properties.team_threads = 1;
   properties.lone_teams = process::diagnostic_variable("LANECRYPT_HOST_TEAMS") == nullptr;
-  properties.bit_matrices = properties.word_of_lane = properties.max_group_lanes == 32;
+  properties.bit_matrices = properties.warp_shuffle = properties.max_thread_block_size == 32;
   properties.flat_addresses = properties.reaches_pinned = properties.default_streams = true;
   properties.fast_fp64 = true;
   const char *kernels = process::diagnostic_variable("LANECRYPT_HOST_KERNELS");

@@ -7,7 +7,7 @@
 #include <memory>
 #include <system_error>
 
-#include "device/host/host_lanes.h"
+#include "device/host/host_threads.h"
 #include "job/round_up.h"
 
 namespace lanecrypt::device {
@@ -26,14 +26,14 @@ void *local_memory(uint32_t bytes) {
   return memory.get();
 }
 
-// One group after another, each with its lanes.
+// One group after another, each with its threads.
 void run_groups(const HostKernelEntry &kernel, std::span<const uint64_t> given,
                 const HostGrid &grid, uint32_t first, uint32_t step) {
   std::vector<uint64_t> arguments(given.begin(), given.end());
   if (grid.local_bytes != 0)
     arguments.push_back(reinterpret_cast<uint64_t>(local_memory(grid.local_bytes)));
   for (uint32_t group = first; group < grid.groups; group += step)
-    run_lanes(grid.lanes, group, grid.groups, [&] { kernel.run(arguments); });
+    run_threads(grid.threads, group, grid.groups, [&] { kernel.run(arguments); });
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace lanecrypt::device {
 
 struct HostGrid {
   uint32_t groups = 1;
-  uint32_t lanes = 1;  // of a group
+  uint32_t threads = 1;  // of a group
   uint32_t local_bytes = 0;
 };
 

@@ -11,7 +11,7 @@
 
 namespace lanecrypt::device {
 
-// Runs one lane. `arguments` are the kernel's parameters in order, pointers as
+// Runs one thread. `arguments` are the kernel's parameters in order, pointers as
 // addresses; the last is the local memory where the kernel has one.
 using HostKernel = void (*)(std::span<const uint64_t> arguments);
 

@@ -143,9 +143,9 @@ Properties describe(cl_platform_id platform, cl_device_id device) {
   properties.memory_bytes = device_number(device, CL_DEVICE_GLOBAL_MEM_SIZE);
   properties.compute_units = clamped(CL_DEVICE_MAX_COMPUTE_UNITS);
   properties.local_bytes = clamped(CL_DEVICE_LOCAL_MEM_SIZE);
-  properties.max_group_lanes = clamped(CL_DEVICE_MAX_WORK_GROUP_SIZE);
-  properties.fixed_group_lanes = true;
-  properties.team_lanes = 32;
+  properties.max_thread_block_size = clamped(CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  properties.fixed_thread_block_size = true;
+  properties.team_threads = 32;
   properties.is_gpu = (device_number(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_GPU) != 0;
   // A CPU keeps "local" memory in its cache, where addresses show in time.
   properties.banked_local =
@@ -154,24 +154,24 @@ Properties describe(cl_platform_id platform, cl_device_id device) {
   properties.pci_address = pci_address(device);
   // A copy of the tables in each small group must not be what bounds their number.
   if (const Residency all = residency(device, properties); all.registers != 0)
-    properties.chain_group_lanes = all.local_bytes >= 228 << 10   ? 128
-                                   : all.local_bytes >= 100 << 10 ? 256
-                                                                  : 0;
+    properties.chain_thread_block_size = all.local_bytes >= 228 << 10   ? 128
+                                         : all.local_bytes >= 100 << 10 ? 256
+                                                                        : 0;
   return properties;
 }
 
 Residency residency(cl_device_id device, const Properties &properties) {
   if (!properties.is_gpu) {
     // One thread a compute unit runs a group after the other.
-    return {properties.local_bytes, 0, properties.max_group_lanes, 1};
+    return {properties.local_bytes, 0, properties.max_thread_block_size, 1};
   }
   if (device_number(device, CL_DEVICE_VENDOR_ID) == kVendorNvidia) {
     // The driver tells what one group may use (48 KiB), not what a
     // multiprocessor has: CUDA's programming guide, table of compute capabilities.
     const uint64_t capability =
         device_number(device, kCapabilityMajorNv) * 10 + device_number(device, kCapabilityMinorNv);
-    const auto of = [](uint64_t kibibytes, uint64_t lanes) {
-      return Residency{kibibytes * 1024, kibibytes > 64 ? 1024u : 0u, lanes, 16, 65536};
+    const auto of = [](uint64_t kibibytes, uint64_t threads) {
+      return Residency{kibibytes * 1024, kibibytes > 64 ? 1024u : 0u, threads, 16, 65536};
     };
     if (capability == 80 || capability == 87) return of(164, 2048);
     if (capability == 86 || capability == 89 || capability >= 120) return of(100, 1536);
@@ -181,8 +181,8 @@ Residency residency(cl_device_id device, const Properties &properties) {
   return {properties.local_bytes, 0, 2048, 4};
 }
 
-uint32_t lane_registers(std::string_view kernel) {
-  // No driver tells. NVIDIA's compiler knows the lanes of a group alone and gives a
+uint32_t thread_registers(std::string_view kernel) {
+  // No driver tells. NVIDIA's compiler knows the threads of a group alone and gives a
   // kernel of 512 up to 64 registers, so that two share a multiprocessor; 32 blocks
   // in bits take all that there are.
   if (kernel.starts_with("aes_bitslice_")) return 256;
@@ -190,16 +190,18 @@ uint32_t lane_registers(std::string_view kernel) {
   return 0;
 }
 
-uint32_t groups_at_once(const Residency &residency, uint32_t compute_units, uint32_t group_lanes,
-                        uint32_t local_bytes, uint32_t lane_registers) {
+uint32_t groups_at_once(const Residency &residency, uint32_t compute_units,
+                        uint32_t thread_block_size, uint32_t local_bytes,
+                        uint32_t thread_registers) {
   uint64_t groups = residency.most_groups;
   if (local_bytes > 0) {
     groups =
         std::min(groups, residency.local_bytes / (local_bytes + residency.group_overhead_bytes));
   }
-  if (group_lanes > 0) groups = std::min(groups, residency.lanes / group_lanes);
-  if (group_lanes > 0 && lane_registers > 0 && residency.registers > 0)
-    groups = std::min(groups, residency.registers / (uint64_t{lane_registers} * group_lanes));
+  if (thread_block_size > 0) groups = std::min(groups, residency.threads / thread_block_size);
+  if (thread_block_size > 0 && thread_registers > 0 && residency.registers > 0)
+    groups =
+        std::min(groups, residency.registers / (uint64_t{thread_registers} * thread_block_size));
   return static_cast<uint32_t>(std::max<uint64_t>(groups, 1)) * std::max(compute_units, 1u);
 }
 

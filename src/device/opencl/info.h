@@ -20,19 +20,20 @@ Properties describe(cl_platform_id platform, cl_device_id device);
 struct Residency {
   uint64_t local_bytes = 0;  // of all its groups together
   uint64_t group_overhead_bytes = 0;
-  uint64_t lanes = 0;
+  uint64_t threads = 0;
   uint32_t most_groups = 1;
   uint64_t registers = 0;  // 0: not known
 };
 Residency residency(cl_device_id device, const Properties &properties);
 
-// Registers a lane of a kernel, as far as its name tells, where the device has
+// Registers a thread of a kernel, as far as its name tells, where the device has
 // some to share out; 0: not known.
-uint32_t lane_registers(std::string_view kernel);
+uint32_t thread_registers(std::string_view kernel);
 
 // Groups of such a launch that the whole device holds at once, at least 1.
-uint32_t groups_at_once(const Residency &residency, uint32_t compute_units, uint32_t group_lanes,
-                        uint32_t local_bytes, uint32_t lane_registers = 0);
+uint32_t groups_at_once(const Residency &residency, uint32_t compute_units,
+                        uint32_t thread_block_size, uint32_t local_bytes,
+                        uint32_t thread_registers = 0);
 
 // A text or a number of the device; "" and 0 where it has none.
 std::string device_text(cl_device_id device, cl_device_info what);

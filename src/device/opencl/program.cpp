@@ -96,13 +96,13 @@ ProgramSource source_of(KernelSet set) {
 std::string build_options(const Properties &properties) {
   // -w: PoCL prints on stderr how many warnings there were.
   std::string options = "-cl-std=CL1.2 -w -DLC_RSA_U32=1";
-  options += " -DLC_MOST_LANES=" + std::to_string(properties.max_group_lanes);
+  options += " -DLC_MOST_THREADS=" + std::to_string(properties.max_thread_block_size);
   if (properties.is_gpu) options += " -DLC_UNROLL=1";
   const char *optimize = process::diagnostic_variable("LANECRYPT_OPENCL_OPTIMIZE");
   if (!properties.is_gpu && optimize != nullptr && std::string_view(optimize) == "0")
     options += " -cl-opt-disable";
-  if (properties.chain_group_lanes != 0)
-    options += " -DLC_CHAIN_LANES=" + std::to_string(properties.chain_group_lanes);
+  if (properties.chain_thread_block_size != 0)
+    options += " -DLC_CHAIN_THREADS=" + std::to_string(properties.chain_thread_block_size);
   return options;
 }
 
@@ -163,12 +163,12 @@ Result<Kernel *> Session::kernel(const char *name) {
   LC_CL(clGetKernelInfo, made.handle.get(), CL_KERNEL_NUM_ARGS, sizeof made.parameters,
         &made.parameters, nullptr);
   LC_CL(clGetKernelWorkGroupInfo, made.handle.get(), device, CL_KERNEL_WORK_GROUP_SIZE,
-        sizeof made.most_lanes, &made.most_lanes, nullptr);
+        sizeof made.most_threads, &made.most_threads, nullptr);
   // NVIDIA's answer to that is 256 even for a kernel compiled for more.
   size_t compiled[3] = {};
   LC_CL(clGetKernelWorkGroupInfo, made.handle.get(), device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
         sizeof compiled, compiled, nullptr);
-  made.most_lanes = std::max(made.most_lanes, compiled[0]);
+  made.most_threads = std::max(made.most_threads, compiled[0]);
   return &kernels.emplace(name, std::move(made)).first->second;
 }
 

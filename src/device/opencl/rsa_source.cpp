@@ -7,7 +7,7 @@ LC_BUNDLE(rsa)
 
 namespace lanecrypt::device::opencl {
 
-// Kernels with so many limbs a lane.
+// Kernels with so many limbs a thread.
 #define LC_RSA_PART(limbs) LC_PART("rsa_u32_" #limbs "_", rsa, " -DLC_RSA_ONLY=" #limbs)
 
 ProgramSource rsa_source() {

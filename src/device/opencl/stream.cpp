@@ -162,11 +162,13 @@ Status QueueStream::launch(const Launch &launch) {
     return {LC_ERROR_INTERNAL, named + " takes " + std::to_string(kernel.parameters) +
                                    " arguments, not " + std::to_string(parameters)};
   }
-  if (launch.groups == 0 || launch.group_lanes == 0 || launch.group_lanes > kernel.most_lanes) {
-    return {LC_ERROR_DEVICE,
-            named + " runs in groups of 1 to " + std::to_string(kernel.most_lanes) + " lanes on " +
-                session_->properties.id + ", not " + std::to_string(launch.groups) + " groups of " +
-                std::to_string(launch.group_lanes)};
+  if (launch.groups == 0 || launch.thread_block_size == 0 ||
+      launch.thread_block_size > kernel.most_threads) {
+    return {LC_ERROR_DEVICE, named + " runs in groups of 1 to " +
+                                 std::to_string(kernel.most_threads) + " threads on " +
+                                 session_->properties.id + ", not " +
+                                 std::to_string(launch.groups) + " groups of " +
+                                 std::to_string(launch.thread_block_size)};
   }
   cl_uint index = 0;
   for (const Argument &argument : launch.arguments) {
@@ -191,7 +193,7 @@ Status QueueStream::launch(const Launch &launch) {
   if (launch.local_bytes > 0) {
     LC_CL(clSetKernelArg, kernel.handle.get(), index, launch.local_bytes, nullptr);
   }
-  const size_t group = launch.group_lanes;
+  const size_t group = launch.thread_block_size;
   const size_t all = group * launch.groups;
   EventHandle command;
   LC_CL(clEnqueueNDRangeKernel, queue_.get(), kernel.handle.get(), 1, nullptr, &all, &group, 0,

@@ -48,7 +48,7 @@ struct CipherInfo {
   uint8_t least_bytes = 0;      // and, unless it is empty, at least this
   bool is_own_inverse = false;  // decryption is encryption
   bool inverts = false;         // decryption uses the inverse of the block cipher
-  // Each block waits for the one before it, so that a message is one lane's work.
+  // Each block waits for the one before it, so that a message is one thread's work.
   bool encrypt_is_chain = false, decrypt_is_chain = false;
   bool is_aead = false;
   Continuation continuation = Continuation::kNothing;
@@ -79,7 +79,7 @@ struct CipherInfo {
   constexpr bool is_chain(lc_direction direction) const {
     return direction == LC_ENCRYPT ? encrypt_is_chain : decrypt_is_chain;
   }
-  // Output at one place depends on input before it, so that parallel lanes
+  // Output at one place depends on input before it, so that parallel threads
   // must not overwrite their input.
   constexpr bool reads_back(lc_direction direction) const {
     return !is_chain(direction) && continuation == Continuation::kCiphertext;

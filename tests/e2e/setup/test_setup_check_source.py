@@ -64,7 +64,7 @@ def check(script):
     ("bench/a.cpp", '#include "provider/settings.h"'),
     ("kernels/a.h", '#include "job/status.h"'),
     ("kernels/a.h", "FN void f(__local u32 *p);"),
-    ("kernels/a.h", "u32 lane = threadIdx.x;"),
+    ("kernels/a.h", "u32 thread = threadIdx.x;"),
     ("kernels/a.h", "#ifdef __CUDACC__"),
     ("src/device/host/a.cpp", "#if defined(__OPENCL_VERSION__)"),
 ])

@@ -387,9 +387,9 @@ TEST_F(RsaKeys, TheFirstAreMadeByTheCpu) {
   unsetenv("LANECRYPT_HOST_TEAMS");
 }
 
-// A device on which one lane has a number for itself makes no single key, however long,
+// A device on which one thread has a number for itself makes no single key, however long,
 // unless it is forced to.
-TEST_F(RsaKeys, LoneLanesMakeNoSingleKeys) {
+TEST_F(RsaKeys, SingleThreadsMakeNoSingleKeys) {
   Library by_choice(Settings{{"devices", "host"}});
   ASSERT_TRUE(by_choice.is_ready()) << by_choice.errors();
   for (const unsigned bits : {1024u, 1024u, 1024u, 1024u, 4096u})

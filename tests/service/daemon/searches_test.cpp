@@ -79,7 +79,7 @@ TEST(DaemonSearches, TheKeyIsRightAndTheDeviceFoundIt) {
   EXPECT_EQ(Outcome::kDone, ask(channels[0], 1, key, Bytes(128, 1), true).outcome);
 }
 
-TEST(DaemonSearches, ALoneLaneIsNoDeviceForOne) {
+TEST(DaemonSearches, ASingleThreadIsNoDeviceForOne) {
   DaemonProcess daemon;
   TestClient client = connected(daemon.socket_path());
   const std::vector<Socket> channels = client.open_channels(1);

@@ -69,7 +69,7 @@ TEST_P(Batches, ThousandMessages) {
       }
 }
 
-// One message is much longer than the rest, so lanes end at different times.
+// One message is much longer than the rest, so threads end at different times.
 TEST_P(Batches, CbcStreamsOfUnequalLength) {
   for (uint32_t key_bytes : {16u, 24u, 32u}) {
     BatchShape shape = many(LC_AES_CBC, LC_ENCRYPT, key_bytes, 333, 3000);

@@ -132,7 +132,7 @@ TEST_P(Large, Several) {
   }
 }
 
-// Every mode, direction and key size, with odd lengths. Where lanes share a message, it is
+// Every mode, direction and key size, with odd lengths. Where threads share a message, it is
 // one of more than a chunk. Where each block waits for the one before, there are streams
 // that are more than a chunk together. Emulated devices do a chunk of each mode with one
 // size of key, and less with the others; OpenCL on a CPU does a chunk of AES's modes alone.

@@ -33,7 +33,7 @@ class Xts : public DeviceTest {
 };
 
 // Units of one block, of parts of blocks, and of sectors, with a shorter last one. There are
-// enough of them to fill several tiles of a lane.
+// enough of them to fill several tiles of a thread.
 TEST_P(Xts, DataUnits) {
   for (lc_cipher cipher : kCiphers)
     for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})

@@ -25,7 +25,7 @@ class Capture : public testing::TestWithParam<Shape> {
  protected:
   void SetUp() override {
     setenv("LANECRYPT_AES_FORM", shape_.as_card ? "table4" : "table1", 1);
-    setenv("LANECRYPT_HOST_LANES", std::to_string(shape_.lanes).c_str(), 1);
+    setenv("LANECRYPT_HOST_THREADS", std::to_string(shape_.threads).c_str(), 1);
     device::Found found = wrapped(device::find_host().front(), [this](auto inner) {
       if (shape_.as_card) inner = std::make_unique<WarpDevice>(std::move(inner));
       return std::make_unique<CapturingDevice>(std::move(inner), memory_);
@@ -51,7 +51,7 @@ class Capture : public testing::TestWithParam<Shape> {
   ~Capture() override {
     executor_.reset();
     unsetenv("LANECRYPT_AES_FORM");
-    unsetenv("LANECRYPT_HOST_LANES");
+    unsetenv("LANECRYPT_HOST_THREADS");
   }
 
   uint8_t *allocate(uint64_t bytes) {
@@ -253,7 +253,7 @@ TEST_P(Capture, EachLaunchHasNoncesOfItsOwn) {
     expect_sealed(plain, number);
     launch(opens);
     expect_opened(plain);
-    if (shape_.lanes != 1 || !has_tags()) continue;
+    if (shape_.threads != 1 || !has_tags()) continue;
     const uint64_t wrong = number % count_;
     const_cast<uint8_t *>(tag_of(wrong))[number % 16] ^= 0x20;
     launch(opens);

@@ -260,9 +260,9 @@ TEST_P(Hashes, MemoryOfTheDevice) {
 INSTANTIATE_TEST_SUITE_P(Devices, Hashes, testing::ValuesIn(devices_under_test()),
                          device_case_name);
 
-// Kernels whose lanes work together, on an emulator that has several.
-TEST(HashLanes, WorkTogether) {
-  const ScopedEnvironment lanes("LANECRYPT_HOST_LANES", "8");
+// Kernels whose threads work together, on an emulator that has several.
+TEST(HashThreads, WorkTogether) {
+  const ScopedEnvironment threads("LANECRYPT_HOST_THREADS", "8");
   Context context("host", LC_FALLBACK_NONE), cpu("none", LC_FALLBACK_CPU);
   Random random(9);
   for (const Named &named : {kAll[0], kAll[1], kAll[10], kAll[13]}) {

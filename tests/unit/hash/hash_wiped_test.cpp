@@ -36,7 +36,7 @@ class HashWiped : public testing::TestWithParam<lc_hash> {
     ASSERT_TRUE(host_->open().ok());
     device_->begin_service();
   }
-  // Hashes one message that a lane takes and one that is a tree.
+  // Hashes one message that a thread takes and one that is a tree.
   Status run(lc_hash hash = GetParam()) {
     std::vector<lc_hash_message> list;
     for (size_t n = 0; n < messages_.size(); ++n)

@@ -47,7 +47,7 @@ class Trust : public testing::TestWithParam<DeviceCase> {
     const DeviceCase &device = GetParam();
     ASSERT_TRUE(!device.absent || device.is_gpu) << device.id << " is not here";
     if (device.absent) GTEST_SKIP() << "needs a GPU: none was found";
-    // It needs only the lanes for few streams.
+    // It needs only the threads for few streams.
     if (!device.is_gpu && !device.is_gl())
       form_ = std::make_unique<ScopedEnvironment>("LANECRYPT_AES_FORM", "table1");
     if (is_emulator()) return;

@@ -187,9 +187,9 @@ TEST(RsaGeneration, WrongJobsAreRefused) {
   LANECRYPT_ASSERT_OK(lc_rsa_generate(context.get(), &wrong, nullptr));
   EXPECT_EQ(0u, keys.count);
   EXPECT_EQ(0, lc_rsa_generation_prefers_device(context.get(), 8192)) << "there is no device";
-  Context of_lone_lanes("host:0", LC_FALLBACK_CPU);
-  EXPECT_EQ(0, lc_rsa_generation_prefers_device(of_lone_lanes.get(), 8192))
-      << "a lane has it alone";
+  Context of_lone_threads("host:0", LC_FALLBACK_CPU);
+  EXPECT_EQ(0, lc_rsa_generation_prefers_device(of_lone_threads.get(), 8192))
+      << "a thread has it alone";
   const ScopedEnvironment teams("LANECRYPT_HOST_TEAMS", "1");
   Context with_device("host:0", LC_FALLBACK_CPU);
   EXPECT_EQ(1, lc_rsa_generation_prefers_device(with_device.get(), 4096))
@@ -265,7 +265,7 @@ TEST_P(RsaGenerationTest, KeysAreRight) {
     uint64_t count;
   };
   std::vector<Wanted> all = {{1024, {1, 0, 1}, 3}, {1026, {0x69, 0, 0x69}, 1}};
-  // Through OpenCL a card has one lane for a number, and takes minutes for the longest keys.
+  // Through OpenCL a card has one thread for a number, and takes minutes for the longest keys.
   const bool has_teams = GetParam().device.id.starts_with("cuda");
   for (const int bits : {2048, 3072, 4096, 6144, 8192})
     if (has_teams || (is_gpu() && bits <= 3072)) all.push_back({bits, {1, 0, 1}, 4});

@@ -217,10 +217,10 @@ TEST(RsaGenerator, TheCpuWorksUntilTheDeviceIsOpen) {
   EXPECT_EQ(0u, result.cpu_operations);
 }
 
-// There are two devices. In one each lane has a number for itself, in the other lanes share a
+// There are two devices. In one each thread has a number for itself, in the other threads share a
 // number. The latter makes a single key, though it comes last. If there are several keys, both
 // search.
-TEST(RsaGenerator, ASingleKeyIsForLanesThatShareANumber) {
+TEST(RsaGenerator, ASingleKeyIsForThreadsThatShareANumber) {
   Counters of_cpu, of_lone, of_shared;
   RsaGenerator generator(of_cpu, LC_FALLBACK_NONE, {}, 0, by_cpu());
   generator.add_device({}, of_lone, true);

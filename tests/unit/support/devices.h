@@ -43,7 +43,7 @@ std::vector<DeviceCase> devices_under_test();
 // OpenGL on a CPU only in the form that the device takes for its users.
 std::vector<DeviceCase> devices_in_every_form();
 // Emulators in a table form: a long CBC encryption, of one stream, would leave
-// 31 of the 32 lanes of their bitsliced kernels idle.
+// 31 of the 32 threads of their bitsliced kernels idle.
 std::vector<DeviceCase> devices_for_one_stream();
 std::string device_case_name(const testing::TestParamInfo<DeviceCase> &info);
 

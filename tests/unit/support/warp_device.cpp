@@ -29,8 +29,8 @@ namespace {
 namespace lanecrypt::device {
 namespace {
 
-// Those whose teams take tiles, or streams together. A lane that takes a stream by itself does not
-// ask for its team.
+// Those whose teams take tiles, or streams together. A thread that takes a stream by itself does
+// not ask for its team.
 #define OF_FORM(name)                                                                        \
   ENTRY(name##_ecb_encrypt), ENTRY(name##_ecb_decrypt), ENTRY(name##_cbc_decrypt),           \
       ENTRY(name##_ctr), ENTRY(name##_ecb_encrypt_across), ENTRY(name##_ecb_decrypt_across), \
@@ -83,16 +83,16 @@ class WarpStream : public ForwardingStream {
     const auto kernel = std::find_if(std::begin(device::kKernels), std::end(device::kKernels),
                                      [&](const auto &one) { return one.name == launch.kernel; });
     if (kernel == std::end(device::kKernels)) return ForwardingStream::launch(launch);
-    if (launch.group_lanes != TEAM_LANES || launch.local_bytes == 0 ||
+    if (launch.thread_block_size != TEAM_THREADS || launch.local_bytes == 0 ||
         launch.arguments.size() + 1 != kernel->parameters)
       return Status(LC_ERROR_INTERNAL, std::string("no launch for ") + launch.kernel);
     LC_TRY(finish());
     std::vector<uint64_t> arguments;
     std::transform(launch.arguments.begin(), launch.arguments.end(), std::back_inserter(arguments),
                    device::value_of);
-    // Behind what a card has, lanes hand each other words.
-    const device::HostGrid grid = {launch.groups, launch.group_lanes,
-                                   launch.local_bytes + TEAM_LANES * 4};
+    // Behind what a card has, threads hand each other words.
+    const device::HostGrid grid = {launch.groups, launch.thread_block_size,
+                                   launch.local_bytes + TEAM_THREADS * 4};
     device::HostGroups().run(*kernel, arguments, grid, 1);
     return Status();
   }
@@ -102,7 +102,7 @@ class WarpStream : public ForwardingStream {
 
 WarpDevice::WarpDevice(std::unique_ptr<device::Device> inner)
     : ForwardingDevice(std::move(inner)), key_slot_(std::make_unique<KeySlot>()) {
-  properties_.team_lanes = TEAM_LANES;
+  properties_.team_threads = TEAM_THREADS;
 }
 
 Result<std::unique_ptr<device::Stream>> WarpDevice::make_stream() {

@@ -14,7 +14,7 @@ uvec4 load_bytes(uint at) {
   return (low >> shift) | (high << (32u - shift));
 }
 
-// The bytes of `mask` of a word that other lanes may write to too.
+// The bytes of `mask` of a word that other threads may write to too.
 void merge_word(uint word, uint value, uint mask) {
   if (mask == 0u) return;
   uint block = word / 4u, keep = ~mask;
@@ -40,7 +40,7 @@ void merge_word(uint word, uint value, uint mask) {
 }
 
 // The first `bytes` bytes (1 to 16) of a block, to byte `at`. A word that is
-// not all of this block's is shared with another lane's, or is not ours.
+// not all of this block's is shared with another thread's, or is not ours.
 void store_bytes(uint at, uvec4 block, uint bytes) {
   if ((at & 15u) == 0u && bytes == 16u) {
     out_blocks[at / 16u] = block;

@@ -4,7 +4,7 @@
 // arithmetic on words comes from kernels/ itself; compute_kernels.cpp puts the
 // layout of CipherPiece and these in front:
 //   LC_EXPAND_KEYS, LC_ECB_ENCRYPT, ...  1 for the kernel that is wanted, else 0
-//   LC_LANES                             lanes a group
+//   LC_THREADS                             threads a group
 //
 // One launch is cut into several, for drivers that end a shader which runs for
 // long, or, as llvmpipe does, any loop after 65,535 rounds: `first_tile` to
@@ -17,9 +17,9 @@
 
 #include "kernels/aes/aes_word.h"
 
-layout(local_size_x = LC_LANES) in;
+layout(local_size_x = LC_THREADS) in;
 
-#define lane_id() (gl_LocalInvocationID.x)
+#define thread_id() (gl_LocalInvocationID.x)
 #define group_id() (gl_WorkGroupID.x)
 #define group_count() (gl_NumWorkGroups.x)
 
@@ -34,8 +34,8 @@ layout(location = 2) uniform uint inverse;
 // As in kernels/aes/aes_key.h.
 void main() {
   uint rounds = key_words + 6u;
-  for (uint k = group_id() * uint(LC_LANES) + lane_id(); k < count;
-       k += group_count() * uint(LC_LANES)) {
+  for (uint k = group_id() * uint(LC_THREADS) + thread_id(); k < count;
+       k += group_count() * uint(LC_THREADS)) {
     uint key = k * BLOCK_KEY_WORDS, schedule = k * AES_SCHEDULE_WORDS;
     uint recent[8];
     for (uint i = 0u; i < 8u; ++i) recent[i] = i < key_words ? keys[key + i] : 0u;
@@ -69,7 +69,7 @@ void main() {
 
 #else
 
-#define TEAM_LANES 32u
+#define TEAM_THREADS 32u
 #define INVERSE (LC_ECB_DECRYPT || LC_CBC_DECRYPT)
 
 layout(std430, binding = 0) readonly buffer Pieces { uint pieces[]; };
@@ -135,8 +135,8 @@ uint find_piece(uint low, uint tile) {
   return low;
 }
 
-uint team_number() { return (group_id() * uint(LC_LANES) + lane_id()) / TEAM_LANES; }
-uint team_count() { return group_count() * (uint(LC_LANES) / TEAM_LANES); }
+uint team_number() { return (group_id() * uint(LC_THREADS) + thread_id()) / TEAM_THREADS; }
+uint team_count() { return group_count() * (uint(LC_THREADS) / TEAM_THREADS); }
 
 #if LC_CTR
 
@@ -156,7 +156,7 @@ uvec4 counter_block(uvec4 first, uint number) {
 
 // As in kernels/block/table/ctr.inc.
 void main() {
-  fill_tables(lane_id());
+  fill_tables(thread_id());
   uint p = 0u, window_size = 256u * rows;
   for (uint tile = first_tile + team_number(); tile < end_tile; tile += team_count()) {
     if (p + 1u < count && pieces[(p + 1u) * PIECE_WORDS + PIECE_FIRST_TILE] <= tile)
@@ -165,15 +165,15 @@ void main() {
     uint skew = (BYTE_OF(piece.iv.w, 2) << 8 | BYTE_OF(piece.iv.w, 3)) & (window_size - 1u);
     uvec4 start = piece.iv;
     start.w ^= SWAP_BYTES(skew);
-    uint tile_columns = 4u * TEAM_LANES;
+    uint tile_columns = 4u * TEAM_THREADS;
     uint in_piece = tile - piece.first_tile + (rows == 1u ? skew / tile_columns : 0u);
     uint window_number = in_piece / (256u / tile_columns) * window_size;
-    uint column = in_piece % (256u / tile_columns) * tile_columns + lane_id() % TEAM_LANES;
+    uint column = in_piece % (256u / tile_columns) * tile_columns + thread_id() % TEAM_THREADS;
     Window window = begin_window(counter_block(start, window_number), column, piece.schedule);
 
     // Block numbers in the piece; those before 0 are very large ones.
     uint number = window_number + column - skew, blocks_here = (piece.length + 15u) / 16u;
-    uint first = number - lane_id() % TEAM_LANES;
+    uint first = number - thread_id() % TEAM_THREADS;
     bool whole = piece.aligned && first < blocks_here &&
                  first + (rows - 1u) * 256u + tile_columns <= piece.length / 16u;
     for (uint row = 0u; row < rows; ++row) {
@@ -181,7 +181,7 @@ void main() {
       for (uint n = 0u; n < 4u; ++n) blocks[n] = window.columns[n] ^ part;
       encrypt_from(blocks, 3u, piece.schedule);
       for (uint n = 0u; n < 4u; ++n) {
-        uint at = number + n * TEAM_LANES;
+        uint at = number + n * TEAM_THREADS;
         if (whole)
           out_blocks[piece.to / 16u + at] = blocks[n] ^ in_blocks[piece.from / 16u + at];
         else if (at < blocks_here)
@@ -196,9 +196,9 @@ void main() {
 #elif LC_CBC_ENCRYPT
 
 void main() {
-  fill_tables(lane_id());
-  for (uint p = group_id() * uint(LC_LANES) + lane_id(); p < count;
-       p += group_count() * uint(LC_LANES)) {
+  fill_tables(thread_id());
+  for (uint p = group_id() * uint(LC_THREADS) + thread_id(); p < count;
+       p += group_count() * uint(LC_THREADS)) {
     Piece piece = load_piece(p);
     if (first_byte >= piece.length) break;  // they are sorted, longest first
     uvec4 state = piece.continues || first_byte != 0u ? chain[piece.chain] : piece.iv;
@@ -214,7 +214,7 @@ void main() {
 #else  // ECB, CBC decryption
 
 void main() {
-  fill_tables(lane_id());
+  fill_tables(thread_id());
   uint tiles = end_tile - first_tile;
   uint team = team_number(), each = tiles / team_count(), rest = tiles % team_count();
   uint tile = first_tile + team * each + min(team, rest);
@@ -223,12 +223,12 @@ void main() {
   for (; tile < end; ++tile) {
     while (p + 1u < count && pieces[(p + 1u) * PIECE_WORDS + PIECE_FIRST_TILE] <= tile) ++p;
     Piece piece = load_piece(p);
-    uint start = (tile - piece.first_tile) * 4u * TEAM_LANES;
-    uint first = start + lane_id() % TEAM_LANES;
-    bool whole = piece.aligned && start + 4u * TEAM_LANES <= piece.length / 16u;
+    uint start = (tile - piece.first_tile) * 4u * TEAM_THREADS;
+    uint first = start + thread_id() % TEAM_THREADS;
+    bool whole = piece.aligned && start + 4u * TEAM_THREADS <= piece.length / 16u;
     uvec4 blocks[4], before[4];
     for (uint n = 0u; n < 4u; ++n) {
-      uint number = first + n * TEAM_LANES;
+      uint number = first + n * TEAM_THREADS;
       blocks[n] = uvec4(0u);
       if (whole)
         blocks[n] = in_blocks[piece.from / 16u + number];
@@ -249,7 +249,7 @@ void main() {
     encrypt_from(blocks, 1u, piece.schedule);
 #endif
     for (uint n = 0u; n < 4u; ++n) {
-      uint number = first + n * TEAM_LANES;
+      uint number = first + n * TEAM_THREADS;
 #if LC_CBC_DECRYPT
       blocks[n] ^= before[n];
 #endif

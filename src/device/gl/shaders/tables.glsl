@@ -25,10 +25,10 @@ uint table_word(uint x) {
 }
 #endif
 
-void fill_tables(uint lane) {
-  for (uint x = lane; x < 256u; x += uint(LC_LANES)) {
+void fill_tables(uint thread) {
+  for (uint x = thread; x < 256u; x += uint(LC_THREADS)) {
     uint word = table_word(x);
-    // Lanes side by side write to banks side by side.
+    // Threads side by side write to banks side by side.
     for (uint n = 0u; n < COPIES; ++n)
       tables[x * COPIES + (x + n) % COPIES] = word;
   }

@@ -1,7 +1,7 @@
-// The kernels for texts at any address, as a card's lanes run them: by warps of 32, with the key in
-// the device's key slot, or with several keys. Every byte of memory is compared with OpenSSL's
-// answers, and so is what lies around the texts. The emulator's own teams have one lane, and it has
-// no key slot: so this compiles these kernels for itself, and calls each by its name.
+// The kernels for texts at any address, as a card's threads run them: by warps of 32, with the key
+// in the device's key slot, or with several keys. Every byte of memory is compared with OpenSSL's
+// answers, and so is what lies around the texts. The emulator's own teams have one thread, and it
+// has no key slot: so this compiles these kernels for itself, and calls each by its name.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "device/host/host_lanes.h"
+#include "device/host/host_threads.h"
 #include "launch/block_parts.h"
 #include "unit/support/placed_texts.h"
 #include "unit/support/random_bytes.h"
@@ -42,11 +42,11 @@ namespace kernels {
 
 }  // namespace kernels
 
-constexpr uint32_t kLanes = 32, kGroups = 2;
+constexpr uint32_t kThreads = 32, kGroups = 2;
 // Of a launch of the kernels that load them.
 constexpr uint32_t kKeys = 5;
-constexpr uint64_t kTileBytes = 16 * BLOCK_TABLE_BLOCKS * kLanes;
-constexpr uint64_t kSlicedTileBytes = 16 * BLOCK_BITSLICE_BLOCKS * kLanes;
+constexpr uint64_t kTileBytes = 16 * BLOCK_TABLE_BLOCKS * kThreads;
+constexpr uint64_t kSlicedTileBytes = 16 * BLOCK_BITSLICE_BLOCKS * kThreads;
 
 // What a kernel is launched with.
 struct Arguments {
@@ -263,12 +263,12 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
     if (!kind.is_chain())
       parts = runtime::cut_into_parts(
           kind, is_sliced() ? runtime::BlockForm::kBitslice : runtime::BlockForm::kTable4,
-          {kLanes, kGroups, 0, 0}, pieces);
+          {kThreads, kGroups, 0, 0}, pieces);
     ASSERT_EQ(1u, parts.size());
     std::vector<Words> links(chain.size() / 16);
     memcpy(links.data(), chain.data(), chain.size());
-    // Four blocks of a chain for each lane; other kernels have a word.
-    std::vector<u32> local(BLOCK_TABLE4_LOCAL_WORDS + 16 * kLanes);
+    // Four blocks of a chain for each thread; other kernels have a word.
+    std::vector<u32> local(BLOCK_TABLE4_LOCAL_WORDS + 16 * kThreads);
     Bytes made_points(16 * (points + XTS_SPARE_POINTS));
     const Arguments arguments = {pieces.data(),
                                  static_cast<uint32_t>(pieces.size()),
@@ -283,7 +283,7 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
                                  local.data()};
     if (kernel().points) kernel().points(arguments, points);
     for (uint32_t group = 0; group < kGroups; ++group)
-      device::run_lanes(kLanes, group, kGroups, [&] { kernel().run(arguments); });
+      device::run_threads(kThreads, group, kGroups, [&] { kernel().run(arguments); });
     memcpy(chain.data(), links.data(), chain.size());
   }
 

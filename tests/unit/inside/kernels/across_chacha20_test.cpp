@@ -1,4 +1,4 @@
-// ChaCha20 and Poly1305 by lanes at any address: the warps' kernels against OpenSSL, and against
+// ChaCha20 and Poly1305 by threads at any address: the warps' kernels against OpenSSL, and against
 // the kernel that reads and writes bytes there.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <array>
 
-#include "device/host/host_lanes.h"
+#include "device/host/host_threads.h"
 #include "kernels/aead/chacha20_plain_across.h"
 #include "kernels/aead/poly1305.h"
 #include "unit/support/random_bytes.h"
@@ -18,7 +18,7 @@
 namespace lanecrypt::test::across_chacha20 {
 namespace {
 
-constexpr u32 kLanes = 32;
+constexpr u32 kThreads = 32;
 using Words = std::vector<u32>;
 
 // Bytes that begin at a multiple of 16.
@@ -91,7 +91,7 @@ struct Pieces {
   void run(const u8 *in, u8 *out, u32 groups) const {
     for (u32 group = 0; group < groups; ++group) {
       Words local(CHACHA20_ACROSS_LOCAL_WORDS);
-      device::run_lanes(kLanes, group, groups, [&] {
+      device::run_threads(kThreads, group, groups, [&] {
         chacha20_across(all.data(), static_cast<u32>(all.size()), tiles, keys.data(), in, out,
                         local.data());
       });
@@ -250,7 +250,7 @@ class Runs {
     Words hashes(runs_.size() * HASH_WORDS);
     for (u32 group = 0; group < runs_.size(); ++group) {
       Words local(POLY1305_RUN_LOCAL_WORDS);
-      device::run_lanes(kLanes, group, static_cast<u32>(runs_.size()), [&] {
+      device::run_threads(kThreads, group, static_cast<u32>(runs_.size()), [&] {
         kernel(runs_.data(), pieces_.all.data(), pieces_.keys.data(), one_time_keys_.data(), opens_,
                in, out, in, hashes.data(), local.data());
       });

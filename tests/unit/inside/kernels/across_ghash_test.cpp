@@ -1,19 +1,19 @@
 // GHASH by matrices of texts at any address: those made for the text's place in blocks of memory,
-// and those of none, against the kernel by lanes.
+// and those of none, against the kernel by threads.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "device/host/host_lanes.h"
+#include "device/host/host_threads.h"
 #include "kernels/aead/ghash_matrix.h"
 #include "unit/support/random_bytes.h"
 
 namespace lanecrypt::test::across_ghash {
 namespace {
 
-constexpr u32 kLanes = 32, kLevels = 3;
+constexpr u32 kThreads = 32, kLevels = 3;
 using Bytes = std::vector<uint8_t>;
 using Words = std::vector<u32>;
 
@@ -43,11 +43,11 @@ class Runs {
     }
   }
 
-  Words by_lanes(const uint8_t *text) const {
+  Words by_threads(const uint8_t *text) const {
     Words hashes(runs_.size() * HASH_WORDS);
     for (u32 group = 0; group < runs_.size(); ++group) {
       Words local(HASH_RUN_LOCAL_WORDS);
-      device::run_lanes(kLanes, group, u32(runs_.size()), [&] {
+      device::run_threads(kThreads, group, u32(runs_.size()), [&] {
         ghash_runs_across(runs_.data(), powers_.data(), kLevels, text, nullptr, hashes.data(),
                           local.data());
       });
@@ -62,7 +62,7 @@ class Runs {
     ghash_matrices(&set, 1, powers_.data(), kLevels, matrices.data());
     const GhashBatch batch = {0, u32(runs_.size()), 0, 0};
     Words local(GHASH_MATRIX_LOCAL_WORDS);
-    device::run_lanes(kLanes, 0, 1, [&] {
+    device::run_threads(kThreads, 0, 1, [&] {
       kernel(runs_.data(), &batch, 1, matrices.data(), powers_.data(), kLevels, text, nullptr,
              hashes.data(), local.data());
     });
@@ -92,7 +92,7 @@ TEST(AcrossGhash, IsThatOfTheText) {
       uint8_t *const text =
           memory.data() + (-reinterpret_cast<uintptr_t>(memory.data()) & 15) + 32 + skew;
       random.fill(memory.data(), memory.size());
-      const Words expected = runs.by_lanes(text);
+      const Words expected = runs.by_threads(text);
       EXPECT_EQ(expected, runs.by_matrices(text, skew, ghash_matrix_runs));
       EXPECT_EQ(expected, runs.by_matrices(text, 0, ghash_matrix_runs_across));
       // What lies around the text is not hashed.

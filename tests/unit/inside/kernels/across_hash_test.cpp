@@ -1,17 +1,17 @@
-// ChaCha20-Poly1305 by matrices at any address: the warps' kernel against the one by lanes, which
+// ChaCha20-Poly1305 by matrices at any address: the warps' kernel against the one by threads, which
 // reads and writes bytes there.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "device/host/host_lanes.h"
+#include "device/host/host_threads.h"
 #include "kernels/aead/poly1305_matrix.h"
 #include "unit/support/random_bytes.h"
 
 namespace lanecrypt::test::across_hash {
 namespace {
 
-constexpr u32 kLanes = 32;
+constexpr u32 kThreads = 32;
 using Bytes = std::vector<uint8_t>;
 using Words = std::vector<u32>;
 
@@ -52,11 +52,11 @@ class Message {
                        .piece = 0});
   }
 
-  Result by_lanes() const {
+  Result by_threads() const {
     return by([this](const u8 *in, u8 *out, Words &hashes) {
       for (u32 group = 0; group < 2; ++group) {
         Words local(POLY1305_RUN_LOCAL_WORDS);
-        device::run_lanes(kLanes, group, 2, [&] {
+        device::run_threads(kThreads, group, 2, [&] {
           chacha20_poly1305_runs(runs_.data(), &piece_, keys_.data(), key_.data(), opens_, in, out,
                                  nullptr, hashes.data(), local.data());
         });
@@ -71,7 +71,7 @@ class Message {
     const GhashBatch batch = {0, 2, 0, 0};
     return by([&](const u8 *in, u8 *out, Words &hashes) {
       Words local(POLY1305_MATRIX_LOCAL_WORDS);
-      device::run_lanes(kLanes, 0, 1, [&] {
+      device::run_threads(kThreads, 0, 1, [&] {
         chacha20_poly1305_matrix_runs_across(runs_.data(), &batch, 1, matrices.data(), &piece_,
                                              keys_.data(), key_.data(), opens_, in, out,
                                              hashes.data(), local.data());
@@ -127,7 +127,7 @@ TEST(AcrossHash, IsThatOfTheText) {
       SCOPED_TRACE(std::to_string(one.in) + " to " + std::to_string(one.out) +
                    (one.in_place ? ", in place" : "") + (opens ? ", opens" : ""));
       const Message message(one.in, one.out, one.in_place, opens, random);
-      EXPECT_TRUE(message.by_lanes() == message.by_matrices());
+      EXPECT_TRUE(message.by_threads() == message.by_matrices());
     }
 }
 

@@ -1,24 +1,24 @@
-// Texts at any address, by the lanes of a warp: what block/across.h XORs with them.
+// Texts at any address, by the threads of a warp: what block/across.h XORs with them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "device/host/host_lanes.h"
+#include "device/host/host_threads.h"
 #include "kernels/block/across.h"
-#include "kernels/host_lane.h"
+#include "kernels/host_thread.h"
 #include "unit/support/random_bytes.h"
 
 namespace lanecrypt::test {
 namespace {
 
-constexpr u32 kLanes = 32, kCount = 4;
+constexpr u32 kThreads = 32, kCount = 4;
 using Bytes = std::vector<uint8_t>;
 
-// What the lanes of a warp have in common.
+// What the threads of a warp have in common.
 struct Warp {
   template <typename Work>
   void run(Work work) {
-    device::run_lanes(kLanes, 0, 1, [&] { work(device::host_lane.lane); });
+    device::run_threads(kThreads, 0, 1, [&] { work(device::host_thread.thread); });
   }
   u32 scratch[256] = {};
 };
@@ -39,7 +39,7 @@ struct Memory {
 
 TEST(Across, XorsATextAtAnyAddress) {
   Random random(77);
-  constexpr u64 kRow = 16 * kLanes * kCount;
+  constexpr u64 kRow = 16 * kThreads * kCount;
   for (const u32 out_skew : {0u, 1u, 8u, 15u})
     for (const u32 in_skew : {0u, 5u, 15u})
       for (const u64 length : {u64{1}, u64{17}, kRow - 5, 3 * kRow}) {
@@ -54,12 +54,12 @@ TEST(Across, XorsATextAtAnyAddress) {
         // The text begins with block 3 of the keystream.
         for (u64 n = 0; n < length; ++n) expected[at + n] = in.text()[n] ^ keystream[16 * 3 + n];
         Warp warp;
-        warp.run([&](u32 lane) {
+        warp.run([&](u32 thread) {
           for (u64 row = 0; row < 5; ++row) {
             Block blocks[kCount];
             for (u32 n = 0; n < kCount; ++n)
-              blocks[n] = load_block(keystream.data() + row * kRow + 16 * (lane + 32 * n));
-            across_xor(out.text(), in.text(), blocks, kCount, row * kCount * kLanes + lane - 3,
+              blocks[n] = load_block(keystream.data() + row * kRow + 16 * (thread + 32 * n));
+            across_xor(out.text(), in.text(), blocks, kCount, row * kCount * kThreads + thread - 3,
                        length, warp.scratch);
           }
         });
@@ -71,20 +71,21 @@ TEST(Across, XorsATextAtAnyAddress) {
 TEST(Across, XorsATextInPlace) {
   Random random(78);
   for (const u32 skew : {0u, 5u, 12u}) {
-    constexpr u64 kLength = 16 * kLanes * kCount * 2 - 7;
+    constexpr u64 kLength = 16 * kThreads * kCount * 2 - 7;
     Memory text(skew, kLength, random);
-    Bytes keystream(16 * kLanes * kCount * 2), expected = text.bytes;
+    Bytes keystream(16 * kThreads * kCount * 2), expected = text.bytes;
     random.fill(keystream.data(), keystream.size());
     const u64 at = static_cast<u64>(text.text() - text.bytes.data());
     for (u64 n = 0; n < kLength; ++n) expected[at + n] ^= keystream[n];
     Warp warp;
-    warp.run([&](u32 lane) {
+    warp.run([&](u32 thread) {
       for (u64 row = 0; row < 2; ++row) {
         Block blocks[kCount];
         for (u32 n = 0; n < kCount; ++n)
-          blocks[n] = load_block(keystream.data() + 16 * (row * kCount * kLanes + lane + 32 * n));
-        across_xor(text.text(), text.text(), blocks, kCount, row * kCount * kLanes + lane, kLength,
-                   warp.scratch);
+          blocks[n] =
+              load_block(keystream.data() + 16 * (row * kCount * kThreads + thread + 32 * n));
+        across_xor(text.text(), text.text(), blocks, kCount, row * kCount * kThreads + thread,
+                   kLength, warp.scratch);
       }
     });
     EXPECT_TRUE(expected == text.bytes);

@@ -62,16 +62,16 @@ class AnyAddress : public testing::Test {
   void SetUp() override { open("32"); }
   ~AnyAddress() override {
     executor_.reset();
-    unsetenv("LANECRYPT_HOST_LANES");
+    unsetenv("LANECRYPT_HOST_THREADS");
   }
 
   // What stands for the emulator.
   virtual std::unique_ptr<device::Device> device_of(std::unique_ptr<device::Device> emulator) {
     return emulator;
   }
-  void open(const char *lanes) {
+  void open(const char *threads) {
     executor_.reset();
-    setenv("LANECRYPT_HOST_LANES", lanes, 1);
+    setenv("LANECRYPT_HOST_THREADS", threads, 1);
     device::Found found = test::wrapped(device::find_host().front(), [this](auto inner) {
       return std::make_unique<NamedDevice>(device_of(std::move(inner)), kernels_);
     });

@@ -105,7 +105,7 @@ TEST_F(AnyAddressOfBlocks, OfKeysInPlace) {
   EXPECT_EQ(Kernels{"aes_table4_ecb_decrypt_across"}, of_blocks(decrypting));
 }
 
-// A stream a lane, and each of them lies elsewhere and ends elsewhere.
+// A stream a thread, and each of them lies elsewhere and ends elsewhere.
 TEST_F(AnyAddressOfBlocks, OfManyStreams) {
   for (uint32_t n = 0; n < 150; ++n) add(7 * n % 16, n / 16 + 11 * n % 16, 16 + n * 29 % 40 * 16);
   for (const uint32_t keys : {1u, 40u}) {

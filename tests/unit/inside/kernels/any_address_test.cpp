@@ -10,7 +10,7 @@ namespace {
 const Kernels kPlain = {"chacha20"}, kPlainAcross = {"chacha20_across"};
 
 // Kernels of ChaCha20-Poly1305 without matrices.
-Kernels lane_kernels(const std::string &runs) {
+Kernels thread_kernels(const std::string &runs) {
   return {"poly1305_keys", runs, "poly1305_weigh", "poly1305_sums"};
 }
 
@@ -29,7 +29,7 @@ TEST_F(AnyAddress, OfSeveralKeysOfChaCha20) {
   key_count_ = 7;
   for (uint32_t n = 0; n < 60; ++n) add(5 * n % 16, 3 * n % 16, 1 + n * n * 5);
   EXPECT_EQ(kPlainAcross, run(LC_CHACHA20));
-  EXPECT_EQ(lane_kernels("chacha20_poly1305_runs_across"), run(LC_CHACHA20_POLY1305));
+  EXPECT_EQ(thread_kernels("chacha20_poly1305_runs_across"), run(LC_CHACHA20_POLY1305));
 }
 
 TEST_F(AnyAddress, OfOneLongText) {
@@ -51,13 +51,14 @@ TEST_F(AnyAddress, OfOneTextAmongOthers) {
 TEST_F(AnyAddress, OfChaCha20Poly1305) {
   for (uint32_t skews = 0; skews < 256; ++skews) add(skews / 16, skews % 16, skews * 11 % 201);
   for (const bool tags_stay : {false, true})
-    EXPECT_EQ(lane_kernels("chacha20_poly1305_runs_across"), run(LC_CHACHA20_POLY1305, tags_stay));
+    EXPECT_EQ(thread_kernels("chacha20_poly1305_runs_across"),
+              run(LC_CHACHA20_POLY1305, tags_stay));
 }
 
 TEST_F(AnyAddress, OfChaCha20Poly1305InPlace) {
   for (uint32_t n = 0; n < 40; ++n) add(n % 16, 0, n * n * 7);
   in_place();
-  EXPECT_EQ(lane_kernels("chacha20_poly1305_runs_across"), run(LC_CHACHA20_POLY1305));
+  EXPECT_EQ(thread_kernels("chacha20_poly1305_runs_across"), run(LC_CHACHA20_POLY1305));
   for (Text &text : texts_) text.in = text.out = text.in / 16 * 16;
 }
 
@@ -65,12 +66,12 @@ TEST_F(AnyAddress, OfLongMessagesOfChaCha20Poly1305) {
   add(5, 5, 16384);
   add(0, 11, 70001);
   add(9, 0, 32768 + 64);
-  EXPECT_EQ(lane_kernels("chacha20_poly1305_runs_across"), run(LC_CHACHA20_POLY1305, true));
+  EXPECT_EQ(thread_kernels("chacha20_poly1305_runs_across"), run(LC_CHACHA20_POLY1305, true));
 }
 
 TEST_F(AnyAddress, OfAlignedMessagesOfChaCha20Poly1305) {
   for (uint32_t n = 0; n < 3; ++n) add(0, 0, 20000);
-  EXPECT_EQ(lane_kernels("chacha20_poly1305_runs"), run(LC_CHACHA20_POLY1305, true));
+  EXPECT_EQ(thread_kernels("chacha20_poly1305_runs"), run(LC_CHACHA20_POLY1305, true));
 }
 
 TEST_F(AnyAddress, OfShortMessages) {
@@ -97,12 +98,12 @@ TEST_F(AnyAddress, OfGcmByMatrices) {
   }
 }
 
-// Where lanes cannot exchange words, the old kernels stay.
+// Where threads cannot exchange words, the old kernels stay.
 TEST_F(AnyAddress, WithoutWarps) {
   open("1");
   for (uint32_t n = 0; n < 70; ++n) add(n % 16, 3 * n % 16, 1 + n * 5);
   EXPECT_EQ(kPlain, run(LC_CHACHA20));
-  EXPECT_EQ(lane_kernels("chacha20_poly1305_runs"), run(LC_CHACHA20_POLY1305, true));
+  EXPECT_EQ(thread_kernels("chacha20_poly1305_runs"), run(LC_CHACHA20_POLY1305, true));
   texts_.resize(50);
   EXPECT_EQ(Kernels{"chacha20_poly1305_short"}, run(LC_CHACHA20_POLY1305, true));
 }

@@ -24,8 +24,8 @@ namespace {
 struct Record {
   std::mutex mutex;
   std::vector<std::string> kernels;
-  std::map<std::string, uint32_t> group_lanes;  // of each, when it ran last
-  std::vector<std::string> beside_last;         // those that might begin before the last had ended
+  std::map<std::string, uint32_t> thread_block_size;  // of each, when it ran last
+  std::vector<std::string> beside_last;  // those that might begin before the last had ended
 
   std::vector<std::string> take() {
     std::lock_guard lock(mutex);
@@ -43,15 +43,15 @@ class RecordingStream : public test::ForwardingStream {
     {
       std::lock_guard lock(record_.mutex);
       record_.kernels.push_back(launch.kernel);
-      record_.group_lanes[launch.kernel] = launch.group_lanes;
+      record_.thread_block_size[launch.kernel] = launch.thread_block_size;
       if (launch.beside_last) record_.beside_last.push_back(launch.kernel);
     }
     // The emulator has no such kernels.
     for (const char *card : {"_slot_", "_across"})
       if (std::string_view(launch.kernel).find(card) != std::string_view::npos) return Status();
-    // The emulator has few lanes, whatever a test says. Kernels take any number.
+    // The emulator has few threads, whatever a test says. Kernels take any number.
     device::Launch fewer = launch;
-    fewer.group_lanes = std::min(launch.group_lanes, 4u);
+    fewer.thread_block_size = std::min(launch.thread_block_size, 4u);
     return ForwardingStream::launch(fewer);
   }
 
@@ -348,7 +348,7 @@ TEST_F(KernelChoice, PairsThemAtAnyAddress) {
 // is seen where they run: in across_block_test.cpp, any_address_block_test.cpp, and on a card.
 TEST_F(KernelChoice, TakesTextsAtAnyAddressByKernelsOfTheirOwn) {
   open("table4", true, 160 * kKiB,
-       [](device::Properties &properties) { properties.max_group_lanes = 1024; });
+       [](device::Properties &properties) { properties.max_thread_block_size = 1024; });
   ASSERT_TRUE(status_.ok()) << status_.text();
   // Each block cipher proves itself before.
   for (const lc_cipher cipher : {LC_SM4_ECB, LC_CAMELLIA_ECB, LC_ARIA_ECB})
@@ -441,10 +441,10 @@ TEST_F(KernelChoice, TakesTextsAtAnyAddressByKernelsOfTheirOwn) {
     EXPECT_EQ(one.keys_across, kernels(one.cipher, one.direction, 0, 3, 2));
   }
   // In groups that their registers are for.
-  EXPECT_EQ(768u, record_.group_lanes["aes_table4_slot_xts_encrypt_across"]);
-  EXPECT_EQ(768u, record_.group_lanes["aes_table4_xts_encrypt"]);
-  EXPECT_EQ(512u, record_.group_lanes["aes_table4_xts_encrypt_across"]);
-  EXPECT_EQ(512u, record_.group_lanes["aes_table4_ctr_across"]);
+  EXPECT_EQ(768u, record_.thread_block_size["aes_table4_slot_xts_encrypt_across"]);
+  EXPECT_EQ(768u, record_.thread_block_size["aes_table4_xts_encrypt"]);
+  EXPECT_EQ(512u, record_.thread_block_size["aes_table4_xts_encrypt_across"]);
+  EXPECT_EQ(512u, record_.thread_block_size["aes_table4_ctr_across"]);
 }
 
 // What these make is seen in odd_units_test.cpp, and on a card.
@@ -491,45 +491,45 @@ TEST_F(KernelChoice, TakesXtsOfOddUnitsByKernelsOfTheirOwn) {
 // Kernels that are compiled for small groups are launched in them; all others are not.
 TEST_F(KernelChoice, TakesStreamsInTheGroupsThatTheirKernelsHave) {
   const auto small_groups = [](device::Properties &properties) {
-    properties.max_group_lanes = 4;
-    properties.fixed_group_lanes = true;
-    properties.chain_group_lanes = 2;
+    properties.max_thread_block_size = 4;
+    properties.fixed_thread_block_size = true;
+    properties.chain_thread_block_size = 2;
   };
   open("table1", true, 160 * kKiB, small_groups);
   ASSERT_TRUE(status_.ok()) << status_.text();
   kernels_of(LC_AES_CBC_CS3, LC_ENCRYPT);
   kernels_of(LC_AES_OFB, LC_ENCRYPT);
   kernels_of(LC_AES_ECB, LC_ENCRYPT);
-  EXPECT_EQ(record_.group_lanes["aes_table1_ecb_encrypt"], 4u);
+  EXPECT_EQ(record_.thread_block_size["aes_table1_ecb_encrypt"], 4u);
   for (const char *chain : {"cbc_encrypt", "steal_encrypt", "feedback"})
-    EXPECT_EQ(record_.group_lanes[std::string("aes_table1_") + chain], 2u) << chain;
+    EXPECT_EQ(record_.thread_block_size[std::string("aes_table1_") + chain], 2u) << chain;
   open("bitslice", true, 160 * kKiB, small_groups);
   kernels_of(LC_AES_CCM, LC_ENCRYPT);
-  EXPECT_EQ(record_.group_lanes["aes_bitslice_ccm"], 1u);  // a team of the emulator
+  EXPECT_EQ(record_.thread_block_size["aes_bitslice_ccm"], 1u);  // a team of the emulator
 }
 
-// XTS has as many lanes as registers allow, unless a grid was asked for.
+// XTS has as many threads as registers allow, unless a grid was asked for.
 TEST_F(KernelChoice, GivesXtsGroupsOfItsOwn) {
   const auto large_groups = [](device::Properties &properties) {
-    properties.max_group_lanes = 1024;
+    properties.max_thread_block_size = 1024;
   };
   for (const char *form : {"table4", "table1"}) {
     open(form, true, 160 * kKiB, large_groups);
     ASSERT_TRUE(status_.ok()) << status_.text();
     for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) kernels_of(LC_AES_XTS, direction);
     kernels_of(LC_AES_ECB, LC_ENCRYPT);
-    const auto lanes = [&](const char *mode) {
-      return record_.group_lanes["aes_" + std::string(form) + mode];
+    const auto threads = [&](const char *mode) {
+      return record_.thread_block_size["aes_" + std::string(form) + mode];
     };
     const bool has_more = std::string_view(form) == "table4";
-    EXPECT_EQ(lanes("_xts_encrypt"), has_more ? 768u : 512u);
-    EXPECT_EQ(lanes("_xts_decrypt"), has_more ? 768u : 512u);
-    EXPECT_EQ(lanes("_xts_points"), 512u);
-    EXPECT_EQ(lanes("_ecb_encrypt"), 512u);
+    EXPECT_EQ(threads("_xts_encrypt"), has_more ? 768u : 512u);
+    EXPECT_EQ(threads("_xts_decrypt"), has_more ? 768u : 512u);
+    EXPECT_EQ(threads("_xts_points"), 512u);
+    EXPECT_EQ(threads("_ecb_encrypt"), 512u);
   }
   const auto fixed_groups = [](device::Properties &properties) {
-    properties.max_group_lanes = 1024;
-    properties.fixed_group_lanes = true;
+    properties.max_thread_block_size = 1024;
+    properties.fixed_thread_block_size = true;
   };
   for (const bool fixed : {false, true}) {
     setenv("LANECRYPT_AES_GRID", fixed ? "2x512" : "2x256", 1);
@@ -540,7 +540,7 @@ TEST_F(KernelChoice, GivesXtsGroupsOfItsOwn) {
     unsetenv("LANECRYPT_AES_GRID");
     ASSERT_TRUE(status_.ok()) << status_.text();
     kernels_of(LC_AES_XTS, LC_ENCRYPT);
-    EXPECT_EQ(record_.group_lanes["aes_table4_xts_encrypt"], fixed ? 768u : 256u);
+    EXPECT_EQ(record_.thread_block_size["aes_table4_xts_encrypt"], fixed ? 768u : 256u);
   }
 }
 

@@ -1,4 +1,4 @@
-// The kernels for XTS whose data units end in a part of a block, as a card's lanes run them: by
+// The kernels for XTS whose data units end in a part of a block, as a card's threads run them: by
 // warps of 32, with the keys in the device's key slot, called by their names as in
 // across_block_test.cpp. Every byte of memory is compared with OpenSSL's answers, unit by unit, and
 // so is what lies around the texts.
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <functional>
 
-#include "device/host/host_lanes.h"
+#include "device/host/host_threads.h"
 #include "launch/block_parts.h"
 #include "unit/support/placed_texts.h"
 #include "unit/support/random_bytes.h"
@@ -32,8 +32,8 @@ namespace kernels {
 
 }  // namespace kernels
 
-constexpr uint32_t kLanes = 32, kGroups = 2;
-constexpr uint64_t kTileSlots = BLOCK_TABLE_BLOCKS * kLanes;
+constexpr uint32_t kThreads = 32, kGroups = 2;
+constexpr uint64_t kTileSlots = BLOCK_TABLE_BLOCKS * kThreads;
 
 // What the kernels of a mode are launched with.
 struct Arguments {
@@ -145,7 +145,7 @@ class OddUnits : public testing::TestWithParam<KernelCase> {
                       memory + in, answer.data(), text.length);
       for (ExpectedSpan &span : expected) span.expect(out, answer);
     }
-    ASSERT_TRUE(runtime::are_units_odd(pieces, kLanes));
+    ASSERT_TRUE(runtime::are_units_odd(pieces, kThreads));
     run(kind, key, pieces, points, memory);
     for (size_t n = 0; n < spans.size(); ++n) {
       const std::optional<uint64_t> at = expected[n].first_difference();
@@ -166,10 +166,10 @@ class OddUnits : public testing::TestWithParam<KernelCase> {
       memcpy(keys[n], key.data() + n * kind.one_key_bytes(), kind.one_key_bytes());
     kernel().expand(keys[0], kernels::block_key_slot, 2, kind.one_key_bytes() / 4,
                     kind.is_inverse() ? 1 : 0);
-    const std::vector<runtime::BlockPart> parts =
-        runtime::cut_into_parts(kind, runtime::BlockForm::kTable4, {kLanes, kGroups, 0, 0}, pieces);
+    const std::vector<runtime::BlockPart> parts = runtime::cut_into_parts(
+        kind, runtime::BlockForm::kTable4, {kThreads, kGroups, 0, 0}, pieces);
     ASSERT_EQ(1u, parts.size());
-    std::vector<u32> local(BLOCK_TABLE4_LOCAL_WORDS + kLanes);
+    std::vector<u32> local(BLOCK_TABLE4_LOCAL_WORDS + kThreads);
     Bytes made_points(16 * (points + XTS_SPARE_POINTS));
     const Arguments arguments = {pieces.data(),
                                  static_cast<uint32_t>(pieces.size()),
@@ -181,10 +181,10 @@ class OddUnits : public testing::TestWithParam<KernelCase> {
                                  local.data()};
     kernel().make_points(arguments);
     for (uint32_t group = 0; group < kGroups; ++group)
-      device::run_lanes(kLanes, group, kGroups, [&] { kernel().run(arguments); });
+      device::run_threads(kThreads, group, kGroups, [&] { kernel().run(arguments); });
     if (between_) between_();
     for (uint32_t group = 0; group < kGroups; ++group)
-      device::run_lanes(kLanes, group, kGroups, [&] { kernel().run_ends(arguments); });
+      device::run_threads(kThreads, group, kGroups, [&] { kernel().run_ends(arguments); });
   }
 
   Random random_{91};
@@ -293,8 +293,8 @@ TEST_P(OddUnits, ReadsAndWritesNothingElse) {
       }
 }
 
-// The blocks of memory around a unit's last slot may only be written whole if no other lane writes
-// there, and nobody else. Lanes on a CPU would seldom meet.
+// The blocks of memory around a unit's last slot may only be written whole if no other thread
+// writes there, and nobody else. Threads on a CPU would seldom meet.
 TEST(OddUnitEnds, AreAloneWhereNothingElseIsWritten) {
   uint64_t alone = 0, all = 0;
   for (uint64_t unit = 17; unit < 100; ++unit)

@@ -17,7 +17,7 @@ constexpr uint64_t kMebibyte = 1 << 20;
 const CipherKind kCtr = {LC_AES_CTR, LC_ENCRYPT, 32};
 // Of 132 multiprocessors.
 constexpr BlockTeams kTeams = {
-    .lanes = 32, .count = 132 * 16, .beside = 132 * 4, .share = kBlockCiphers[0].share_beside};
+    .threads = 32, .count = 132 * 16, .beside = 132 * 4, .share = kBlockCiphers[0].share_beside};
 
 CipherPiece piece_of(uint64_t bytes) {
   CipherPiece piece = {};

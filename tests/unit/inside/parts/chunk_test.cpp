@@ -59,7 +59,7 @@ TEST(Chunks, ShortStreamsOfAChainPassWhole) {
   EXPECT_EQ(4000u, next);
 }
 
-// Chunks of whole streams would have too few lanes, even if only one stream is long.
+// Chunks of whole streams would have too few threads, even if only one stream is long.
 TEST(Chunks, LongStreamsOfAChainPassInSlices) {
   std::vector<uint64_t> one_long(4000, 16 << 10);
   one_long.back() = kMiB;

@@ -1,5 +1,5 @@
-// The blocks that a lane of a bitsliced team takes of a text: where they are, and how they are read
-// and written.
+// The blocks that a thread of a bitsliced team takes of a text: where they are, and how they are
+// read and written.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,26 +11,26 @@
 #define BLOCK_MODE_CTR 2
 #define BLOCK_MODE_ECB_ACROSS 3  // of texts at any address
 
-// A lane's blocks: those numbered number, number + step, ... in their piece. A
+// A thread's blocks: those numbered number, number + step, ... in their piece. A
 // number before 0 is a very large one, and like those behind the end no block.
-typedef struct LaneBlocks {
+typedef struct BlocksOfThread {
   u64 number;
   u32 step;
   u64 length;   // of the piece, in bytes
   u32 aligned;  // 16-byte accesses are possible, of whatever blocks of memory
-} LaneBlocks;
+} BlocksOfThread;
 
-// Whether the team's 32 * TEAM_LANES blocks are all there, to their last byte,
+// Whether the team's 32 * TEAM_THREADS blocks are all there, to their last byte,
 // and can be read 16 bytes at a time.
-FN u32 block_are_whole(const LaneBlocks *lane) {
-  const u64 first = lane->number - lane_id() % TEAM_LANES;
-  return lane->aligned && first < lane->length &&
-         16 * (first + 31 * lane->step + TEAM_LANES) <= lane->length;
+FN u32 block_are_whole(const BlocksOfThread *thread) {
+  const u64 first = thread->number - thread_id() % TEAM_THREADS;
+  return thread->aligned && first < thread->length &&
+         16 * (first + 31 * thread->step + TEAM_THREADS) <= thread->length;
 }
 
-// Whether any lane of the team has a block.
-FN u32 block_has_any(const LaneBlocks *lane) {
-  return 16 * (lane->number - lane_id() % TEAM_LANES) < lane->length;
+// Whether any thread of the team has a block.
+FN u32 block_has_any(const BlocksOfThread *thread) {
+  return 16 * (thread->number - thread_id() % TEAM_THREADS) < thread->length;
 }
 
 // Where block k is not a constant, the state goes round once.
@@ -42,16 +42,16 @@ FN void block_turn(u32 *state) {
   }
 }
 
-FN void slice_load(u32 *state, GLOBAL const u8 *in, const LaneBlocks *lane) {
-  if (block_are_whole(lane)) {
+FN void slice_load(u32 *state, GLOBAL const u8 *in, const BlocksOfThread *thread) {
+  if (block_are_whole(thread)) {
     UNROLL for (u32 k = 0; k < 32; ++k) {
-      block_planes_set(state, k, load_block(in + 16 * (lane->number + k * lane->step)));
+      block_planes_set(state, k, load_block(in + 16 * (thread->number + k * thread->step)));
     }
   } else {
     ROLLED for (u32 k = 0; k < 32; ++k) {
-      const u64 at = 16 * (lane->number + k * lane->step);
+      const u64 at = 16 * (thread->number + k * thread->step);
       Block b = {{0, 0, 0, 0}};
-      if (at < lane->length) b = load_part(in + at, 16, lane->aligned);
+      if (at < thread->length) b = load_part(in + at, 16, thread->aligned);
       block_turn(state);
       block_planes_set(state, 31, b);
     }
@@ -59,35 +59,35 @@ FN void slice_load(u32 *state, GLOBAL const u8 *in, const LaneBlocks *lane) {
 }
 
 // `mode` is a constant; `in` is what the mode adds to the blocks, if anything.
-FN void slice_store(GLOBAL u8 *out, u32 *state, GLOBAL const u8 *in, const LaneBlocks *lane,
+FN void slice_store(GLOBAL u8 *out, u32 *state, GLOBAL const u8 *in, const BlocksOfThread *thread,
                     u32 mode, GLOBAL const CipherPiece *piece) {
   const u32 has_iv = mode == BLOCK_MODE_CBC_DECRYPT && !piece->continues;
-  if (block_are_whole(lane) && !(has_iv && lane->number < TEAM_LANES)) {
+  if (block_are_whole(thread) && !(has_iv && thread->number < TEAM_THREADS)) {
     // Reads by eights, or each would wait for the write before it.
     UNROLL for (u32 eight = 0; eight < 32; eight += 8) {
       Block more[8];
       UNROLL for (u32 k = 0; k < 8; ++k) {
-        const u64 at = 16 * (lane->number + (eight + k) * lane->step);
+        const u64 at = 16 * (thread->number + (eight + k) * thread->step);
         if (mode == BLOCK_MODE_CTR) more[k] = load_block(in + at);
         if (mode == BLOCK_MODE_CBC_DECRYPT) more[k] = load_block(in + at - 16);
       }
       UNROLL for (u32 k = 0; k < 8; ++k) {
         Block b = block_planes_get(state, eight + k);
         if (mode != BLOCK_MODE_ECB) b = block_xor(b, more[k]);
-        store_block(out + 16 * (lane->number + (eight + k) * lane->step), b);
+        store_block(out + 16 * (thread->number + (eight + k) * thread->step), b);
       }
     }
   } else {
     ROLLED for (u32 k = 0; k < 32; ++k) {
-      const u64 number = lane->number + k * lane->step, at = 16 * number;
-      if (at < lane->length) {
-        const u64 left = lane->length - at;
+      const u64 number = thread->number + k * thread->step, at = 16 * number;
+      if (at < thread->length) {
+        const u64 left = thread->length - at;
         Block b = block_planes_get(state, 0);
-        if (mode == BLOCK_MODE_CTR) b = block_xor(b, load_part(in + at, left, lane->aligned));
+        if (mode == BLOCK_MODE_CTR) b = block_xor(b, load_part(in + at, left, thread->aligned));
         if (mode == BLOCK_MODE_CBC_DECRYPT)
           b = block_xor(b, has_iv && number == 0 ? block_iv(piece)
-                                                 : load_part(in + at - 16, 16, lane->aligned));
-        store_part(out + at, b, left, lane->aligned);
+                                                 : load_part(in + at - 16, 16, thread->aligned));
+        store_part(out + at, b, left, thread->aligned);
       }
       block_turn(state);
     }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/host/host_threads.h"
+
+#include <pthread.h>
+
+#include <thread>
+#include <vector>
+
+#include "kernels/host_thread.h"
+
+namespace lanecrypt::device {
+namespace {
+
+// There are more threads than cores, so a thread that waits sleeps at once. With std::barrier it
+// would look again and again first, on a core that another thread needs.
+class Barrier {
+ public:
+  explicit Barrier(uint32_t threads) { pthread_barrier_init(&barrier_, nullptr, threads); }
+  ~Barrier() { pthread_barrier_destroy(&barrier_); }
+  Barrier(const Barrier &) = delete;
+  Barrier &operator=(const Barrier &) = delete;
+  void wait() { pthread_barrier_wait(&barrier_); }
+
+ private:
+  pthread_barrier_t barrier_;
+};
+
+}  // namespace
+
+void run_threads(uint32_t threads, uint32_t group, uint32_t groups,
+                 const std::function<void()> &work) {
+  if (threads == 1) {
+    host_thread = {.group = group, .groups = groups};
+    return work();
+  }
+  Barrier barrier(threads);
+  const auto run_thread = [&](uint32_t thread) {
+    host_thread = {.thread = thread,
+                   .threads = threads,
+                   .group = group,
+                   .groups = groups,
+                   .barrier = [](void *b) { static_cast<Barrier *>(b)->wait(); },
+                   .barrier_argument = &barrier};
+    work();
+  };
+  std::vector<std::thread> others;
+  for (uint32_t thread = 1; thread < threads; ++thread) others.emplace_back(run_thread, thread);
+  run_thread(0);
+  for (std::thread &other : others) other.join();
+  host_thread = {};  // this thread's: the barrier goes
+}
+
+}  // namespace lanecrypt::device
