@@ -174,7 +174,7 @@ PIP = re.compile(r"(?:\bpip3?|\"\$\{pip\[@\]\}\")" + OPTIONS + r"\s+(?:install|d
 CARGO = re.compile(r"\bcargo\"?" + OPTIONS + r"\s+(?:run|build|fetch|metadata)\b[^|;&\n]*")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # The files that may test which compiler is used.
-COMPILER_AWARE = ("kernels/platform.h", "kernels/number/teams.h", "kernels/host_thread.h")
+COMPILER_AWARE = ("kernels/platform.h", "kernels/number/subgroup.h", "kernels/host_thread.h")
 
 # The limits for lines of a file, lines of a function and files of a folder. Larger ones are listed,
 # so that a reader can judge whether each is still one idea.

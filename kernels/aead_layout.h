@@ -122,7 +122,7 @@ typedef struct SegmentRule {
   u32 check, tag_bytes;  // TagCheck's `is` and `tag_bytes`
   u32 opens;
   u32 is_poly;  // ChaCha20-Poly1305; otherwise GCM, or a mode without tags
-  // From this segment on bitsliced teams take them, with so many tiles each but for the last.
+  // From this segment on bitsliced warps take them, with so many tiles each but for the last.
   u32 beside_from;
   u32 sums_each;  // of each segment's hash: 1, or 2 with that of additional data behind the text's
   u64 beside_tiles;
@@ -220,9 +220,9 @@ typedef struct CcmStream {
 } CcmStream;
 
 // ChaCha20: threads a group; a tile is a block of 64 bytes for each thread of a
-// team.
+// warp.
 #define CHACHA20_THREADS 128u
 #define CHACHA20_BLOCK_BYTES 64u
-// For texts at any address a team is a warp, on any device, with local memory for each.
-#define CHACHA20_ACROSS_TEAM 32u
+// For texts at any address a warp is a warp, on any device, with local memory for each.
+#define CHACHA20_ACROSS_WARP 32u
 #define CHACHA20_ACROSS_LOCAL_WORDS 128u

@@ -54,7 +54,7 @@
 #undef RSA_LONE
 #undef RSA_FORM
 
-#ifndef LONE_TEAMS
+#ifndef SINGLE_THREAD_SUBGROUPS
 // ---- FP64: a warp, with a thread for each limb ----
 #define THREAD_LIMBS 1
 #define RSA_POWER_RESIDENT 2
@@ -75,9 +75,9 @@
 #undef THREAD_LIMBS
 #endif
 
-// ---- FP64: teams of threads, or teams of one that have all limbs ----
+// ---- FP64: subgroups of threads, or subgroups of one that have all limbs ----
 #define RSA_FORM fp64
-#ifndef LONE_TEAMS
+#ifndef SINGLE_THREAD_SUBGROUPS
 
 #define THREAD_LIMBS 5
 #define RSA_POWER_RESIDENT 4
@@ -142,7 +142,7 @@
 #undef RSA_LONE
 #undef RSA_FORM
 
-// ---- Words: teams of threads, or teams of one that have all limbs ----
+// ---- Words: subgroups of threads, or subgroups of one that have all limbs ----
 #define RSA_FORM u32
 
 #define THREAD_LIMBS 20
@@ -151,7 +151,7 @@
 #define THREAD_LIMBS 39
 #include "kernels/rsa/rsa_instance.inc"
 
-#ifndef LONE_TEAMS
+#ifndef SINGLE_THREAD_SUBGROUPS
 
 #define THREAD_LIMBS 10
 #include "kernels/rsa/rsa_instance.inc"

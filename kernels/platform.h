@@ -17,11 +17,11 @@
 //   thread_id() thread_block_size() group_id() group_count()
 //   group_barrier()   all threads of a group arrive before any leaves; local
 //                     memory written before is seen after
-//   TEAM_THREADS        threads that take one tile of work side by side: a warp
+//   WARP_THREADS        threads that take one tile of work side by side: a warp
 //                     where there are warps. Divides thread_block_size().
-//   TEAM_BARRIER()    as group_barrier() for a team, where HAS_TEAM_BARRIER is
+//   WARP_BARRIER()    as group_barrier() for a warp, where HAS_WARP_BARRIER is
 //                     defined; nothing elsewhere
-//   WARP_ANY(x)      whether x holds in any thread of the team, or, where that is
+//   WARP_ANY(x)      whether x holds in any thread of the warp, or, where that is
 //                     dear, in this one; all threads must ask
 //   IN_OUT_WORDS(p,n) a parameter: n words that the function reads and writes,
 //                     in a file that GLSL, which has no pointers, reads too
@@ -31,7 +31,7 @@
 //   KERNEL_OF(name, n, r)  KERNEL, and of at most r registers a thread, where a
 //                     kernel shares the registers of its multiprocessor
 //   KEEP_IN_STEP()    before long straight code that all threads of a group run:
-//                     teams that run it at one time share its instructions
+//                     warps that run it at one time share its instructions
 //   IDLE_THREADS_MAY_SKIP    whether a thread that has no block may leave out such code: a CPU runs
 //                     threads one after the other, and it takes as long as any other's
 //   LET_NEXT_BEGIN() AWAIT_BEFORE()  device::Launch::beside_last: from all
@@ -88,7 +88,7 @@ typedef ulong u64;
 // Local memory is only aligned as the type that a parameter points to.
 #define SHARED_PARAMETER , __local uint4 *shared_blocks
 #define SHARED_WORDS(pointer) __local u32 *pointer = (__local u32 *)shared_blocks
-#define TEAM_THREADS 32u
+#define WARP_THREADS 32u
 #define thread_id() ((u32)get_local_id(0))
 #define thread_block_size() ((u32)get_local_size(0))
 #define group_id() ((u32)get_group_id(0))
@@ -147,7 +147,7 @@ typedef unsigned long long u64;
 #define SHARED_WORDS(pointer)                         \
   extern __shared__ __align__(16) u32 shared_words[]; \
   u32 *pointer = shared_words
-#define TEAM_THREADS 32u
+#define WARP_THREADS 32u
 #define thread_id() (threadIdx.x)
 #define thread_block_size() (blockDim.x)
 #define group_id() (blockIdx.x)
@@ -167,8 +167,8 @@ __constant__ u32 product_sum_factor = 1;
 #define ROLLED _Pragma("unroll 1")
 #define KEEP_IN_STEP() __syncthreads()
 #define WARP_ANY(x) __any_sync(0xffffffffu, (int)(x))
-#define HAS_TEAM_BARRIER
-#define TEAM_BARRIER() __syncwarp()
+#define HAS_WARP_BARRIER
+#define WARP_BARRIER() __syncwarp()
 #define HAS_KEY_SLOT
 // Kernels that make a schedule write it there by blocks.
 #define KEY_SLOT(name, words)                 \
@@ -262,8 +262,8 @@ typedef uint64_t u64;
 #define KERNEL_OF(name, threads, registers) KERNEL(name, threads)
 #define SHARED_PARAMETER , u32 *shared_words
 #define SHARED_WORDS(pointer) u32 *pointer = shared_words
-#define TEAM_THREADS 1u
-#define HAS_TEAM_BARRIER
+#define WARP_THREADS 1u
+#define HAS_WARP_BARRIER
 #define ROTATE_LEFT(x, n) (((x) << (n)) | ((x) >> (32 - (n))))
 #define UNROLL
 
@@ -351,8 +351,8 @@ static inline u32 warp_shuffle(u32 word, u32 from, u32 *scratch) {
 #ifndef WARP_ANY
 #define WARP_ANY(x) (x)
 #endif
-#ifndef TEAM_BARRIER
-#define TEAM_BARRIER()
+#ifndef WARP_BARRIER
+#define WARP_BARRIER()
 #endif
 #ifdef KEEP_IN_STEP
 #define IDLE_THREADS_MAY_SKIP 0

@@ -98,13 +98,13 @@ FN void chacha20_xor(Block *data, const u32 *x) {
 }
 
 // The cipher alone. keys: raw, BLOCK_KEY_WORDS each; a tile is a block of 64 bytes
-// for each thread of a team.
+// for each thread of a warp.
 KERNEL(chacha20, CHACHA20_THREADS)
 (GLOBAL const CipherPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *keys,
  GLOBAL const u8 *in_base, GLOBAL u8 *out_base) {
   BLOCK_WALK_TILES {
     BLOCK_WALK_PIECE
-    const u64 number = (tile - piece->first_tile) * TEAM_THREADS + thread_id() % TEAM_THREADS;
+    const u64 number = (tile - piece->first_tile) * WARP_THREADS + thread_id() % WARP_THREADS;
     const u64 at = CHACHA20_BLOCK_BYTES * number;
     if (at >= piece->length) continue;
     const Block iv = block_iv(piece);

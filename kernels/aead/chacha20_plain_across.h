@@ -9,7 +9,7 @@
 
 #ifdef HAS_WARP_SHUFFLE
 
-#define CHACHA20_ACROSS_TILE_BYTES (CHACHA20_BLOCK_BYTES * CHACHA20_ACROSS_TEAM)
+#define CHACHA20_ACROSS_TILE_BYTES (CHACHA20_BLOCK_BYTES * CHACHA20_ACROSS_WARP)
 
 // A block of each thread from the address that the thread has. Where that is no multiple of 16, the
 // two blocks of memory that it lies in must be the text's, at least in part.
@@ -99,8 +99,8 @@ FN void chacha20_tiles_across(GLOBAL u8 *out, GLOBAL const u8 *in, GLOBAL const 
     out += CHACHA20_ACROSS_TILE_BYTES;
     in += CHACHA20_ACROSS_TILE_BYTES;
     left -= end;
-    start[12] += CHACHA20_ACROSS_TEAM;
-    start[13] += start[12] < CHACHA20_ACROSS_TEAM ? 1 : 0;
+    start[12] += CHACHA20_ACROSS_WARP;
+    start[13] += start[12] < CHACHA20_ACROSS_WARP ? 1 : 0;
   }
   // What is left has the end of the keystream.
   const Block zero = {{0, 0, 0, 0}};
@@ -114,11 +114,11 @@ KERNEL(chacha20_across, CHACHA20_THREADS)
 (GLOBAL const CipherPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *keys,
  GLOBAL const u8 *in_base, GLOBAL u8 *out_base SHARED_PARAMETER) {
   SHARED_WORDS(words);
-  SHARED u32 *scratch = words + CHACHA20_ACROSS_TEAM * (thread_id() / 32);
-  const u32 teams = group_count() * (thread_block_size() / CHACHA20_ACROSS_TEAM);
-  const u32 team = (group_id() * thread_block_size() + thread_id()) / CHACHA20_ACROSS_TEAM;
-  const u64 end_tile = tiles * (team + 1) / teams;
-  u64 tile = tiles * team / teams;
+  SHARED u32 *scratch = words + CHACHA20_ACROSS_WARP * (thread_id() / 32);
+  const u32 warps = group_count() * (thread_block_size() / CHACHA20_ACROSS_WARP);
+  const u32 warp = (group_id() * thread_block_size() + thread_id()) / CHACHA20_ACROSS_WARP;
+  const u64 end_tile = tiles * (warp + 1) / warps;
+  u64 tile = tiles * warp / warps;
   u32 p = tile < end_tile ? block_find_piece(pieces, count, tile) : 0;
   while (tile < end_tile) {
     BLOCK_WALK_PIECE

@@ -89,7 +89,7 @@ KERNEL(ghash_sums, HASH_SUM_THREADS)
   LET_NEXT_BEGIN();
   AWAIT_BEFORE();
   Gf128 sum = {{0, 0, 0, 0}};
-  // What closes the message is made by the last thread, most often of another team than adds up.
+  // What closes the message is made by the last thread, most often of another warp than adds up.
   if (piece.closes && thread_id() == thread_block_size() - 1) {
     const Block lengths = {
         {piece.lengths[0], piece.lengths[1], piece.lengths[2], piece.lengths[3]}};

@@ -48,7 +48,7 @@ typedef struct CipherPiece {
 #define XTS_STRETCH 4096u
 #define XTS_SPARE_POINTS 2048u
 
-// Blocks that one thread takes at a time; a tile is TEAM_THREADS times as many.
+// Blocks that one thread takes at a time; a tile is WARP_THREADS times as many.
 #define BLOCK_TABLE_BLOCKS 4u
 #define BLOCK_BITSLICE_BLOCKS 32u
 
@@ -56,13 +56,13 @@ typedef struct CipherPiece {
 // a thread's counters keep byte 15, its column, and only byte 14, their row,
 // changes. So a window begins where the low bits of the counter are zero, and
 // the first of a piece may have counters before its first. A tile of the table
-// forms is BLOCK_TABLE_BLOCKS * TEAM_THREADS columns of `rows` rows, up to
+// forms is BLOCK_TABLE_BLOCKS * WARP_THREADS columns of `rows` rows, up to
 // BLOCK_MOST_ROWS: more of them share more work, fewer reach more threads. With one
 // row a piece's tiles begin with that of its first counter.
-// A tile of the bitsliced form is TEAM_THREADS columns of `rows` rows, a multiple
+// A tile of the bitsliced form is WARP_THREADS columns of `rows` rows, a multiple
 // of 32; with rows 0, for small pieces, it has no windows but tiles as in ECB.
-#define BLOCK_COLUMN_TILES (256u / (BLOCK_TABLE_BLOCKS * TEAM_THREADS))
-#define BLOCK_BITSLICE_COLUMN_TILES (256u / TEAM_THREADS)
+#define BLOCK_COLUMN_TILES (256u / (BLOCK_TABLE_BLOCKS * WARP_THREADS))
+#define BLOCK_BITSLICE_COLUMN_TILES (256u / WARP_THREADS)
 #define BLOCK_MOST_ROWS 32u
 #define BLOCK_BITSLICE_ROWS 64u
 #define BLOCK_BITSLICE_FEW_ROWS 32u
@@ -84,7 +84,7 @@ typedef struct CipherPiece {
 // device::Properties::chain_thread_block_size).
 #ifdef LC_CHAIN_THREADS
 #define BLOCK_CHAIN_THREADS(threads) LC_CHAIN_THREADS
-#define BLOCK_BITSLICE_CHAIN_THREADS TEAM_THREADS
+#define BLOCK_BITSLICE_CHAIN_THREADS WARP_THREADS
 #else
 #define BLOCK_CHAIN_THREADS(threads) threads
 #define BLOCK_BITSLICE_CHAIN_THREADS BLOCK_BITSLICE_THREADS
@@ -97,6 +97,6 @@ typedef struct CipherPiece {
 // those of XTS have no more threads than all.
 #define BLOCK_LOADED_REGISTERS 96u
 #define BLOCK_BITSLICE_REGISTERS 192u
-// Of CBC encryption by teams: all that a group can have. With its tables and blocks no second group
+// Of CBC encryption by warps: all that a group can have. With its tables and blocks no second group
 // has room, for which a compiler that is not told so keeps registers and spills.
 #define BLOCK_STAGE_REGISTERS 128u

@@ -26,17 +26,17 @@ BLOCK_FIND_PIECE(block_find_piece, u64, first_tile)
 BLOCK_FIND_PIECE(xts_find_piece, u32, first_point)
 
 // Tiles [block_first_tile(n), block_first_tile(n + 1)) of a launch, for kernels in
-// which each team walks its own.
-FN u64 block_first_tile(u64 tiles, u32 team) {
-  const u32 teams = group_count() * (thread_block_size() / TEAM_THREADS);
-  return tiles * team / teams;
+// which each warp walks its own.
+FN u64 block_first_tile(u64 tiles, u32 warp) {
+  const u32 warps = group_count() * (thread_block_size() / WARP_THREADS);
+  return tiles * warp / warps;
 }
 
 // The frame of such a kernel, and the piece of its tile.
 #define BLOCK_WALK_TILES                                               \
-  const u32 team = block_team();                                       \
-  const u64 end_tile = block_first_tile(tiles, team + 1);              \
-  u64 tile = block_first_tile(tiles, team);                            \
+  const u32 warp = block_warp();                                       \
+  const u64 end_tile = block_first_tile(tiles, warp + 1);              \
+  u64 tile = block_first_tile(tiles, warp);                            \
   u32 p = tile < end_tile ? block_find_piece(pieces, count, tile) : 0; \
   for (; tile < end_tile; ++tile)
 
@@ -46,20 +46,20 @@ FN u64 block_first_tile(u64 tiles, u32 team) {
   GLOBAL const u8 *in = in_base + piece->in;                     \
   GLOBAL u8 *out = out_base + piece->out;
 
-// For the others: teams side by side take tiles side by side, whose memory is
-// one. Every team makes as many trips, so that all threads run the same code at all
+// For the others: warps side by side take tiles side by side, whose memory is
+// one. Every warp makes as many trips, so that all threads run the same code at all
 // times; those past the last tile do nothing.
-FN u32 block_teams(void) { return group_count() * (thread_block_size() / TEAM_THREADS); }
+FN u32 block_warps(void) { return group_count() * (thread_block_size() / WARP_THREADS); }
 
-FN u32 block_trips(u64 tiles) { return (u32)((tiles + block_teams() - 1) / block_teams()); }
+FN u32 block_trips(u64 tiles) { return (u32)((tiles + block_warps() - 1) / block_warps()); }
 
-FN u32 block_team(void) { return (group_id() * thread_block_size() + thread_id()) / TEAM_THREADS; }
+FN u32 block_warp(void) { return (group_id() * thread_block_size() + thread_id()) / WARP_THREADS; }
 
-// Of fewer tiles than there are teams, every group gets its part: a team's number is then
+// Of fewer tiles than there are warps, every group gets its part: a warp's number is then
 // how often they were dealt out before, and those that get none have numbers past the last.
-FN u32 block_team_of(u64 tiles) {
-  return tiles < block_teams() ? thread_id() / TEAM_THREADS * group_count() + group_id()
-                               : block_team();
+FN u32 block_warp_of(u64 tiles) {
+  return tiles < block_warps() ? thread_id() / WARP_THREADS * group_count() + group_id()
+                               : block_warp();
 }
 
 FN u32 block_begins_by(GLOBAL const CipherPiece *pieces, u32 count, u32 p, u64 tile) {

@@ -69,7 +69,7 @@ FN Block xts_times_x_to(Block t, u32 power) {
 
 // From slot to slot as a thread takes them.
 FN Block xts_step(Block t) {
-  return TEAM_THREADS == 32 ? xts_times_x32(t) : xts_times_x_below_32(t, TEAM_THREADS % 32);
+  return WARP_THREADS == 32 ? xts_times_x32(t) : xts_times_x_below_32(t, WARP_THREADS % 32);
 }
 
 // t * x^slots, slots < XTS_STRETCH. x^(128 * 2^i) is the square, i times, of
@@ -153,11 +153,11 @@ FN XtsPlace xts_place(u64 number, GLOBAL const CipherPiece *piece, GLOBAL const 
   return place;
 }
 
-// The place of the thread's next slot, TEAM_THREADS further on: within the unit, or
+// The place of the thread's next slot, WARP_THREADS further on: within the unit, or
 // fewer slots than that into a later one.
 FN XtsPlace xts_next(XtsPlace place, GLOBAL const CipherPiece *piece, GLOBAL const u8 *points) {
   const u32 unit_slots = piece->unit_bytes / 16;
-  place.slot += TEAM_THREADS;
+  place.slot += WARP_THREADS;
   if (place.slot < unit_slots) {
     place.tweak = xts_step(place.tweak);
   } else {
@@ -179,7 +179,7 @@ FN XtsPlace xts_tweaks(Block *tweaks, u32 count, XtsPlace place, u32 stays,
       tweaks[n] = place.tweak;
       place.tweak = xts_step(place.tweak);
     }
-    place.slot += count * TEAM_THREADS;
+    place.slot += count * WARP_THREADS;
   } else {
     UNROLL for (u32 n = 0; n < count; ++n) {
       tweaks[n] = place.tweak;

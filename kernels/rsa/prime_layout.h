@@ -34,7 +34,7 @@ typedef struct SmallPrime {
 
 typedef struct PrimeTestShape {
   u32 count;         // trials: a candidate and a base
-  u32 team;          // threads of one trial, a power of two
+  u32 subgroup;      // threads of one trial, a power of two
   u32 bits;          // of each candidate: none has more or fewer
   u32 stride_bytes;  // as above
 } PrimeTestShape;

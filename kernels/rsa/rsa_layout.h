@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "kernels/number/teams.h"
+#include "kernels/number/subgroup.h"
 
 // Threads of a group, in every kernel of RSA.
 #define RSA_GROUP 128
@@ -71,7 +71,7 @@ typedef struct RsaPiece {
 // What is the same for all operations of a launch.
 typedef struct RsaShape {
   u32 count;           // operations
-  u32 team;            // threads of one operation, a power of two
+  u32 subgroup;        // threads of one operation, a power of two
   u32 half_limbs;      // of p and q
   u32 full_limbs;      // of n
   u32 stride_bytes;    // of one input or output, a multiple of 4; right-aligned

@@ -37,7 +37,7 @@ struct Properties {
   // those of the others (LC_CHAIN_THREADS); 0: they are not. A few thousand streams
   // reach every multiprocessor only in small groups.
   uint32_t chain_thread_block_size = 0;
-  uint32_t team_threads = 1;  // TEAM_THREADS of platform.h as compiled for this device
+  uint32_t warp_threads = 1;  // WARP_THREADS of platform.h as compiled for this device
   bool banked_local = false;  // local memory is on the chip, in 32 banks of 4 bytes
   bool bit_matrices = false;  // LC_BIT_MATRICES of platform.h, and groups of whole warps
   bool warp_shuffle = false;  // HAS_WARP_SHUFFLE of platform.h, and the same groups
@@ -54,7 +54,8 @@ struct Properties {
   // The sets of kernels that it has, each by its bit_of(); known before a device is open.
   uint32_t kernel_sets = ~uint32_t{0};
   bool has(KernelSet set) const { return (kernel_sets & bit_of(set)) != 0; }
-  bool lone_teams = true;  // LONE_TEAMS of teams.h: a thread has a number of RSA for itself
+  bool single_thread_subgroups =
+      true;  // SINGLE_THREAD_SUBGROUPS of warps.h: a thread has a number of RSA for itself
   // The names of its kernels; empty: all that kernels/ has. Of an API that does
   // not tell before a device is open, Device::properties() has them.
   std::vector<std::string> kernels;

@@ -65,7 +65,7 @@ void each_field(P &properties, Visit visit) {
   visit("max_thread_block_size", properties.max_thread_block_size);
   visit("fixed_thread_block_size", properties.fixed_thread_block_size);
   visit("chain_thread_block_size", properties.chain_thread_block_size);
-  visit("team_threads", properties.team_threads);
+  visit("warp_threads", properties.warp_threads);
   visit("banked_local", properties.banked_local);
   visit("bit_matrices", properties.bit_matrices);
   visit("warp_shuffle", properties.warp_shuffle);
@@ -76,7 +76,7 @@ void each_field(P &properties, Visit visit) {
   visit("reaches_pinned", properties.reaches_pinned);
   visit("default_streams", properties.default_streams);
   visit("kernel_sets", properties.kernel_sets);
-  visit("lone_teams", properties.lone_teams);
+  visit("single_thread_subgroups", properties.single_thread_subgroups);
   visit("kernels", properties.kernels);
   visit("pci_address", properties.pci_address);
 }

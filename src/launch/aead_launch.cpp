@@ -90,8 +90,8 @@ Status AeadLaunch::start(device::Stream &stream, const char *kernel, uint64_t gr
 uint32_t AeadLaunch::sum_threads(const AeadWork &aead) const {
   const device::Properties &properties = device_.properties();
   const bool are_few =
-      uint64_t{aead.run_count} <= uint64_t{aead.sum_count} * properties.team_threads;
-  return are_few && !properties.fixed_thread_block_size ? properties.team_threads
+      uint64_t{aead.run_count} <= uint64_t{aead.sum_count} * properties.warp_threads;
+  return are_few && !properties.fixed_thread_block_size ? properties.warp_threads
                                                         : HASH_SUM_THREADS;
 }
 
@@ -217,8 +217,8 @@ void AeadLaunch::stage_raw_keys(Staging &staging, AeadWorkspace &workspace,
   });
 }
 
-uint32_t AeadLaunch::chacha20_team(const CipherWork &work) const {
-  return work.is_across ? CHACHA20_ACROSS_TEAM : device_.properties().team_threads;
+uint32_t AeadLaunch::chacha20_warp(const CipherWork &work) const {
+  return work.is_across ? CHACHA20_ACROSS_WARP : device_.properties().warp_threads;
 }
 
 Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadWorkspace &workspace,
@@ -228,10 +228,10 @@ Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadWorkspace &worksp
   };
   work.is_across = device_.properties().warp_shuffle &&
                    std::any_of(work.pieces.begin(), work.pieces.end(), is_unaligned);
-  const uint64_t team = chacha20_team(work);
+  const uint64_t warp = chacha20_warp(work);
   for (CipherPiece &piece : work.pieces) {
     piece.first_tile = aead.tiles;
-    aead.tiles += divide_up(divide_up(piece.length, CHACHA20_BLOCK_BYTES), team);
+    aead.tiles += divide_up(divide_up(piece.length, CHACHA20_BLOCK_BYTES), warp);
   }
   Staging staging(device_);
   stage_raw_keys(staging, workspace, work);
@@ -360,12 +360,12 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadWorkspace &worksp
     const char *const kernel = work.is_across ? "chacha20_across" : "chacha20";
     const uint32_t local_words = work.is_across ? CHACHA20_ACROSS_LOCAL_WORDS : 0;
     const uint32_t threads = blocks_.threads_of(CHACHA20_THREADS);
-    const uint64_t teams = threads / chacha20_team(work);
+    const uint64_t warps = threads / chacha20_warp(work);
     const uint64_t resident = device_.resident_groups(kernel, threads, local_words * 4);
     const uint32_t pieces = aead.segments ? aead.segments->rule.count : count(work.pieces.size());
     const Argument text[] = {workspace.pieces.get(), pieces,  aead.tiles,
                              workspace.keys.get(),   work.in, work.out};
-    return start(stream, kernel, std::min(divide_up(aead.tiles, teams), resident), CHACHA20_THREADS,
+    return start(stream, kernel, std::min(divide_up(aead.tiles, warps), resident), CHACHA20_THREADS,
                  local_words, text);
   }
   // Each part has one, and each segment.

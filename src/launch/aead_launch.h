@@ -85,7 +85,7 @@ class AeadLaunch : public ChunkLaunch {
   Status launch_ghash(device::Stream &stream, AeadWorkspace &workspace, const CipherWork &work,
                       const AeadWork &aead);
   // Threads that take a tile of ChaCha20.
-  uint32_t chacha20_team(const CipherWork &work) const;
+  uint32_t chacha20_warp(const CipherWork &work) const;
   static void stage_raw_keys(Staging &staging, AeadWorkspace &workspace, const CipherWork &work);
   // In hash_runs.cpp.
   // From so many bytes on a key's matrices are worth making.

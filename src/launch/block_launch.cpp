@@ -213,14 +213,14 @@ Result<BlockGrid> read_block_grid(const device::Properties &properties, BlockFor
   int end = 0;
   if (sscanf(wanted, "%9ux%9u%n", &grid.groups, &grid.threads, &end) != 2 || wanted[end] != '\0' ||
       grid.groups == 0 || grid.groups > kMostGroups || grid.threads == 0 || grid.threads > most ||
-      grid.threads % properties.team_threads != 0 ||
+      grid.threads % properties.warp_threads != 0 ||
       (properties.fixed_thread_block_size && grid.threads != most))
     return Status(LC_ERROR_ARGUMENT,
                   "LANECRYPT_AES_GRID is groups x threads, such as 64x" + std::to_string(most) +
                       ", and not " + wanted + ": " + properties.id + " takes " +
                       (properties.fixed_thread_block_size
                            ? std::to_string(most) + " threads"
-                           : "multiples of " + std::to_string(properties.team_threads) +
+                           : "multiples of " + std::to_string(properties.warp_threads) +
                                  " threads up to " + std::to_string(most)));
   return grid;
 }
@@ -244,8 +244,8 @@ BlockLaunch::BlockLaunch(device::Device &device, BlockForm form, BlockGrid grid)
 uint32_t BlockLaunch::threads_of(uint32_t most) const {
   const device::Properties &properties = device_.properties();
   const uint32_t threads = std::min(most, properties.max_thread_block_size);
-  return std::max(threads / properties.team_threads * properties.team_threads,
-                  properties.team_threads);
+  return std::max(threads / properties.warp_threads * properties.warp_threads,
+                  properties.warp_threads);
 }
 
 bool BlockLaunch::has_slot(const CipherWork &work) const {
@@ -275,7 +275,7 @@ bool BlockLaunch::has_across(const CipherWork &work) const {
 // Whether the kernels for odd data units do this; see kernels/block/table/xts_odd.inc.
 bool BlockLaunch::has_odd_units(const CipherWork &work) const {
   return work.kind.info().has_data_units() && has_across(work) &&
-         are_units_odd(work.pieces, device_.properties().team_threads);
+         are_units_odd(work.pieces, device_.properties().warp_threads);
 }
 
 const device::Buffer *BlockLaunch::schedules(const BlockWorkspace &workspace,
@@ -309,23 +309,23 @@ Status BlockLaunch::start(device::Stream &stream, const char *kernel, uint32_t g
                         .longest_bytes = longest_bytes});
 }
 
-// Bitsliced teams take texts at any address in ECB and CTR, by the key slot.
-BlockTeams BlockLaunch::teams_for(const CipherWork &work, bool of_segments) const {
-  const uint32_t team = device_.properties().team_threads;
-  BlockTeams teams = {team, uint64_t{resident_groups_} * form_threads_ / team, 0, 0};
-  if (pairs_) teams.beside = uint64_t{resident_groups_} * threads_of(kBesideThreads) / team;
+// Bitsliced warps take texts at any address in ECB and CTR, by the key slot.
+BlockWarps BlockLaunch::warps_for(const CipherWork &work, bool of_segments) const {
+  const uint32_t warp = device_.properties().warp_threads;
+  BlockWarps warps = {warp, uint64_t{resident_groups_} * form_threads_ / warp, 0, 0};
+  if (pairs_) warps.beside = uint64_t{resident_groups_} * threads_of(kBesideThreads) / warp;
   const BlockCipher &block = *work.kind.info().block;
   const bool inverse = work.kind.is_inverse();
   if (!work.is_across) {
-    teams.share = inverse ? block.inverse_share_beside : block.share_beside;
-    return teams;
+    warps.share = inverse ? block.inverse_share_beside : block.share_beside;
+    return warps;
   }
   const auto &across = block.across_share_beside;
   const Mode mode = work.kind.info().mode;
-  if (work.in_slot && mode == Mode::kEcb) teams.share = inverse ? across.inverse_ecb : across.ecb;
+  if (work.in_slot && mode == Mode::kEcb) warps.share = inverse ? across.inverse_ecb : across.ecb;
   if (work.in_slot && mode == Mode::kCtr)
-    teams.share = of_segments ? across.ctr_segments : across.ctr;
-  return teams;
+    warps.share = of_segments ? across.ctr_segments : across.ctr;
+  return warps;
 }
 
 void BlockLaunch::plan(CipherWork &work) {
@@ -347,7 +347,7 @@ void BlockLaunch::plan(CipherWork &work) {
   work.is_odd = has_odd_units(work);
   work.in_slot = can_use_slot(work);
   if (!work.kind.is_chain())
-    work.parts = cut_into_parts(work.kind, form_, teams_for(work, false), work.pieces);
+    work.parts = cut_into_parts(work.kind, form_, warps_for(work, false), work.pieces);
   work.by_stream = work.kind.is_chain() && !work.in_slot && form_ != BlockForm::kBitslice &&
                    orders_schedules(device_.properties(), work.kind);
   if (work.by_stream && work.keys.size() > 1) number_keys_by_stream(work);
@@ -386,7 +386,7 @@ void BlockLaunch::reserve_alike(Staging &staging, BlockWorkspace &workspace, Cip
                                 std::span<AlikePieces, 3> alike) {
   work.is_across = work.is_across && has_across(work);
   work.in_slot = can_use_slot(work);
-  work.parts = parts_of_alike(work.kind, form_, teams_for(work, true), alike);
+  work.parts = parts_of_alike(work.kind, form_, warps_for(work, true), alike);
   uint64_t pieces = 0;
   for (const BlockPart &part : work.parts) pieces += part.pieces;
   staging.reserve(workspace.pieces, pieces * sizeof(CipherPiece));
@@ -500,30 +500,30 @@ Status BlockLaunch::launch_part(device::Stream &stream, BlockWorkspace &workspac
 // Few tiles are dealt out over all groups first; of tables, which all threads of a group make
 // together, by the kernels.
 BlockGrid BlockLaunch::tile_grid(const BlockPart &part, uint32_t most_threads) const {
-  const uint32_t team = device_.properties().team_threads;
-  uint32_t threads = most_threads, teams_each = 1;
+  const uint32_t warp = device_.properties().warp_threads;
+  uint32_t threads = most_threads, warps_each = 1;
   if (part.form == BlockForm::kBitslice && !device_.properties().fixed_thread_block_size) {
-    const uint64_t teams = divide_up(part.tiles, resident_groups_);
-    threads = static_cast<uint32_t>(std::min<uint64_t>(teams * team, most_threads));
-    teams_each = threads / team;
+    const uint64_t warps = divide_up(part.tiles, resident_groups_);
+    threads = static_cast<uint32_t>(std::min<uint64_t>(warps * warp, most_threads));
+    warps_each = threads / warp;
   }
-  const uint64_t groups = divide_up(part.tiles, teams_each);
+  const uint64_t groups = divide_up(part.tiles, warps_each);
   return {static_cast<uint32_t>(std::min<uint64_t>(groups, resident_groups_)), threads};
 }
 
 // Streams, or parties of 32 of them, are dealt out over all groups first.
 BlockGrid BlockLaunch::stream_grid(uint32_t streams) const {
-  const uint32_t team = device_.properties().team_threads;
+  const uint32_t warp = device_.properties().warp_threads;
   const uint32_t wanted =
       form_ == BlockForm::kBitslice ? count_up(streams, BLOCK_BITSLICE_BLOCKS) : streams;
   if (!device_.properties().fixed_thread_block_size) {
     const uint32_t threads =
-        std::clamp(count_up(count_up(wanted, resident_groups_), team) * team, team, form_threads_);
+        std::clamp(count_up(count_up(wanted, resident_groups_), warp) * warp, warp, form_threads_);
     return {std::min(count_up(wanted, threads), resident_groups_), threads};
   }
   uint32_t threads = form_threads_;
   if (const uint32_t fewer = device_.properties().chain_thread_block_size; fewer != 0)
-    threads = form_ == BlockForm::kBitslice ? team : std::min(fewer, form_threads_);
+    threads = form_ == BlockForm::kBitslice ? warp : std::min(fewer, form_threads_);
   return {std::min(count_up(wanted, threads), resident_groups_ * (form_threads_ / threads)),
           threads};
 }

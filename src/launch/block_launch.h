@@ -76,7 +76,7 @@ class BlockLaunch : public ChunkLaunch {
   void plan(CipherWork &work);
   static void stage_keys(Staging &staging, BlockWorkspace &workspace, const CipherWork &work);
   // For the work as it is placed; `of_segments`: of many pieces that are alike.
-  BlockTeams teams_for(const CipherWork &work, bool of_segments) const;
+  BlockWarps warps_for(const CipherWork &work, bool of_segments) const;
   Status start(device::Stream &stream, const char *kernel, uint32_t groups, uint32_t threads,
                uint32_t local_bytes, std::span<const device::Argument> arguments,
                uint64_t longest_bytes = 0);

@@ -30,21 +30,21 @@ struct BlockPart {
 };
 
 // What of a device counts here.
-struct BlockTeams {
-  uint32_t threads;  // of a team
-  uint64_t count;    // of teams that run at once, in the launch's form
-  uint64_t beside;   // of bitsliced teams that run beside them; 0: none can
+struct BlockWarps {
+  uint32_t threads;  // of a warp
+  uint64_t count;    // of warps that run at once, in the launch's form
+  uint64_t beside;   // of bitsliced warps that run beside them; 0: none can
   double share;      // of a large piece, what those take meanwhile
 };
 
 // Cuts the pieces of a launch, and counts their tiles into `first_tile`. Where
 // one large piece is the launch, its end becomes a piece of its own.
 std::vector<BlockPart> cut_into_parts(const CipherKind &kind, BlockForm form,
-                                      const BlockTeams &teams, std::vector<CipherPiece> &pieces);
+                                      const BlockWarps &warps, std::vector<CipherPiece> &pieces);
 
 // XTS: whether most of the time would go to slots that kernels for whole blocks do one by one,
-// since data units end in a part of a block. team_threads: of a team.
-bool are_units_odd(std::span<const CipherPiece> pieces, uint32_t team_threads);
+// since data units end in a part of a block. warp_threads: of a warp.
+bool are_units_odd(std::span<const CipherPiece> pieces, uint32_t warp_threads);
 
 // Pieces that are alike but for where they lie and for their IVs, whose counters begin alike.
 struct AlikePieces {
@@ -55,8 +55,8 @@ struct AlikePieces {
 };
 
 // The parts of pieces that the device lists by itself, a first one, any number between, and a last
-// one. They are not cut, but bitsliced teams may take the last of them.
+// one. They are not cut, but bitsliced warps may take the last of them.
 std::vector<BlockPart> parts_of_alike(const CipherKind &kind, BlockForm form,
-                                      const BlockTeams &teams, std::span<AlikePieces, 3> alike);
+                                      const BlockWarps &warps, std::span<AlikePieces, 3> alike);
 
 }  // namespace lanecrypt::runtime

@@ -30,12 +30,12 @@ Status AeadLaunch::upload_plain_segments(device::Stream &stream, AeadWorkspace &
     for (size_t n = 0; n < alike.size(); ++n) rule.shapes[n].tiles = alike[n].tiles;
   } else {
     work.is_across = are_unaligned(rule) && device_.properties().warp_shuffle;
-    const uint64_t team = chacha20_team(work);
+    const uint64_t warp = chacha20_warp(work);
     stage_raw_keys(staging, workspace, work);
     staging.reserve(workspace.pieces, rule.count * sizeof(CipherPiece));
     for (size_t n = 0; n < counts.size(); ++n) {
       SegmentShape &shape = rule.shapes[n];
-      shape.tiles = divide_up(divide_up(shape.length, CHACHA20_BLOCK_BYTES), team);
+      shape.tiles = divide_up(divide_up(shape.length, CHACHA20_BLOCK_BYTES), warp);
       aead.tiles += counts[n] * shape.tiles;
     }
   }

@@ -155,14 +155,14 @@ class DevicePrimes : public PrimeTester {
 
   Status start_test(uint32_t bits, std::span<const uint32_t> trials) {
     const uint32_t limbs = launch_.limbs_of(rsa_class(rsa_kind(2 * bits)));
-    const RsaTeams teams = launch_.choose(limbs, trials.size(), RsaPart::kPrime);
+    const RsaSubgroups subgroups = launch_.choose(limbs, trials.size(), RsaPart::kPrime);
     test_shape_ = {.count = static_cast<u32>(trials.size()),
-                   .team = teams.threads,
+                   .subgroup = subgroups.threads,
                    .bits = bits,
                    .stride_bytes = cpu::prime_stride_bytes(bits)};
-    const uint32_t groups = launch_.groups_of(teams, "prime_test", trials.size());
+    const uint32_t groups = launch_.groups_of(subgroups, "prime_test", trials.size());
     const uint64_t table_bytes =
-        uint64_t{groups} * RSA_GROUP * PRIME_ROWS * teams.limbs * launch_.limb_bytes();
+        uint64_t{groups} * RSA_GROUP * PRIME_ROWS * subgroups.limbs * launch_.limb_bytes();
     const uint64_t base_bytes = trials.size() * uint64_t{test_shape_.stride_bytes};
     LC_TRY(memory_.grow(test_shape_there_, MemoryKind::kDevice, sizeof test_shape_));
     LC_TRY(memory_.grow(trials_, MemoryKind::kDevice, trials.size_bytes()));
@@ -178,10 +178,10 @@ class DevicePrimes : public PrimeTester {
                                   bases_.there.get(),
                                   table_.get(),
                                   results_.get()};
-    LC_TRY(launch_.launch(*stream_, teams, "prime_test", groups, arguments));
+    LC_TRY(launch_.launch(*stream_, subgroups, "prime_test", groups, arguments));
     const double length = bits / 1024.0;
     const double shares_of_one = std::max(double(trials.size()) / kTestsOfLimit,
-                                          teams.threads == 1 ? 1 / kTestsOfThread : 0);
+                                          subgroups.threads == 1 ? 1 / kTestsOfThread : 0);
     shares_ = shares_of_one * length * length * length;
     return stream_->zero(*table_, 0, table_bytes);
   }

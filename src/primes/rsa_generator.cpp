@@ -35,7 +35,8 @@ void RsaGenerator::add_device(const device::Found &found, Counters &counters, bo
   workers_.push_back(std::make_unique<PrimeWorker>(
       [this, found] { return make_tester_(found, trust_); }, counters, true,
       [this](const GenerationPointer &job, const Status &why) { take_over(job, why); }));
-  if (is_selected) selected_.push_back({workers_.back().get(), !found.properties.lone_teams});
+  if (is_selected)
+    selected_.push_back({workers_.back().get(), !found.properties.single_thread_subgroups});
 }
 
 void RsaGenerator::stop() {

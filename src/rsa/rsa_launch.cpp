@@ -29,7 +29,7 @@ constexpr uint64_t kWidePowersOfUnit = 16;
 // The kernels that there are (kernels/all_rsa.h): limbs of a thread.
 struct Instances {
   RsaArithmetic arithmetic;
-  bool of_teams;  // for devices where a team may have several threads
+  bool of_subgroups;  // for devices where a subgroup may have several threads
   std::vector<uint32_t> lone, power, whole;
   std::vector<uint32_t> wide;  // limbs of a number, each in a thread of its own
 };
@@ -112,26 +112,28 @@ uint32_t RsaLaunch::threads_of_block() const {
   return std::min<uint32_t>(RSA_GROUP, device_.properties().max_thread_block_size);
 }
 
-uint32_t RsaLaunch::most_threads_of_team() const {
+uint32_t RsaLaunch::most_threads_of_subgroup() const {
   const device::Properties &properties = device_.properties();
-  return properties.lone_teams ? 1 : properties.team_threads;
+  return properties.single_thread_subgroups ? 1 : properties.warp_threads;
 }
 
-uint32_t RsaLaunch::local_bytes(const RsaTeams &teams) const {
-  // Teams that are single threads need no local memory.
-  if (most_threads_of_team() == 1) return 0;
-  if (teams.wide) return threads_of_block() * RSA_WIDE_THREAD_WORDS * uint32_t{sizeof(uint64_t)};
-  return threads_of_block() * teams.limbs * (teams.lone ? 2 : 1) * uint32_t{sizeof(uint64_t)};
+uint32_t RsaLaunch::local_bytes(const RsaSubgroups &subgroups) const {
+  // Subgroups that are single threads need no local memory.
+  if (most_threads_of_subgroup() == 1) return 0;
+  if (subgroups.wide)
+    return threads_of_block() * RSA_WIDE_THREAD_WORDS * uint32_t{sizeof(uint64_t)};
+  return threads_of_block() * subgroups.limbs * (subgroups.lone ? 2 : 1) *
+         uint32_t{sizeof(uint64_t)};
 }
 
-std::vector<RsaTeams> RsaLaunch::variants(uint32_t limbs, RsaPart part) const {
-  const uint32_t most_threads = most_threads_of_team();
-  const bool of_teams = most_threads > 1;
+std::vector<RsaSubgroups> RsaLaunch::variants(uint32_t limbs, RsaPart part) const {
+  const uint32_t most_threads = most_threads_of_subgroup();
+  const bool of_subgroups = most_threads > 1;
   const std::string head = arithmetic_ == RsaArithmetic::kFp64 ? "rsa_fp64_" : "rsa_u32_";
   const bool of_power = part != RsaPart::kWhole;
-  std::vector<RsaTeams> variants;
+  std::vector<RsaSubgroups> variants;
   for (const Instances &kernels : instances()) {
-    if (kernels.arithmetic != arithmetic_ || kernels.of_teams != of_teams) continue;
+    if (kernels.arithmetic != arithmetic_ || kernels.of_subgroups != of_subgroups) continue;
     for (const uint32_t lone : kernels.lone)
       if (of_power && lone == limbs)
         variants.push_back({head + "lone_" + std::to_string(lone) + "_", 1, lone, true});
@@ -151,31 +153,31 @@ std::vector<RsaTeams> RsaLaunch::variants(uint32_t limbs, RsaPart part) const {
 
 // Few threads for each number give the most throughput, and many the least latency. So this
 // takes the fewest that keep the device busy.
-RsaTeams RsaLaunch::choose(uint32_t limbs, uint64_t numbers, RsaPart part) const {
-  std::vector<RsaTeams> all = variants(limbs, part);
+RsaSubgroups RsaLaunch::choose(uint32_t limbs, uint64_t numbers, RsaPart part) const {
+  std::vector<RsaSubgroups> all = variants(limbs, part);
   if (part != RsaPart::kWhole && forced_variant_ < all.size()) return all[forced_variant_];
   if (device_.properties().api != "cuda") return all.front();
   const uint64_t units = device_.properties().compute_units;
   if (all.back().wide && numbers > units * kWidePowersOfUnit) all.pop_back();
   // About one warp for each scheduler.
   const uint64_t busy = units * 128 * 4 / 5;
-  for (const RsaTeams &variant : all)
+  for (const RsaSubgroups &variant : all)
     if (numbers * variant.threads >= busy) return variant;
   return all.back();
 }
 
-RsaTeams RsaLaunch::best_variant(const RsaClass &size) const {
+RsaSubgroups RsaLaunch::best_variant(const RsaClass &size) const {
   return choose(limbs_of(size), UINT32_MAX, RsaPart::kPower);
 }
 
 // An operation has two powers.
-uint64_t RsaLaunch::operations_of(const RsaTeams &variant, uint64_t groups) const {
+uint64_t RsaLaunch::operations_of(const RsaSubgroups &variant, uint64_t groups) const {
   return std::max<uint64_t>(groups * threads_of_block() / variant.threads / 2, 1);
 }
 
 uint64_t RsaLaunch::most_at_once(const RsaClass &size) const {
   if (device_.properties().api != "cuda") return SIZE_MAX;
-  const RsaTeams variant = best_variant(size);
+  const RsaSubgroups variant = best_variant(size);
   return operations_of(variant, device_.resident_groups((variant.kernels + "power_all").c_str(),
                                                         threads_of_block(), local_bytes(variant)));
 }
@@ -185,19 +187,19 @@ uint64_t RsaLaunch::best_batch(const RsaClass &size) const {
   return operations_of(best_variant(size), device_.properties().compute_units);
 }
 
-uint32_t RsaLaunch::groups_of(const RsaTeams &teams, const char *name, uint64_t numbers) {
-  const uint64_t of_group = threads_of_block() / teams.threads;
+uint32_t RsaLaunch::groups_of(const RsaSubgroups &subgroups, const char *name, uint64_t numbers) {
+  const uint64_t of_group = threads_of_block() / subgroups.threads;
   const uint64_t wanted = divide_up(numbers, of_group);
-  const uint32_t resident = device_.resident_groups((teams.kernels + name).c_str(),
-                                                    threads_of_block(), local_bytes(teams));
+  const uint32_t resident = device_.resident_groups((subgroups.kernels + name).c_str(),
+                                                    threads_of_block(), local_bytes(subgroups));
   return static_cast<uint32_t>(std::min<uint64_t>(wanted, resident));
 }
 
-Status RsaLaunch::launch(device::Stream &stream, const RsaTeams &teams, const char *name,
+Status RsaLaunch::launch(device::Stream &stream, const RsaSubgroups &subgroups, const char *name,
                          uint32_t groups, std::span<const Argument> arguments) {
-  const std::string kernel = teams.kernels + name;
-  LC_TRY(
-      stream.launch({kernel.c_str(), groups, threads_of_block(), local_bytes(teams), arguments}));
+  const std::string kernel = subgroups.kernels + name;
+  LC_TRY(stream.launch(
+      {kernel.c_str(), groups, threads_of_block(), local_bytes(subgroups), arguments}));
   ++launches_;
   return Status();
 }
@@ -214,7 +216,7 @@ struct RsaLaunch::Plan {
   std::vector<uint32_t> key_of;       // of each item, in `keys`
   RsaShape shape = {}, power_shape = {};
   cpu::RsaImageForm form = {};
-  RsaTeams whole, power;
+  RsaSubgroups whole, power;
   uint32_t power_groups = 0;
   uint64_t image_bytes = 0, key_bytes = 0, input_bytes = 0, number_bytes = 0, table_bytes = 0;
 };
@@ -267,9 +269,9 @@ void RsaLaunch::plan_shapes(const RsaClass &size, uint32_t most_of_one_key, Plan
                .is_private = plan.is_private};
   plan.whole = choose(shape.full_limbs, plan.count, RsaPart::kWhole);
   plan.power = choose(shape.half_limbs, 2 * uint64_t{plan.count}, RsaPart::kPower);
-  shape.team = plan.whole.threads;
+  shape.subgroup = plan.whole.threads;
   plan.power_shape = shape;
-  plan.power_shape.team = plan.power.threads;
+  plan.power_shape.subgroup = plan.power.threads;
 }
 
 // What lies where, here and on the device.

@@ -25,7 +25,7 @@ enum class RsaArithmetic { kFp64, kU32 };
 Result<RsaArithmetic> choose_rsa_arithmetic(const device::Properties &properties);
 
 // A kernel and its number of threads for one operation.
-struct RsaTeams {
+struct RsaSubgroups {
   std::string kernels;   // the beginning of their names: "rsa_fp64_20_"
   uint32_t threads = 1;  // threads of one operation
   uint32_t limbs = 0;    // limbs of one thread
@@ -98,7 +98,7 @@ class RsaLaunch {
   uint64_t best_batch(const RsaClass &size) const;
 
   // Every variant of a part, from the fewest threads on. For the self-test.
-  std::vector<RsaTeams> variants(uint32_t limbs, RsaPart part) const;
+  std::vector<RsaSubgroups> variants(uint32_t limbs, RsaPart part) const;
   // From now on powers and tests run as variant `number` of variants() instead of the best one.
   // SIZE_MAX: in the best one again.
   void force_variant(size_t number) { forced_variant_ = number; }
@@ -110,11 +110,11 @@ class RsaLaunch {
     return arithmetic_ == RsaArithmetic::kFp64 ? size.fp64_limbs : size.u32_limbs;
   }
   uint32_t limb_bytes() const { return arithmetic_ == RsaArithmetic::kFp64 ? 8 : 4; }
-  RsaTeams choose(uint32_t limbs, uint64_t numbers, RsaPart part) const;
+  RsaSubgroups choose(uint32_t limbs, uint64_t numbers, RsaPart part) const;
   LaunchMemory &memory() { return memory_; }
-  Status launch(device::Stream &stream, const RsaTeams &teams, const char *name, uint32_t groups,
-                std::span<const device::Argument> arguments);
-  uint32_t groups_of(const RsaTeams &teams, const char *name, uint64_t numbers);
+  Status launch(device::Stream &stream, const RsaSubgroups &subgroups, const char *name,
+                uint32_t groups, std::span<const device::Argument> arguments);
+  uint32_t groups_of(const RsaSubgroups &subgroups, const char *name, uint64_t numbers);
   uint32_t threads_of_block() const;
 
  private:
@@ -134,10 +134,10 @@ class RsaLaunch {
   Status run_public(device::Stream &stream, const RsaWork &work, const Plan &plan,
                     RsaWorkspace &workspace);
 
-  uint32_t most_threads_of_team() const;
-  uint32_t local_bytes(const RsaTeams &teams) const;
-  RsaTeams best_variant(const RsaClass &size) const;
-  uint64_t operations_of(const RsaTeams &variant, uint64_t groups) const;
+  uint32_t most_threads_of_subgroup() const;
+  uint32_t local_bytes(const RsaSubgroups &subgroups) const;
+  RsaSubgroups best_variant(const RsaClass &size) const;
+  uint64_t operations_of(const RsaSubgroups &variant, uint64_t groups) const;
 
   device::Device &device_;
   const RsaArithmetic arithmetic_;

@@ -42,8 +42,8 @@ TEST_P(DeviceTest, SaysWhatItIs) {
     EXPECT_GT(properties.memory_bytes, 0u);
   }
   EXPECT_GE(properties.compute_units, 1u);
-  EXPECT_GE(properties.team_threads, 1u);
-  EXPECT_GE(properties.max_thread_block_size, properties.team_threads);
+  EXPECT_GE(properties.warp_threads, 1u);
+  EXPECT_GE(properties.max_thread_block_size, properties.warp_threads);
 }
 
 TEST_P(DeviceTest, BringsBackWhatWasUploaded) {

@@ -34,7 +34,7 @@ class Service:
             self.process = subprocess.Popen(
                 [PROGRAMS / "lanecryptd", "--socket", self.path, "--devices", "host", "--ready-fd",
                  str(writes)], pass_fds=[writes], stdin=subprocess.DEVNULL,
-                env={**os.environ, "LANECRYPT_HOST_TEAMS": "1"})
+                env={**os.environ, "LANECRYPT_HOST_SUBGROUPS": "1"})
             os.close(writes)
             assert ready.read() == b"ready\n"
 

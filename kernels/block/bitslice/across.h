@@ -1,5 +1,5 @@
-// Texts at any address, for bitsliced teams of 32 threads: see kernels/block/across.h. A row is
-// what a team has of one number in all threads, 32 blocks side by side. Rows need not lie side by
+// Texts at any address, for bitsliced warps of 32 threads: see kernels/block/across.h. A row is
+// what a warp has of one number in all threads, 32 blocks side by side. Rows need not lie side by
 // side.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -11,7 +11,7 @@
 // Rows at a time: registers have no room for more.
 #define SLICE_ACROSS_ROWS 4u
 
-// Where the team's rows go.
+// Where the warp's rows go.
 typedef struct SliceRows {
   GLOBAL u8 *to;  // the block of memory in which the thread's first block begins
   u32 skew;       // how far behind its beginning

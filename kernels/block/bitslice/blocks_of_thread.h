@@ -1,4 +1,4 @@
-// The blocks that a thread of a bitsliced team takes of a text: where they are, and how they are
+// The blocks that a thread of a bitsliced warp takes of a text: where they are, and how they are
 // read and written.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -20,17 +20,17 @@ typedef struct BlocksOfThread {
   u32 aligned;  // 16-byte accesses are possible, of whatever blocks of memory
 } BlocksOfThread;
 
-// Whether the team's 32 * TEAM_THREADS blocks are all there, to their last byte,
+// Whether the warp's 32 * WARP_THREADS blocks are all there, to their last byte,
 // and can be read 16 bytes at a time.
 FN u32 block_are_whole(const BlocksOfThread *thread) {
-  const u64 first = thread->number - thread_id() % TEAM_THREADS;
+  const u64 first = thread->number - thread_id() % WARP_THREADS;
   return thread->aligned && first < thread->length &&
-         16 * (first + 31 * thread->step + TEAM_THREADS) <= thread->length;
+         16 * (first + 31 * thread->step + WARP_THREADS) <= thread->length;
 }
 
-// Whether any thread of the team has a block.
+// Whether any thread of the warp has a block.
 FN u32 block_has_any(const BlocksOfThread *thread) {
-  return 16 * (thread->number - thread_id() % TEAM_THREADS) < thread->length;
+  return 16 * (thread->number - thread_id() % WARP_THREADS) < thread->length;
 }
 
 // Where block k is not a constant, the state goes round once.
@@ -62,7 +62,7 @@ FN void slice_load(u32 *state, GLOBAL const u8 *in, const BlocksOfThread *thread
 FN void slice_store(GLOBAL u8 *out, u32 *state, GLOBAL const u8 *in, const BlocksOfThread *thread,
                     u32 mode, GLOBAL const CipherPiece *piece) {
   const u32 has_iv = mode == BLOCK_MODE_CBC_DECRYPT && !piece->continues;
-  if (block_are_whole(thread) && !(has_iv && thread->number < TEAM_THREADS)) {
+  if (block_are_whole(thread) && !(has_iv && thread->number < WARP_THREADS)) {
     // Reads by eights, or each would wait for the write before it.
     UNROLL for (u32 eight = 0; eight < 32; eight += 8) {
       Block more[8];

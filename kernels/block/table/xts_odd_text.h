@@ -7,7 +7,7 @@
 #include "kernels/block/stream_text.h"
 #include "kernels/block/xts_tweak.h"
 
-#define XTS_TILE_SLOTS (BLOCK_TABLE_BLOCKS * TEAM_THREADS)
+#define XTS_TILE_SLOTS (BLOCK_TABLE_BLOCKS * WARP_THREADS)
 
 // A thread's slots of a tile: how far behind the tile's beginning each begins, below 4096, and how
 // many bytes more than a block it has, 15 at most. There is half a register for each.
@@ -23,7 +23,7 @@ FN u32 xts_odd_more(XtsOddSlots slots, u32 n) { return slots.pairs[n / 2] >> 16 
 // The same word, of which the compiler does not know that: what it has made of it is made again,
 // and takes no register meanwhile.
 FN u32 xts_odd_again(u32 word, SHARED u32 *scratch) {
-  return warp_shuffle(word, thread_id() % TEAM_THREADS, scratch);
+  return warp_shuffle(word, thread_id() % WARP_THREADS, scratch);
 }
 
 // place: of the thread's first slot; first_unit: of the tile's first; left: the piece's slots from
@@ -34,13 +34,13 @@ FN XtsOddSlots xts_odd_slots(XtsPlace place, u32 first_unit, u32 left,
   u32 unit = place.unit - first_unit, slot = place.slot;
   XtsOddSlots slots = {{0, 0}};
   UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
-    const u32 number = thread_id() % TEAM_THREADS + n * TEAM_THREADS;
+    const u32 number = thread_id() % WARP_THREADS + n * WARP_THREADS;
     const u32 at = 16 * number + unit * rest;
     u32 more = slot + 1 == unit_slots && number < left ? rest : 0;
     // The piece's last unit may have another length.
     if (number + 1 == left) more = bytes_left - at - 16;
     slots.pairs[n / 2] |= (at << 4 | more) << 16 * (n % 2);
-    slot += TEAM_THREADS;
+    slot += WARP_THREADS;
     while (slot >= unit_slots) {
       slot -= unit_slots;
       ++unit;
@@ -65,7 +65,7 @@ FN void xts_odd_join(Block *first, const Block *second, GLOBAL const u8 *text, X
                      u32 is_written) {
   // Most often a thread's slots are one unit's, and lie alike.
   const u32 last = BLOCK_TABLE_BLOCKS - 1, from = xts_odd_at(slots, 0);
-  if (!WARP_ANY(xts_odd_at(slots, last) != from + 16 * TEAM_THREADS * last)) {
+  if (!WARP_ANY(xts_odd_at(slots, last) != from + 16 * WARP_THREADS * last)) {
     const u32 skew = across_skew(text + from);
     across_join_each(first, second, BLOCK_TABLE_BLOCKS, is_written ? 16 - skew : skew);
   } else {
@@ -82,7 +82,7 @@ FN void xts_odd_read(Block *blocks, GLOBAL const u8 *in, XtsOddSlots slots, u32 
   UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
     const Block zero = {{0, 0, 0, 0}};
     blocks[n] = second[n] = zero;
-    if (thread_id() % TEAM_THREADS + n * TEAM_THREADS < left) {
+    if (thread_id() % WARP_THREADS + n * WARP_THREADS < left) {
       GLOBAL const u8 *from = in + xts_odd_at(slots, n);
       const u32 skew = across_skew(from);
       blocks[n] = load_block(from - skew);
@@ -106,12 +106,12 @@ typedef struct XtsOddMoved {
 // together, for each n from 0 on.
 FN Block xts_odd_move(XtsOddMoved *moved, u32 n, Block tail, XtsOddSlots slots, u32 left,
                       SHARED u32 *scratch) {
-  const u32 thread = thread_id() % TEAM_THREADS;
+  const u32 thread = thread_id() % WARP_THREADS;
   // A mask, since a compiler would make a choice of n an address of memory.
-  const u32 mine = thread + n * TEAM_THREADS + 1 == xts_odd_count(left) ? ~0u : 0u;
+  const u32 mine = thread + n * WARP_THREADS + 1 == xts_odd_count(left) ? ~0u : 0u;
   moved->end |= (xts_odd_at(slots, n) + 16 + xts_odd_more(slots, n)) & mine;
   UNROLL for (u32 w = 0; w < 4; ++w) moved->end_tail.w[w] |= tail.w[w] & mine;
-  const Block beside = across_block_of(thread + TEAM_THREADS - 1, tail, scratch);
+  const Block beside = across_block_of(thread + WARP_THREADS - 1, tail, scratch);
   const Block before = thread == 0 ? moved->before : beside;
   moved->before = beside;
   return before;
@@ -121,15 +121,15 @@ FN Block xts_odd_move(XtsOddMoved *moved, u32 n, Block tail, XtsOddSlots slots, 
 // tile's bytes 16 threads each write those that are the tile's.
 FN void xts_odd_write(GLOBAL u8 *out, const Block *blocks, const XtsOddMoved *moved,
                       XtsOddSlots slots, u32 left, SHARED u32 *scratch) {
-  const u32 thread = thread_id() % TEAM_THREADS, last = xts_odd_count(left) - 1;
-  const u32 end = warp_shuffle(moved->end, last % TEAM_THREADS, scratch);
+  const u32 thread = thread_id() % WARP_THREADS, last = xts_odd_count(left) - 1;
+  const u32 end = warp_shuffle(moved->end, last % WARP_THREADS, scratch);
   const u32 begin_skew = across_skew(out), end_skew = across_skew(out + end);
   const Block at_end = stream_join(moved->end_tail, moved->end_tail, 16 - end_skew);
-  const u32 end_byte = across_byte_of(last % TEAM_THREADS, at_end, scratch);
+  const u32 end_byte = across_byte_of(last % WARP_THREADS, at_end, scratch);
   const u32 begin_byte = across_byte_of(0, blocks[0], scratch);
   if (left == 0) return;
   UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
-    const u32 number = thread + n * TEAM_THREADS;
+    const u32 number = thread + n * WARP_THREADS;
     GLOBAL u8 *to = out + xts_odd_at(slots, n);
     if (number < left && (number != 0 || begin_skew == 0))
       store_block(to - across_skew(to), blocks[n]);

@@ -33,8 +33,8 @@ Properties describe(const Driver &driver, CUdevice device, int number) {
   properties.compute_units = static_cast<uint32_t>(attribute(kMultiprocessorCount));
   properties.local_bytes = static_cast<uint32_t>(attribute(kMaxSharedMemoryPerBlockOptin));
   properties.max_thread_block_size = static_cast<uint32_t>(attribute(kMaxThreadsPerBlock));
-  properties.team_threads = 32;
-  properties.lone_teams = false;
+  properties.warp_threads = 32;
+  properties.single_thread_subgroups = false;
   properties.banked_local = true;
   properties.bit_matrices = major >= 8;
   properties.warp_shuffle = true;
@@ -44,7 +44,7 @@ Properties describe(const Driver &driver, CUdevice device, int number) {
   // Then kernels have all that cuMemHostAlloc() gives at the address that the host has
   // it, whatever the flags.
   properties.reaches_pinned = attribute(kUnifiedAddressing) != 0;
-  // As FAST_FP64 in teams.h.
+  // As FAST_FP64 in warps.h.
   properties.fast_fp64 = minor == 0 && major >= 8 && major <= 10;
   properties.pci_address = static_cast<uint64_t>(attribute(kPciDomainId)) << 16 |
                            static_cast<uint64_t>(attribute(kPciBusId)) << 8 |

@@ -1,7 +1,7 @@
 // The kernels of RSA as nvcc reads them.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/number/teams.h"
+#include "kernels/number/subgroup.h"
 #ifdef FAST_FP64
 #define LC_RSA_FP64
 #endif

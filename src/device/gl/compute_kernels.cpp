@@ -29,7 +29,7 @@ constexpr const char *kTiles = "bulbubb", *kChains = "bubbubb";
 
 // What one dispatch does at most: see shaders/compute.glsl. A tile takes at
 // most 32 times 15 rounds and a search, a block of a chain 16.
-constexpr uint64_t kMostTeamTiles = 96;
+constexpr uint64_t kMostWarpTiles = 96;
 constexpr uint64_t kMostChainBytes = 2048 * 16;
 constexpr ComputeKernel kComputeKernels[] = {
     {"aes_expand_keys", "LC_EXPAND_KEYS", "bbuuu", BLOCK_KEY_THREADS},
@@ -148,7 +148,7 @@ Status ComputeKernels::launch(Session &session, const Launch &launch) {
       range = location;
       location += 2;
       end = std::get<uint64_t>(argument);
-      most = kMostTeamTiles * launch.groups * (launch.thread_block_size / 32);
+      most = kMostWarpTiles * launch.groups * (launch.thread_block_size / 32);
     }
   }
   if (parameters == kChains) {

@@ -128,7 +128,7 @@ Properties describe(const EglPlace &place, size_t number) {
                                         : "Mesa's software renderer";
   if (properties.is_gpu) properties.pci_address = pci_address(place.drm_file);
   properties.compute_units = 1;
-  properties.team_threads = 32;
+  properties.warp_threads = 32;
   properties.kernel_sets = bit_of(KernelSet::kCiphers);
   properties.max_thread_block_size = 32;
   properties.fixed_thread_block_size = true;

@@ -5,8 +5,8 @@
 // The environment, for tests (read when the device is opened):
 //   LANECRYPT_HOST_FAULT                     makes it fail: host_fault.h
 //   LANECRYPT_HOST_THREADS=N                   groups of N threads, a thread each
-//   LANECRYPT_HOST_TEAMS=1                   it says that threads share a number of RSA,
-//                                            as CUDA's do: teams of one thread
+//   LANECRYPT_HOST_SUBGROUPS=1                   it says that threads share a number of RSA,
+//                                            as CUDA's do: warps of one thread
 //   LANECRYPT_HOST_DEVICES=N                 so many of it, alike
 //   LANECRYPT_HOST_KERNELS=BEGINNING,...     the first has only kernels whose names begin
 //                                            so, as of an API that lacks some; after a
@@ -481,8 +481,9 @@ std::vector<Found> find_host() {
   properties.local_bytes = 160 * 1024;
   properties.max_thread_block_size =
       threads == nullptr ? 1 : static_cast<uint32_t>(std::clamp(atoi(threads), 1, 64));
-  properties.team_threads = 1;
-  properties.lone_teams = process::diagnostic_variable("LANECRYPT_HOST_TEAMS") == nullptr;
+  properties.warp_threads = 1;
+  properties.single_thread_subgroups =
+      process::diagnostic_variable("LANECRYPT_HOST_SUBGROUPS") == nullptr;
   properties.bit_matrices = properties.warp_shuffle = properties.max_thread_block_size == 32;
   properties.flat_addresses = properties.reaches_pinned = properties.default_streams = true;
   properties.fast_fp64 = true;

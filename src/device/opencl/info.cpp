@@ -145,7 +145,7 @@ Properties describe(cl_platform_id platform, cl_device_id device) {
   properties.local_bytes = clamped(CL_DEVICE_LOCAL_MEM_SIZE);
   properties.max_thread_block_size = clamped(CL_DEVICE_MAX_WORK_GROUP_SIZE);
   properties.fixed_thread_block_size = true;
-  properties.team_threads = 32;
+  properties.warp_threads = 32;
   properties.is_gpu = (device_number(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_GPU) != 0;
   // A CPU keeps "local" memory in its cache, where addresses show in time.
   properties.banked_local =

@@ -50,7 +50,7 @@ struct BlockCipher {
   bool xts_keys_differ = false;
   // Bitsliced CTR has shares for many counters.
   bool has_sliced_windows = false;
-  // What bitsliced teams take of a large piece while tables do the rest, where the block
+  // What bitsliced warps take of a large piece while tables do the rest, where the block
   // cipher runs forwards and backwards; 0: nothing.
   double share_beside = 0, inverse_share_beside = 0;
   // The same of texts at any address: of ECB forwards and backwards, of one text of CTR, and of its

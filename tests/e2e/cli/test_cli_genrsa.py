@@ -116,7 +116,7 @@ def test_one_key_goes_to_standard_output(words, bits):
 def test_keys_of_a_service(tmp_path):
     path = tmp_path / "socket"
     # The emulator's threads share a number, as CUDA's do. Otherwise it makes no single key.
-    with service(path, LANECRYPT_HOST_TEAMS="1"):
+    with service(path, LANECRYPT_HOST_SUBGROUPS="1"):
         said = genrsa(tmp_path / "keys", 10, f"--service={path}", "--require-gpu").stdout.decode()
         assert "10 made in" in said and said.endswith("by the service\n")
         for key in (tmp_path / "keys").iterdir():

@@ -23,7 +23,7 @@ def socket(own):
     process = subprocess.Popen([BUILD / "bin" / "lanecryptd", "--socket", path, "--devices", "host", "--ready-fd",
                                 str(told)], pass_fds=[told], stderr=subprocess.DEVNULL,
                                # The emulator's threads share a number, as CUDA's do. Otherwise it makes no single key.
-                               env={**os.environ, "LANECRYPT_HOST_TEAMS": "1"}, **AS_NOBODY)
+                               env={**os.environ, "LANECRYPT_HOST_SUBGROUPS": "1"}, **AS_NOBODY)
     os.close(told)
     with os.fdopen(ready) as answer:
         assert answer.read() == "ready\n"

@@ -216,7 +216,7 @@ with concurrent.futures.ThreadPoolExecutor(8) as pool:
 
 def test_new_keys(service, configuration):
     # So that the emulator searches for single keys.
-    service.start(LANECRYPT_HOST_TEAMS="1")
+    service.start(LANECRYPT_HOST_SUBGROUPS="1")
     gpu = configuration()
     # The service leaves the first short keys of all its clients to them.
     for _ in range(40):

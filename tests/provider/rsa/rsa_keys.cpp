@@ -374,7 +374,7 @@ TEST_F(RsaKeys, WithoutADevice) {
 
 // No device is opened for one short key.
 TEST_F(RsaKeys, TheFirstAreMadeByTheCpu) {
-  setenv("LANECRYPT_HOST_TEAMS", "1", 1);
+  setenv("LANECRYPT_HOST_SUBGROUPS", "1", 1);
   Library by_choice(Settings{{"devices", "host"}});
   ASSERT_TRUE(by_choice.is_ready()) << by_choice.errors();
   for (int n = 0; n < 2; ++n) EXPECT_NE(nullptr, generate_key(by_choice, "RSA", 1024, nullptr));
@@ -384,7 +384,7 @@ TEST_F(RsaKeys, TheFirstAreMadeByTheCpu) {
   for (int n = 0; n < 2000 && by_choice.counter("lanecrypt.rsa-device-keys") == 0; ++n)
     EXPECT_NE(nullptr, generate_key(by_choice, "RSA", 1024, nullptr));
   EXPECT_EQ(1u, by_choice.counter("lanecrypt.rsa-device-keys"));
-  unsetenv("LANECRYPT_HOST_TEAMS");
+  unsetenv("LANECRYPT_HOST_SUBGROUPS");
 }
 
 // A device on which one thread has a number for itself makes no single key, however long,

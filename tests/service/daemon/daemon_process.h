@@ -51,8 +51,8 @@ class DaemonProcess {
 
 // Lets the emulator share a number among threads, as CUDA devices do. Otherwise it makes no single
 // key.
-inline DaemonProcess::Options with_teams() {
-  return {.environment = {{"LANECRYPT_HOST_TEAMS", "1"}}};
+inline DaemonProcess::Options with_subgroups() {
+  return {.environment = {{"LANECRYPT_HOST_SUBGROUPS", "1"}}};
 }
 
 }  // namespace lanecrypt::service::test

@@ -91,7 +91,7 @@ class Maker {
 };
 
 TEST(LibraryKeysOfDaemon, ItMakesThem) {
-  DaemonProcess daemon(with_teams());
+  DaemonProcess daemon(with_subgroups());
   for (const lc_verify verify : {LC_VERIFY_SAMPLED, LC_VERIFY_FULL}) {
     Maker maker(daemon.socket_path(), LC_FALLBACK_NONE, verify);
     ASSERT_EQ(LC_OK, maker.make(12)) << lc_last_error();
@@ -122,7 +122,7 @@ TEST(LibraryKeysOfDaemon, WhatItDoesNotMakeTheCpuMakes) {
 
 // The service cannot use the caller's random generator, and makes no longer keys than devices do.
 TEST(LibraryKeysOfDaemon, SomeAreTheCallersAlone) {
-  DaemonProcess daemon(with_teams());
+  DaemonProcess daemon(with_subgroups());
   static std::atomic<int> draws{0};
   const auto draw = [](void *, void *to, size_t bytes) {
     ++draws;
@@ -141,7 +141,7 @@ TEST(LibraryKeysOfDaemon, SomeAreTheCallersAlone) {
 }
 
 TEST(LibraryKeysOfDaemon, TheCallerStopsIt) {
-  DaemonProcess daemon(with_teams());
+  DaemonProcess daemon(with_subgroups());
   TestClient witness = connected(daemon.socket_path());
   Maker maker(daemon.socket_path());
   maker.on_key = [&] { return maker.keys < 3; };
@@ -166,7 +166,7 @@ TEST(LibraryKeysOfDaemon, TheCallerStopsIt) {
 }
 
 TEST(LibraryKeysOfDaemon, NothingIsLostIfItIsKilledInTheMiddle) {
-  DaemonProcess daemon(with_teams());
+  DaemonProcess daemon(with_subgroups());
   Maker maker(daemon.socket_path());
   maker.on_key = [&] {
     if (maker.keys == 2) daemon.send_signal(SIGKILL);
@@ -184,7 +184,7 @@ TEST(LibraryKeysOfDaemon, NothingIsLostIfItIsKilledInTheMiddle) {
 }
 
 TEST(LibraryKeysOfDaemon, WithoutTheCpuAKillIsAnError) {
-  DaemonProcess daemon(with_teams());
+  DaemonProcess daemon(with_subgroups());
   Maker maker(daemon.socket_path(), LC_FALLBACK_NONE);
   maker.on_key = [&] {
     daemon.send_signal(SIGKILL);
@@ -195,7 +195,7 @@ TEST(LibraryKeysOfDaemon, WithoutTheCpuAKillIsAnError) {
 }
 
 TEST(LibraryKeysOfDaemon, ASilentServiceIsGivenUp) {
-  DaemonProcess daemon(with_teams());
+  DaemonProcess daemon(with_subgroups());
   Maker maker(daemon.socket_path());
   ASSERT_EQ(LC_OK, maker.make(1));
   daemon.send_signal(SIGSTOP);
@@ -208,7 +208,7 @@ TEST(LibraryKeysOfDaemon, ASilentServiceIsGivenUp) {
 }
 
 TEST(LibraryKeysOfDaemon, AChildOfForkHasOthers) {
-  DaemonProcess daemon(with_teams());
+  DaemonProcess daemon(with_subgroups());
   Maker maker(daemon.socket_path(), LC_FALLBACK_NONE);
   ASSERT_EQ(LC_OK, maker.make(1));
   const pid_t child = fork();
@@ -225,7 +225,7 @@ TEST(LibraryKeysOfDaemon, AChildOfForkHasOthers) {
 
 // The process exits in a bounded time, whether the service or the CPU makes keys.
 TEST(LibraryKeysOfDaemon, ItsProcessExits) {
-  DaemonProcess daemon(with_teams());
+  DaemonProcess daemon(with_subgroups());
   for (const bool by_service : {true, false})
     for (int round = 0; round < 10; ++round) {
       const pid_t child = fork();

@@ -52,7 +52,7 @@ Made search_by_device(const Socket &channel, uint32_t bits, const Bytes &exponen
 }
 
 TEST(DaemonSearches, TheKeyIsRightAndTheDeviceFoundIt) {
-  DaemonProcess daemon(with_teams());
+  DaemonProcess daemon(with_subgroups());
   TestClient client = connected(daemon.socket_path());
   const uint64_t before = client.statistics()["devices"][0]["operations"];
   const std::vector<Socket> channels = client.open_channels(1);
@@ -91,7 +91,7 @@ TEST(DaemonSearches, ASingleThreadIsNoDeviceForOne) {
 }
 
 TEST(DaemonSearches, ABadExponentIsTold) {
-  DaemonProcess daemon(with_teams());
+  DaemonProcess daemon(with_subgroups());
   TestClient client = connected(daemon.socket_path());
   const std::vector<Socket> channels = client.open_channels(1);
   for (const Bytes &exponent : {Bytes{3}, Bytes{1, 0, 2}, Bytes{0}})
@@ -99,7 +99,7 @@ TEST(DaemonSearches, ABadExponentIsTold) {
 }
 
 TEST(DaemonSearches, ALongOneSaysThatItGoesOnAndStopsWithItsClient) {
-  DaemonProcess daemon(with_teams());
+  DaemonProcess daemon(with_subgroups());
   TestClient client = connected(daemon.socket_path());
   std::vector<Socket> channels = client.open_channels(2);
   // The emulator takes a while for this.

@@ -190,7 +190,7 @@ TEST(RsaGeneration, WrongJobsAreRefused) {
   Context of_lone_threads("host:0", LC_FALLBACK_CPU);
   EXPECT_EQ(0, lc_rsa_generation_prefers_device(of_lone_threads.get(), 8192))
       << "a thread has it alone";
-  const ScopedEnvironment teams("LANECRYPT_HOST_TEAMS", "1");
+  const ScopedEnvironment subgroups("LANECRYPT_HOST_SUBGROUPS", "1");
   Context with_device("host:0", LC_FALLBACK_CPU);
   EXPECT_EQ(1, lc_rsa_generation_prefers_device(with_device.get(), 4096))
       << "long enough to open one";
@@ -266,9 +266,9 @@ TEST_P(RsaGenerationTest, KeysAreRight) {
   };
   std::vector<Wanted> all = {{1024, {1, 0, 1}, 3}, {1026, {0x69, 0, 0x69}, 1}};
   // Through OpenCL a card has one thread for a number, and takes minutes for the longest keys.
-  const bool has_teams = GetParam().device.id.starts_with("cuda");
+  const bool has_subgroups = GetParam().device.id.starts_with("cuda");
   for (const int bits : {2048, 3072, 4096, 6144, 8192})
-    if (has_teams || (is_gpu() && bits <= 3072)) all.push_back({bits, {1, 0, 1}, 4});
+    if (has_subgroups || (is_gpu() && bits <= 3072)) all.push_back({bits, {1, 0, 1}, 4});
   uint64_t tests = 0;
   for (const Wanted &wanted : all) {
     Keys keys;

@@ -226,7 +226,7 @@ TEST(RsaGenerator, ASingleKeyIsForThreadsThatShareANumber) {
   generator.add_device({}, of_lone, true);
   EXPECT_FALSE(generator.has_device_for_one());
   device::Found shared;
-  shared.properties.lone_teams = false;
+  shared.properties.single_thread_subgroups = false;
   generator.add_device(shared, of_shared, true);
   EXPECT_TRUE(generator.has_device_for_one());
   EXPECT_FALSE(generator.is_open_for_one());

@@ -29,8 +29,8 @@ namespace {
 namespace lanecrypt::device {
 namespace {
 
-// Those whose teams take tiles, or streams together. A thread that takes a stream by itself does
-// not ask for its team.
+// Those whose warps take tiles, or streams together. A thread that takes a stream by itself does
+// not ask for its warp.
 #define OF_FORM(name)                                                                        \
   ENTRY(name##_ecb_encrypt), ENTRY(name##_ecb_decrypt), ENTRY(name##_cbc_decrypt),           \
       ENTRY(name##_ctr), ENTRY(name##_ecb_encrypt_across), ENTRY(name##_ecb_decrypt_across), \
@@ -83,7 +83,7 @@ class WarpStream : public ForwardingStream {
     const auto kernel = std::find_if(std::begin(device::kKernels), std::end(device::kKernels),
                                      [&](const auto &one) { return one.name == launch.kernel; });
     if (kernel == std::end(device::kKernels)) return ForwardingStream::launch(launch);
-    if (launch.thread_block_size != TEAM_THREADS || launch.local_bytes == 0 ||
+    if (launch.thread_block_size != WARP_THREADS || launch.local_bytes == 0 ||
         launch.arguments.size() + 1 != kernel->parameters)
       return Status(LC_ERROR_INTERNAL, std::string("no launch for ") + launch.kernel);
     LC_TRY(finish());
@@ -92,7 +92,7 @@ class WarpStream : public ForwardingStream {
                    device::value_of);
     // Behind what a card has, threads hand each other words.
     const device::HostGrid grid = {launch.groups, launch.thread_block_size,
-                                   launch.local_bytes + TEAM_THREADS * 4};
+                                   launch.local_bytes + WARP_THREADS * 4};
     device::HostGroups().run(*kernel, arguments, grid, 1);
     return Status();
   }
@@ -102,7 +102,7 @@ class WarpStream : public ForwardingStream {
 
 WarpDevice::WarpDevice(std::unique_ptr<device::Device> inner)
     : ForwardingDevice(std::move(inner)), key_slot_(std::make_unique<KeySlot>()) {
-  properties_.team_threads = TEAM_THREADS;
+  properties_.warp_threads = WARP_THREADS;
 }
 
 Result<std::unique_ptr<device::Stream>> WarpDevice::make_stream() {

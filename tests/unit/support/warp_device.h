@@ -1,4 +1,4 @@
-// An emulator that takes block ciphers by tables as a card does: teams of 32 threads, a key slot,
+// An emulator that takes block ciphers by tables as a card does: warps of 32 threads, a key slot,
 // and kernels for texts at any address. What else it has is the emulator's own.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -11,7 +11,7 @@
 namespace lanecrypt::test {
 
 // `inner` is an emulator with groups of 32 threads (LANECRYPT_HOST_THREADS). Ask for the form
-// table4 (LANECRYPT_AES_FORM): its other forms are for teams of one thread, and so is ChaCha20 of
+// table4 (LANECRYPT_AES_FORM): its other forms are for warps of one thread, and so is ChaCha20 of
 // aligned texts without a tag. It has one key slot for the whole process, and work for it one after
 // another.
 class WarpDevice : public ForwardingDevice {

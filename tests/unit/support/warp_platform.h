@@ -1,5 +1,5 @@
 // What kernels/platform.h gives a card's kernels of block ciphers, for tests that compile these for
-// themselves: teams of 32 threads, and a key slot. A group of the emulator is one team.
+// themselves: warps of 32 threads, and a key slot. A group of the emulator is one warp.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -24,11 +24,11 @@ inline bool any_thread(bool mine) {
 
 }  // namespace lanecrypt::test
 
-#undef TEAM_THREADS
-#undef TEAM_BARRIER
+#undef WARP_THREADS
+#undef WARP_BARRIER
 #undef WARP_ANY
-#define TEAM_THREADS 32u
-#define TEAM_BARRIER() group_barrier()
+#define WARP_THREADS 32u
+#define WARP_BARRIER() group_barrier()
 #define WARP_ANY(x) lanecrypt::test::any_thread(x)
 #define HAS_KEY_SLOT
 #define KEY_SLOT(name, words) alignas(16) u32 name[words];

@@ -69,7 +69,7 @@ void main() {
 
 #else
 
-#define TEAM_THREADS 32u
+#define WARP_THREADS 32u
 #define INVERSE (LC_ECB_DECRYPT || LC_CBC_DECRYPT)
 
 layout(std430, binding = 0) readonly buffer Pieces { uint pieces[]; };
@@ -135,8 +135,8 @@ uint find_piece(uint low, uint tile) {
   return low;
 }
 
-uint team_number() { return (group_id() * uint(LC_THREADS) + thread_id()) / TEAM_THREADS; }
-uint team_count() { return group_count() * (uint(LC_THREADS) / TEAM_THREADS); }
+uint warp_number() { return (group_id() * uint(LC_THREADS) + thread_id()) / WARP_THREADS; }
+uint warp_count() { return group_count() * (uint(LC_THREADS) / WARP_THREADS); }
 
 #if LC_CTR
 
@@ -158,22 +158,22 @@ uvec4 counter_block(uvec4 first, uint number) {
 void main() {
   fill_tables(thread_id());
   uint p = 0u, window_size = 256u * rows;
-  for (uint tile = first_tile + team_number(); tile < end_tile; tile += team_count()) {
+  for (uint tile = first_tile + warp_number(); tile < end_tile; tile += warp_count()) {
     if (p + 1u < count && pieces[(p + 1u) * PIECE_WORDS + PIECE_FIRST_TILE] <= tile)
       p = find_piece(p, tile);
     Piece piece = load_piece(p);
     uint skew = (BYTE_OF(piece.iv.w, 2) << 8 | BYTE_OF(piece.iv.w, 3)) & (window_size - 1u);
     uvec4 start = piece.iv;
     start.w ^= SWAP_BYTES(skew);
-    uint tile_columns = 4u * TEAM_THREADS;
+    uint tile_columns = 4u * WARP_THREADS;
     uint in_piece = tile - piece.first_tile + (rows == 1u ? skew / tile_columns : 0u);
     uint window_number = in_piece / (256u / tile_columns) * window_size;
-    uint column = in_piece % (256u / tile_columns) * tile_columns + thread_id() % TEAM_THREADS;
+    uint column = in_piece % (256u / tile_columns) * tile_columns + thread_id() % WARP_THREADS;
     Window window = begin_window(counter_block(start, window_number), column, piece.schedule);
 
     // Block numbers in the piece; those before 0 are very large ones.
     uint number = window_number + column - skew, blocks_here = (piece.length + 15u) / 16u;
-    uint first = number - thread_id() % TEAM_THREADS;
+    uint first = number - thread_id() % WARP_THREADS;
     bool whole = piece.aligned && first < blocks_here &&
                  first + (rows - 1u) * 256u + tile_columns <= piece.length / 16u;
     for (uint row = 0u; row < rows; ++row) {
@@ -181,7 +181,7 @@ void main() {
       for (uint n = 0u; n < 4u; ++n) blocks[n] = window.columns[n] ^ part;
       encrypt_from(blocks, 3u, piece.schedule);
       for (uint n = 0u; n < 4u; ++n) {
-        uint at = number + n * TEAM_THREADS;
+        uint at = number + n * WARP_THREADS;
         if (whole)
           out_blocks[piece.to / 16u + at] = blocks[n] ^ in_blocks[piece.from / 16u + at];
         else if (at < blocks_here)
@@ -216,19 +216,19 @@ void main() {
 void main() {
   fill_tables(thread_id());
   uint tiles = end_tile - first_tile;
-  uint team = team_number(), each = tiles / team_count(), rest = tiles % team_count();
-  uint tile = first_tile + team * each + min(team, rest);
-  uint end = tile + each + (team < rest ? 1u : 0u);
+  uint warp = warp_number(), each = tiles / warp_count(), rest = tiles % warp_count();
+  uint tile = first_tile + warp * each + min(warp, rest);
+  uint end = tile + each + (warp < rest ? 1u : 0u);
   uint p = tile < end ? find_piece(0u, tile) : 0u;
   for (; tile < end; ++tile) {
     while (p + 1u < count && pieces[(p + 1u) * PIECE_WORDS + PIECE_FIRST_TILE] <= tile) ++p;
     Piece piece = load_piece(p);
-    uint start = (tile - piece.first_tile) * 4u * TEAM_THREADS;
-    uint first = start + thread_id() % TEAM_THREADS;
-    bool whole = piece.aligned && start + 4u * TEAM_THREADS <= piece.length / 16u;
+    uint start = (tile - piece.first_tile) * 4u * WARP_THREADS;
+    uint first = start + thread_id() % WARP_THREADS;
+    bool whole = piece.aligned && start + 4u * WARP_THREADS <= piece.length / 16u;
     uvec4 blocks[4], before[4];
     for (uint n = 0u; n < 4u; ++n) {
-      uint number = first + n * TEAM_THREADS;
+      uint number = first + n * WARP_THREADS;
       blocks[n] = uvec4(0u);
       if (whole)
         blocks[n] = in_blocks[piece.from / 16u + number];
@@ -249,7 +249,7 @@ void main() {
     encrypt_from(blocks, 1u, piece.schedule);
 #endif
     for (uint n = 0u; n < 4u; ++n) {
-      uint number = first + n * TEAM_THREADS;
+      uint number = first + n * WARP_THREADS;
 #if LC_CBC_DECRYPT
       blocks[n] ^= before[n];
 #endif

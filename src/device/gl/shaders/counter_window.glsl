@@ -26,7 +26,7 @@ Window begin_window(uvec4 first, uint column, uint schedule) {
   window.row_key = BYTE_OF(k0.w, 2);
   window.column1 = LOOK0(s.y, 0) ^ LOOK1(s.z, 1) ^ LOOK3(s.x, 3) ^ k1.y;
   for (uint n = 0u; n < 4u; ++n) {
-    uint changed = s.w ^ (column + n * TEAM_THREADS) << 24;
+    uint changed = s.w ^ (column + n * WARP_THREADS) << 24;
     uint r0 = column0 ^ LOOK3(changed, 3);
     window.columns[n] = z ^ uvec4(LOOK0(r0, 0), LOOK3(r0, 3), LOOK2(r0, 2), LOOK1(r0, 1));
   }

@@ -1,6 +1,6 @@
 // The kernels for texts at any address, as a card's threads run them: by warps of 32, with the key
 // in the device's key slot, or with several keys. Every byte of memory is compared with OpenSSL's
-// answers, and so is what lies around the texts. The emulator's own teams have one thread, and it
+// answers, and so is what lies around the texts. The emulator's own warps have one thread, and it
 // has no key slot: so this compiles these kernels for itself, and calls each by its name.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -136,7 +136,7 @@ class KernelCase {
 const KernelCase kKernels[] = {
     EVERY_KERNEL(table4_slot), EVERY_KERNEL(table4), CHAINS_OF(aes, AES), CHAINS_OF(sm4, SM4),
     CHAINS_OF(camellia, CAMELLIA), CHAINS_OF(aria, ARIA),
-    // What bitsliced teams do beside tables.
+    // What bitsliced warps do beside tables.
     PLAIN(aes_bitslice_slot_ecb_encrypt_across, LC_AES_ECB, LC_ENCRYPT, aes_expand_keys),
     PLAIN(aes_bitslice_slot_ecb_decrypt_across, LC_AES_ECB, LC_DECRYPT, aes_expand_keys),
     COUNTS(aes_bitslice_slot_ctr_across, LC_AES_CTR, aes_expand_keys)};

@@ -74,7 +74,7 @@ struct Pieces {
       piece.first_tile = tiles;
       for (u32 &word : piece.iv) word = static_cast<u32>(random.next());
       if (random.below(2) != 0) piece.iv[0] = ~static_cast<u32>(random.below(40));
-      constexpr u64 kTile = CHACHA20_BLOCK_BYTES * CHACHA20_ACROSS_TEAM;
+      constexpr u64 kTile = CHACHA20_BLOCK_BYTES * CHACHA20_ACROSS_WARP;
       tiles += (text.length + kTile - 1) / kTile;
       all.push_back(piece);
     }

@@ -505,7 +505,7 @@ TEST_F(KernelChoice, TakesStreamsInTheGroupsThatTheirKernelsHave) {
     EXPECT_EQ(record_.thread_block_size[std::string("aes_table1_") + chain], 2u) << chain;
   open("bitslice", true, 160 * kKiB, small_groups);
   kernels_of(LC_AES_CCM, LC_ENCRYPT);
-  EXPECT_EQ(record_.thread_block_size["aes_bitslice_ccm"], 1u);  // a team of the emulator
+  EXPECT_EQ(record_.thread_block_size["aes_bitslice_ccm"], 1u);  // a warp of the emulator
 }
 
 // XTS has as many threads as registers allow, unless a grid was asked for.

@@ -1,4 +1,4 @@
-// Which pieces of CTR go to bitsliced teams beside those with tables, and which of XTS are for the
+// Which pieces of CTR go to bitsliced warps beside those with tables, and which of XTS are for the
 // kernels of odd units.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kMebibyte = 1 << 20;
 const CipherKind kCtr = {LC_AES_CTR, LC_ENCRYPT, 32};
 // Of 132 multiprocessors.
-constexpr BlockTeams kTeams = {
+constexpr BlockWarps kWarps = {
     .threads = 32, .count = 132 * 16, .beside = 132 * 4, .share = kBlockCiphers[0].share_beside};
 
 CipherPiece piece_of(uint64_t bytes) {
@@ -28,7 +28,7 @@ CipherPiece piece_of(uint64_t bytes) {
 
 std::vector<BlockPart> cut(uint64_t bytes, std::vector<CipherPiece> &pieces) {
   pieces = {piece_of(bytes)};
-  return cut_into_parts(kCtr, BlockForm::kTable4, kTeams, pieces);
+  return cut_into_parts(kCtr, BlockForm::kTable4, kWarps, pieces);
 }
 
 TEST(BlockParts, TheEndOfALargePieceIsBitsliced) {
@@ -53,11 +53,11 @@ TEST(BlockParts, TheEndOfALargePieceIsBitsliced) {
   }
 }
 
-TEST(BlockParts, WhereBitslicedTeamsTakeNothingNoPieceIsCut) {
-  BlockTeams teams = kTeams;
-  teams.share = 0;
+TEST(BlockParts, WhereBitslicedWarpsTakeNothingNoPieceIsCut) {
+  BlockWarps warps = kWarps;
+  warps.share = 0;
   std::vector<CipherPiece> pieces = {piece_of(4096 * kMebibyte)};
-  EXPECT_EQ(1u, cut_into_parts(kCtr, BlockForm::kTable4, teams, pieces).size());
+  EXPECT_EQ(1u, cut_into_parts(kCtr, BlockForm::kTable4, warps, pieces).size());
   EXPECT_EQ(1u, pieces.size());
 }
 
@@ -92,7 +92,7 @@ std::vector<BlockPart> list(uint64_t bytes, uint64_t count, std::array<AlikePiec
     alike[n].piece = piece_of(lengths[n]);
     alike[n].count = counts[n];
   }
-  return parts_of_alike(kCtr, BlockForm::kTable4, kTeams, alike);
+  return parts_of_alike(kCtr, BlockForm::kTable4, kWarps, alike);
 }
 
 TEST(BlockParts, TheLastOfAlikePiecesAreBitsliced) {
@@ -122,7 +122,7 @@ TEST(BlockParts, TheLastOfAlikePiecesAreBitsliced) {
 }
 
 // GCM counts from 2, so the last two blocks of a mebibyte begin a window, of which a tile has them.
-// Both forms end their last trips at about one time: one trip of bitsliced teams more would end
+// Both forms end their last trips at about one time: one trip of bitsliced warps more would end
 // last, one of the tables less is not to be had.
 TEST(BlockParts, AWindowThatIsHardlyBegunHasFewTiles) {
   std::array<AlikePieces, 3> alike;
@@ -131,24 +131,24 @@ TEST(BlockParts, AWindowThatIsHardlyBegunHasFewTiles) {
   EXPECT_EQ(8u, parts[0].rows);
   EXPECT_EQ(65536 / (8 * 128) + 1, alike[1].tiles);
   EXPECT_EQ(65536 / (32 * 32) + 1, alike[1].beside_tiles);
-  EXPECT_EQ(29u, divide_up(parts[0].tiles, kTeams.count));
-  EXPECT_EQ(11u, divide_up(parts[1].tiles, kTeams.beside));
+  EXPECT_EQ(29u, divide_up(parts[0].tiles, kWarps.count));
+  EXPECT_EQ(11u, divide_up(parts[1].tiles, kWarps.beside));
   // A whole row of the window has all its columns. In 8 rows it would have 66 tiles, which divide
-  // the teams: see below.
+  // the warps: see below.
   const uint32_t rows = list(kMebibyte + 254 * kBlockBytes, 1024, alike)[0].rows;
   EXPECT_EQ(4u, rows);
   EXPECT_EQ(65536 / (rows * 128) + 2, alike[1].tiles);
   EXPECT_EQ(65536 / (32 * 32) + 8, alike[1].beside_tiles);
 }
 
-// 33 tiles of 4 rows: each team of 2,112 would have the same of a piece in all trips, and the first
+// 33 tiles of 4 rows: each warp of 2,112 would have the same of a piece in all trips, and the first
 // one takes longer.
-TEST(BlockParts, NoTeamHasTheFirstTileOfEachPiece) {
+TEST(BlockParts, NoWarpHasTheFirstTileOfEachPiece) {
   std::array<AlikePieces, 3> alike;
   const std::vector<BlockPart> parts = list(256 << 10, 4096, alike);
   ASSERT_EQ(2u, parts.size());
   EXPECT_NE(4u, parts[0].rows);
-  EXPECT_EQ(1u, std::gcd(alike[1].tiles, kTeams.count));
+  EXPECT_EQ(1u, std::gcd(alike[1].tiles, kWarps.count));
 }
 
 // Fewer rows where most of a tile would be past the end of its piece.

@@ -1,4 +1,4 @@
-// What kernels on long numbers need of a platform beyond platform.h: teams of
+// What kernels on long numbers need of a platform beyond platform.h: subgroups of
 // threads that share a number, and FP64. With platform.h the one file that knows
 // which compiler reads it.
 //
@@ -14,17 +14,17 @@
 //                     run side by side
 //   ONE_BODY          before a loop whose body is too long to be there twice
 //   FAST_FP64         defined where multiplying in FP64 pays
-// Teams: `threads` threads, a power of two, neighbours in one warp, which run the
-// same instructions. LONE_TEAMS is defined where a team is always one thread.
-//   TEAM_READ(x, thread, threads)  the u64 x of that thread of the team
-//   TEAM_NEXT(x, threads)        of the thread above; any value in the last thread
-//   TEAM_PREVIOUS(x, threads)    of the thread below; any value in the first
-//   TEAM_SPACE        address space of pointers to the memory of a team
-//   TEAM_MEMORY(p, n, threads)  declares p as u64 words of this thread's team, n for
-//                     each thread, word k at p[k * TEAM_STRIDE(thread_block_size, threads)]
-// Only where teams may have several threads:
+// Subgroups: `threads` threads, a power of two, neighbours in one warp, which run the
+// same instructions. SINGLE_THREAD_SUBGROUPS is defined where a subgroup is always one thread.
+//   SUBGROUP_READ(x, thread, threads)  the u64 x of that thread of the subgroup
+//   SUBGROUP_NEXT(x, threads)        of the thread above; any value in the last thread
+//   SUBGROUP_PREVIOUS(x, threads)    of the thread below; any value in the first
+//   SUBGROUP_SPACE        address space of pointers to the memory of a subgroup
+//   SUBGROUP_MEMORY(p, n, threads)  declares p as u64 words of this thread's subgroup, n for
+//                     each thread, word k at p[k * SUBGROUP_STRIDE(thread_block_size, threads)]
+// Only where subgroups may have several threads:
 //   WARP_MEMORY(p, n) declares p as n u64 words of this warp, side by side, n even
-//   TEAM_BALLOT(x)    bit k: whether x holds in thread k of the warp
+//   WARP_BALLOT(x)    bit k: whether x holds in thread k of the warp
 // Leaves:
 //   LOAD_ONCE(pointer)     what it points to, in GLOBAL memory, and is not wanted
 //                          again soon
@@ -33,8 +33,8 @@
 //   F64_UPPER(a, b)        2^104 + 2^52 (a b / 2^52, rounded down), for whole
 //                          numbers a, b below 2^52
 //   F64_LOWER(a, b, upper) 2^52 + a b + 2^104 - upper
-#ifndef LANECRYPT_KERNELS_TEAMS_H
-#define LANECRYPT_KERNELS_TEAMS_H
+#ifndef LANECRYPT_KERNELS_SUBGROUP_H
+#define LANECRYPT_KERNELS_SUBGROUP_H
 
 #include "kernels/platform.h"
 
@@ -48,7 +48,7 @@ typedef long s64;
 #define UNROLL_TWICE
 #define UNROLL_FOUR_TIMES
 #define ONE_BODY __attribute__((opencl_unroll_hint(1)))
-#define LONE_TEAMS
+#define SINGLE_THREAD_SUBGROUPS
 
 #elif defined(__CUDACC__)
 
@@ -64,18 +64,19 @@ typedef double f64;
 #define UNROLL_TWICE _Pragma("unroll 2")
 #define UNROLL_FOUR_TIMES _Pragma("unroll 4")
 #define ONE_BODY _Pragma("unroll 1")
-#define TEAM_READ(x, thread, threads) __shfl_sync(0xffffffffu, (x), (int)(thread), (int)(threads))
-#define TEAM_NEXT(x, threads) __shfl_down_sync(0xffffffffu, (x), 1, (int)(threads))
-#define TEAM_PREVIOUS(x, threads) __shfl_up_sync(0xffffffffu, (x), 1, (int)(threads))
-#define TEAM_SPACE
-#define TEAM_MEMORY(p, n, threads)                  \
-  extern __shared__ __align__(16) u64 team_words[]; \
-  u64 *p = team_words + threadIdx.x / (threads)
-#define TEAM_STRIDE(group, threads) ((group) / (threads))
-#define WARP_MEMORY(p, n)                           \
-  extern __shared__ __align__(16) u64 team_words[]; \
-  u64 *const p = team_words + threadIdx.x / 32 * (n)
-#define TEAM_BALLOT(x) __ballot_sync(0xffffffffu, (int)(x))
+#define SUBGROUP_READ(x, thread, threads) \
+  __shfl_sync(0xffffffffu, (x), (int)(thread), (int)(threads))
+#define SUBGROUP_NEXT(x, threads) __shfl_down_sync(0xffffffffu, (x), 1, (int)(threads))
+#define SUBGROUP_PREVIOUS(x, threads) __shfl_up_sync(0xffffffffu, (x), 1, (int)(threads))
+#define SUBGROUP_SPACE
+#define SUBGROUP_MEMORY(p, n, threads)                  \
+  extern __shared__ __align__(16) u64 subgroup_words[]; \
+  u64 *p = subgroup_words + threadIdx.x / (threads)
+#define SUBGROUP_STRIDE(group, threads) ((group) / (threads))
+#define WARP_MEMORY(p, n)                               \
+  extern __shared__ __align__(16) u64 subgroup_words[]; \
+  u64 *const p = subgroup_words + threadIdx.x / 32 * (n)
+#define WARP_BALLOT(x) __ballot_sync(0xffffffffu, (int)(x))
 #define LOAD_ONCE(pointer) __ldcg(pointer)
 #define F64_BITS(x) ((u64)__double_as_longlong(x))
 #define F64_FROM_BITS(x) __longlong_as_double((long long)(x))
@@ -92,7 +93,7 @@ typedef double f64;
 #define UNROLL_TWICE
 #define UNROLL_FOUR_TIMES
 #define ONE_BODY
-#define LONE_TEAMS
+#define SINGLE_THREAD_SUBGROUPS
 
 FN u64 F64_BITS(f64 x) {
   u64 bits;
@@ -116,13 +117,13 @@ FN f64 F64_LOWER(f64 a, f64 b, f64 upper) {
 
 #endif
 
-#ifdef LONE_TEAMS
-#define TEAM_READ(x, thread, threads) (x)
-#define TEAM_NEXT(x, threads) (x)
-#define TEAM_PREVIOUS(x, threads) (x)
-#define TEAM_SPACE
-#define TEAM_MEMORY(p, n, threads) u64 p[n]
-#define TEAM_STRIDE(group, threads) 1u
+#ifdef SINGLE_THREAD_SUBGROUPS
+#define SUBGROUP_READ(x, thread, threads) (x)
+#define SUBGROUP_NEXT(x, threads) (x)
+#define SUBGROUP_PREVIOUS(x, threads) (x)
+#define SUBGROUP_SPACE
+#define SUBGROUP_MEMORY(p, n, threads) u64 p[n]
+#define SUBGROUP_STRIDE(group, threads) 1u
 #define LOAD_ONCE(pointer) (*(pointer))
 #endif
 #define SHIFT_SIGNED(x, n) ((u64)((s64)(x) >> (n)))
