@@ -55,7 +55,7 @@ typedef struct TagCheck {
 #define TAG_HAS_VERDICT 2u
 #define TAG_CHECK_THREADS 256u
 
-// A whole message of few bytes, which one group of threads does in one launch, and what is to be
+// A whole message of few bytes, which one thread block does in one launch, and what is to be
 // done with its tag. Numbers of 64 bits are two words, the lower first.
 typedef struct ShortMessage {
   u32 key[8];
@@ -74,9 +74,9 @@ typedef struct ShortMessage {
 // The most bytes of its text, and of its additional data.
 #define SHORT_TEXT_BYTES 16384u
 #define SHORT_AAD_BYTES 4096u
-// Threads of a group, and words of its local memory: in GCM a table, the key schedule, H and the
-// mask of the tag, in ChaCha20-Poly1305 the one-time key, and then in both a sum of each thread,
-// the message, and whether its tag is wrong.
+// Threads of a thread block, and words of its local memory: in GCM a table, the key schedule, H and
+// the mask of the tag, in ChaCha20-Poly1305 the one-time key, and then in both a sum of each
+// thread, the message, and whether its tag is wrong.
 #define GCM_SHORT_THREADS 256u
 #define GCM_SHORT_LOCAL_WORDS 9328u  // 8192 + 64 + 8 + 4 * 256 + 36 + 4
 #define CHACHA20_SHORT_THREADS 128u
@@ -158,7 +158,7 @@ typedef struct SegmentGraphUpdate {
 #define GHASH_LEVEL_WORDS 128u
 #define GHASH_MOST_LEVELS 13u
 
-// Threads a group. A group takes one run at a time.
+// Threads a thread block. A thread block takes one run at a time.
 #define HASH_RUN_THREADS 32u
 #define HASH_RUN_LOCAL_WORDS 256u
 #define HASH_SUM_THREADS 128u
@@ -179,7 +179,7 @@ typedef struct SegmentGraphUpdate {
 #define GHASH_SET_KEY(set) ((set) / 16u)
 #define GHASH_SET_SKEW(set) ((set) % 16u)
 
-// Runs of one key that one group takes, one for each warp.
+// Runs of one key that one thread block takes, one for each warp.
 typedef struct GhashBatch {
   u32 first_run;
   u32 run_count;
@@ -219,7 +219,7 @@ typedef struct CcmStream {
   u32 ends;
 } CcmStream;
 
-// ChaCha20: threads a group; a tile is a block of 64 bytes for each thread of a
+// ChaCha20: threads a thread block; a tile is a block of 64 bytes for each thread of a
 // warp.
 #define CHACHA20_THREADS 128u
 #define CHACHA20_BLOCK_BYTES 64u

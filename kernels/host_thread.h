@@ -9,8 +9,8 @@ namespace lanecrypt::device {
 
 // Set on the thread's thread before each kernel runs there.
 struct HostThread {
-  uint32_t thread = 0, threads = 1, group = 0, groups = 1;
-  void (*barrier)(void *) = nullptr;  // nullptr: a group of one thread
+  uint32_t thread = 0, threads = 1, thread_block = 0, thread_blocks = 1;
+  void (*barrier)(void *) = nullptr;  // nullptr: a thread block of one thread
   void *barrier_argument = nullptr;
 };
 

@@ -10,16 +10,16 @@
 //   FN                a function that kernels call
 //   TABLE             a constant array at file scope
 //   GLOBAL SHARED     address spaces of pointers
-//   KERNEL(name, n)   the head of a kernel of at most n threads a group; its
+//   KERNEL(name, n)   the head of a kernel of at most n threads a thread block; its
 //                     parameter list follows. Launches name a kernel by it.
 //   SHARED_PARAMETER  the last parameter of a kernel with local memory
 //   SHARED_WORDS(p)   declares p as that memory: u32 words, 16-byte aligned
-//   thread_id() thread_block_size() group_id() group_count()
-//   group_barrier()   all threads of a group arrive before any leaves; local
+//   thread_id() thread_block_size() thread_block_id() thread_block_count()
+//   thread_block_barrier()   all threads of a thread block arrive before any leaves; local
 //                     memory written before is seen after
 //   WARP_THREADS        threads that take one tile of work side by side: a warp
 //                     where there are warps. Divides thread_block_size().
-//   WARP_BARRIER()    as group_barrier() for a warp, where HAS_WARP_BARRIER is
+//   WARP_BARRIER()    as thread_block_barrier() for a warp, where HAS_WARP_BARRIER is
 //                     defined; nothing elsewhere
 //   WARP_ANY(x)      whether x holds in any thread of the warp, or, where that is
 //                     dear, in this one; all threads must ask
@@ -30,12 +30,12 @@
 //   ROLLED            before a loop whose body must stand in the code once
 //   KERNEL_OF(name, n, r)  KERNEL, and of at most r registers a thread, where a
 //                     kernel shares the registers of its multiprocessor
-//   KEEP_IN_STEP()    before long straight code that all threads of a group run:
+//   KEEP_IN_STEP()    before long straight code that all threads of a thread block run:
 //                     warps that run it at one time share its instructions
 //   IDLE_THREADS_MAY_SKIP    whether a thread that has no block may leave out such code: a CPU runs
 //                     threads one after the other, and it takes as long as any other's
 //   LET_NEXT_BEGIN() AWAIT_BEFORE()  device::Launch::beside_last: from all
-//                     groups of a launch, the next may begin; at its end the
+//                     thread blocks of a launch, the next may begin; at its end the
 //                     next awaits the end of that before it
 //   HAS_KEY_SLOT KEY_SLOT(name, n)  a target that can read n words at fixed
 //                     addresses without a load: the device has them as a
@@ -62,7 +62,7 @@
 //                     hold; counts of ones, so bit 0 is the sum modulo 2.
 //                     `scratch` is 256 words of local memory for each warp
 //   byte_matrix_32    the same of bytes, over 32 of them: sums of their products
-//   warp_barrier()    as group_barrier(), for the threads of a warp
+//   warp_barrier()    as thread_block_barrier(), for the threads of a warp
 // Where HAS_WARP_SHUFFLE is defined, for warps of 32 threads:
 //   warp_shuffle(x, from)  the word x that thread `from` of the warp holds; all its threads ask,
 //   each
@@ -80,7 +80,7 @@ typedef ulong u64;
 #define TABLE __constant
 #define GLOBAL __global
 #define SHARED __local
-// The compiler must know the size of the groups to distribute registers.
+// The compiler must know the size of the thread blocks to distribute registers.
 #define KERNEL(name, threads)                   \
   __kernel __attribute__((reqd_work_group_size( \
       (threads) < LC_MOST_THREADS ? (threads) : LC_MOST_THREADS, 1, 1))) void name
@@ -91,9 +91,9 @@ typedef ulong u64;
 #define WARP_THREADS 32u
 #define thread_id() ((u32)get_local_id(0))
 #define thread_block_size() ((u32)get_local_size(0))
-#define group_id() ((u32)get_group_id(0))
-#define group_count() ((u32)get_num_groups(0))
-#define group_barrier() barrier(CLK_LOCAL_MEM_FENCE)
+#define thread_block_id() ((u32)get_group_id(0))
+#define thread_block_count() ((u32)get_num_groups(0))
+#define thread_block_barrier() barrier(CLK_LOCAL_MEM_FENCE)
 #define ROTATE_LEFT(x, n) rotate((u32)(x), (u32)(n))
 #define ROTATE_LEFT_64(x, n) rotate((u64)(x), (u64)(n))
 #ifdef LC_UNROLL  // set for GPUs: arrays must come to lie in registers
@@ -150,9 +150,9 @@ typedef unsigned long long u64;
 #define WARP_THREADS 32u
 #define thread_id() (threadIdx.x)
 #define thread_block_size() (blockDim.x)
-#define group_id() (blockIdx.x)
-#define group_count() (gridDim.x)
-#define group_barrier() __syncthreads()
+#define thread_block_id() (blockIdx.x)
+#define thread_block_count() (gridDim.x)
+#define thread_block_barrier() __syncthreads()
 #define ROTATE_LEFT(x, n) __funnelshift_l((x), (x), (n))
 #define ROTATE_LEFT_64(x, n) rotate_words<(n)>(x)
 #define ROW_OF(x, i, low) __byte_perm((x), (low), 0x5504 | ((i) << 4))
@@ -269,24 +269,24 @@ typedef uint64_t u64;
 
 #define thread_id() (lanecrypt::device::host_thread.thread)
 #define thread_block_size() (lanecrypt::device::host_thread.threads)
-#define group_id() (lanecrypt::device::host_thread.group)
-#define group_count() (lanecrypt::device::host_thread.groups)
-#define group_barrier()                                                                          \
+#define thread_block_id() (lanecrypt::device::host_thread.thread_block)
+#define thread_block_count() (lanecrypt::device::host_thread.thread_blocks)
+#define thread_block_barrier()                                                                   \
   (lanecrypt::device::host_thread.barrier                                                        \
        ? lanecrypt::device::host_thread.barrier(lanecrypt::device::host_thread.barrier_argument) \
        : (void)0)
 
-// A group of 32 threads is one warp.
+// A thread block of 32 threads is one warp.
 #define LC_BIT_MATRIX_KERNELS 1
 #define LC_BIT_MATRICES 1
-#define warp_barrier() group_barrier()
+#define warp_barrier() thread_block_barrier()
 // Gathers what each thread holds of both matrices. `multiply` is called for every product
 // of a word of a row and a word of a column.
 template <typename Multiply>
 static inline void multiply_matrices(u32 *c, const u32 (&mine)[6], u32 *scratch,
                                      Multiply multiply) {
   for (u32 i = 0; i < 6; ++i) scratch[8 * thread_id() + i] = mine[i];
-  group_barrier();
+  thread_block_barrier();
   for (u32 i = 0; i < 4; ++i) {
     const u32 row = thread_id() / 4, column = 2 * (thread_id() % 4) + i % 2;
     for (u32 k = 0; k < 4; ++k) {
@@ -294,7 +294,7 @@ static inline void multiply_matrices(u32 *c, const u32 (&mine)[6], u32 *scratch,
       c[i] += multiply(a[0], b[0]) + multiply(a[2], b[1]);
     }
   }
-  group_barrier();
+  thread_block_barrier();
 }
 static inline void bit_matrix_256(u32 *c, u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1,
                                   u32 *scratch) {
@@ -315,9 +315,9 @@ static inline void bit_matrix_128(u32 *c, u32 a0, u32 a1, u32 b0, u32 *scratch) 
 #define HAS_WARP_SHUFFLE
 static inline u32 warp_shuffle(u32 word, u32 from, u32 *scratch) {
   scratch[thread_id()] = word;
-  group_barrier();
+  thread_block_barrier();
   const u32 theirs = scratch[from];
-  group_barrier();
+  thread_block_barrier();
   return theirs;
 }
 

@@ -33,22 +33,23 @@ KERNEL(aead_tags, TAG_CHECK_THREADS)
 (GLOBAL const TagCheck *checks, u32 count, u32 is_poly, GLOBAL const u32 *results,
  GLOBAL u8 *tag_base) {
   AWAIT_BEFORE();
-  for (u32 n = group_id() * thread_block_size() + thread_id(); n < count;
-       n += group_count() * thread_block_size()) {
+  for (u32 n = thread_block_id() * thread_block_size() + thread_id(); n < count;
+       n += thread_block_count() * thread_block_size()) {
     GLOBAL const TagCheck *check = checks + n;
     block_store_bytes(tag_base + check->tag_at, aead_tag(check, is_poly, results),
                       check->tag_bytes);
   }
 }
 
-// Compares the tags of messages that were decrypted. All groups look at every message, and
+// Compares the tags of messages that were decrypted. All thread blocks look at every message, and
 // each wipes a share of each message that is wrong. The verdict says that it was right.
 KERNEL(aead_check, TAG_CHECK_THREADS)
 (GLOBAL const TagCheck *checks, u32 count, u32 is_poly, GLOBAL const u32 *results,
  GLOBAL u8 *out_base, GLOBAL const u8 *tag_base, GLOBAL u8 *verdict_base) {
-  const u32 groups_each = count < group_count() ? group_count() / count : 1;
-  const u32 share = group_id() % groups_each;
-  for (u32 n = group_id() / groups_each; n < count; n += group_count() / groups_each) {
+  const u32 thread_blocks_each = count < thread_block_count() ? thread_block_count() / count : 1;
+  const u32 share = thread_block_id() % thread_blocks_each;
+  for (u32 n = thread_block_id() / thread_blocks_each; n < count;
+       n += thread_block_count() / thread_blocks_each) {
     GLOBAL const TagCheck *check = checks + n;
     const Block tag = aead_tag(check, is_poly, results);
     Block given = {{check->tag[0], check->tag[1], check->tag[2], check->tag[3]}};
@@ -62,7 +63,7 @@ KERNEL(aead_check, TAG_CHECK_THREADS)
     Block zero = {{0, 0, 0, 0}};
     const u32 aligned = ((u64)out & 15) == 0;
     for (u64 at = 16 * ((u64)share * thread_block_size() + thread_id()); at < check->length;
-         at += 16 * ((u64)groups_each * thread_block_size()))
+         at += 16 * ((u64)thread_blocks_each * thread_block_size()))
       store_part(out + at, zero, check->length - at, aligned);
   }
 }

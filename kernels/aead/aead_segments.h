@@ -123,8 +123,8 @@ FN void segment_write_run(GLOBAL const SegmentRule *rule, u32 n, u32 number, GLO
 KERNEL(aead_segments, SEGMENT_THREADS)
 (GLOBAL const SegmentRule *rule, GLOBAL const u32 *nonces, GLOBAL CipherPiece *pieces,
  GLOBAL HashRun *runs, GLOBAL HashSum *sums, GLOBAL TagCheck *checks, GLOBAL u32 *starts) {
-  const u32 first = group_id() * thread_block_size() + thread_id(),
-            step = group_count() * thread_block_size();
+  const u32 first = thread_block_id() * thread_block_size() + thread_id(),
+            step = thread_block_count() * thread_block_size();
   for (u32 n = first; n < rule->count; n += step) {
     u32 nonce[3];
     segment_nonce(nonce, rule, nonces, n);

@@ -18,8 +18,8 @@ FN u32 segment_aad_byte(GLOBAL const SegmentRule *rule, GLOBAL const u8 *given, 
 KERNEL(aead_segments_aad, SEGMENT_THREADS)
 (GLOBAL const SegmentRule *rule, GLOBAL const u8 *given_base, GLOBAL u8 *aad, GLOBAL HashRun *runs,
  GLOBAL HashSum *sums) {
-  const u32 first = group_id() * thread_block_size() + thread_id(),
-            step = group_count() * thread_block_size();
+  const u32 first = thread_block_id() * thread_block_size() + thread_id(),
+            step = thread_block_count() * thread_block_size();
   GLOBAL const u8 *given = given_base + rule->aad_at;
   const u32 length = rule->aad_length, blocks = (length + 15) / 16;
   const u32 copies = rule->aad_number_bytes != 0 ? rule->count : 1;

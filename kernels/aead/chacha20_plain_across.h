@@ -115,8 +115,8 @@ KERNEL(chacha20_across, CHACHA20_THREADS)
  GLOBAL const u8 *in_base, GLOBAL u8 *out_base SHARED_PARAMETER) {
   SHARED_WORDS(words);
   SHARED u32 *scratch = words + CHACHA20_ACROSS_WARP * (thread_id() / 32);
-  const u32 warps = group_count() * (thread_block_size() / CHACHA20_ACROSS_WARP);
-  const u32 warp = (group_id() * thread_block_size() + thread_id()) / CHACHA20_ACROSS_WARP;
+  const u32 warps = thread_block_count() * (thread_block_size() / CHACHA20_ACROSS_WARP);
+  const u32 warp = (thread_block_id() * thread_block_size() + thread_id()) / CHACHA20_ACROSS_WARP;
   const u64 end_tile = tiles * (warp + 1) / warps;
   u64 tile = tiles * warp / warps;
   u32 p = tile < end_tile ? block_find_piece(pieces, count, tile) : 0;

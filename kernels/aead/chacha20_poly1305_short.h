@@ -16,8 +16,8 @@ FN void chacha20_short_block(u32 *x, SHARED const ShortMessage *message, u32 num
   chacha20_from(x, first);
 }
 
-// messages: a group each. A thread takes four blocks of 16 bytes at a time, of additional data or
-// of text.
+// messages: a thread block each. A thread takes four blocks of 16 bytes at a time, of additional
+// data or of text.
 KERNEL(chacha20_poly1305_short, CHACHA20_SHORT_THREADS)
 (GLOBAL const ShortMessage *messages, GLOBAL const u8 *aad_base, u32 opens,
  GLOBAL const u8 *in_base, GLOBAL u8 *out_base, GLOBAL u8 *tag_base,
@@ -27,8 +27,8 @@ KERNEL(chacha20_poly1305_short, CHACHA20_SHORT_THREADS)
   SHARED u32 *fetched = sums + 8 * CHACHA20_SHORT_THREADS, *wrong = fetched + SHORT_MESSAGE_WORDS;
   SHARED const ShortMessage *message = (SHARED const ShortMessage *)fetched;
   const u32 thread = thread_id(), threads = thread_block_size();
-  short_fetch(fetched, messages + group_id(), short_look(messages + group_id()));
-  group_barrier();
+  short_fetch(fetched, messages + thread_block_id(), short_look(messages + thread_block_id()));
+  thread_block_barrier();
   if (thread == 0) {
     u32 x[16];
     chacha20_short_block(x, message, 0);
@@ -36,7 +36,7 @@ KERNEL(chacha20_poly1305_short, CHACHA20_SHORT_THREADS)
     UNROLL for (int i = 0; i < 5; ++i) one_time[i] = r.w[i];
     UNROLL for (int i = 0; i < 4; ++i) one_time[8 + i] = x[4 + i];
   }
-  group_barrier();
+  thread_block_barrier();
 
   Poly r;
   UNROLL for (int i = 0; i < 5; ++i) r.w[i] = one_time[i];
@@ -90,7 +90,7 @@ KERNEL(chacha20_poly1305_short, CHACHA20_SHORT_THREADS)
   }
   const Poly sum = poly_carry(limbs);
   UNROLL for (int i = 0; i < 5; ++i) sums[8 * thread + i] = sum.w[i];
-  group_barrier();
+  thread_block_barrier();
 
   Block tag = {{0, 0, 0, 0}};
   if (thread == 0) {

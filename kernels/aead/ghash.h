@@ -1,4 +1,4 @@
-// GHASH (SP 800-38D, 6.4) of many runs at once, for GCM. The threads of a group take the
+// GHASH (SP 800-38D, 6.4) of many runs at once, for GCM. The threads of a thread block take the
 // blocks of a run in turn. Each thread steps by the power of H that skips the blocks of the
 // others.
 //
@@ -45,8 +45,8 @@ KERNEL(ghash_powers, HASH_KEY_THREADS)
   LET_NEXT_BEGIN();
   AWAIT_BEFORE();
   const u64 entries = (u64)keys * levels * 32;
-  for (u64 n = group_id() * thread_block_size() + thread_id(); n < entries;
-       n += group_count() * thread_block_size()) {
+  for (u64 n = thread_block_id() * thread_block_size() + thread_id(); n < entries;
+       n += thread_block_count() * thread_block_size()) {
     const u32 key = (u32)(n / (levels * 32)), level = (u32)(n / 32) % levels, j = (u32)n % 32;
     Gf128 h = gf128_of_block(load_block((GLOBAL const u8 *)(blocks + 4 * (u64)key)));
     for (u32 i = 0; i < 5 * level; ++i) h = gf128_square(h);
@@ -77,7 +77,7 @@ FN Block ghash_block_across(GLOBAL const u8 *from, u64 length) {
 #undef GHASH_RUNS
 #undef GHASH_TAKE
 
-// Adds up every piece's hashes, a group a piece, to the block that is XORed into the tag:
+// Adds up every piece's hashes, a thread block a piece, to the block that is XORed into the tag:
 // results[4 * piece]. The masks are blocks from first_mask on.
 KERNEL(ghash_sums, HASH_SUM_THREADS)
 (GLOBAL const HashSum *pieces, GLOBAL const u32 *powers, u32 levels, GLOBAL const u32 *blocks,
@@ -85,7 +85,7 @@ KERNEL(ghash_sums, HASH_SUM_THREADS)
   SHARED_WORDS(sums);
   // Read while the runs are hashed, since it may lie on the host. It was there before this stream's
   // last launch that began beside nothing.
-  const HashSum piece = pieces[group_id()];
+  const HashSum piece = pieces[thread_block_id()];
   LET_NEXT_BEGIN();
   AWAIT_BEFORE();
   Gf128 sum = {{0, 0, 0, 0}};
@@ -108,15 +108,15 @@ KERNEL(ghash_sums, HASH_SUM_THREADS)
     }
   }
   UNROLL for (u32 w = 0; w < 4; ++w) sums[4 * thread_id() + w] = sum.w[w];
-  group_barrier();
+  thread_block_barrier();
   for (u32 w = thread_id(); w < 4; w += thread_block_size()) {
     u32 word = 0;
     for (u32 n = 0; n < thread_block_size(); ++n) word ^= sums[4 * n + w];
     sums[w] = word;
   }
-  group_barrier();
+  thread_block_barrier();
   if (thread_id() == 0) {
     UNROLL for (u32 w = 0; w < 4; ++w) sum.w[w] = sums[w];
-    store_block((GLOBAL u8 *)(results + 4 * (u64)group_id()), gf128_to_block(sum));
+    store_block((GLOBAL u8 *)(results + 4 * (u64)thread_block_id()), gf128_to_block(sum));
   }
 }

@@ -6,9 +6,9 @@
 //   row       (q, h, thread / 4): the sum of 16 blocks, those of the four depths d
 //             and of the four threads side by side (t = thread % 4), each times
 //             H^(32 (3 - d) + 3 - t)
-//   columns   the 128 bits of the sum, in 16 groups of 8
+//   columns   the 128 bits of the sum, in 16 bundles of 8
 // Words of blocks are operands just as they come from memory. A thread gets two
-// columns of each group. They are chosen such that their bits make the word of the
+// columns of each bundle. They are chosen such that their bits make the word of the
 // thread's row that it must hold for the next step, row times H^512.
 //
 // A run may lie `skew` bytes behind a multiple of 16. Then a block of memory has the last bytes of
@@ -26,7 +26,7 @@
 #include "kernels/block/across.h"
 #include "kernels/block/bitslice/planes.h"
 
-// The word of matrices[] for group `j` of columns and the thread that holds column g and
+// The word of matrices[] for bundle `j` of columns and the thread that holds column g and
 // part t of the rows. It is for depth d and word w of the block, or (d = 4) for the step
 // to the next tile.
 FN u32 ghash_matrix_place(u32 j, u32 g, u32 t, u32 d, u32 w) {
@@ -41,8 +41,8 @@ KERNEL(ghash_matrices, HASH_KEY_THREADS)
   LET_NEXT_BEGIN();
   AWAIT_BEFORE();
   const u32 all = count * GHASH_MATRIX_ENTRIES;
-  for (u32 n = group_id() * thread_block_size() + thread_id(); n < all;
-       n += group_count() * thread_block_size()) {
+  for (u32 n = thread_block_id() * thread_block_size() + thread_id(); n < all;
+       n += thread_block_count() * thread_block_size()) {
     const u32 entry = n % GHASH_MATRIX_ENTRIES, set = n / GHASH_MATRIX_ENTRIES;
     const u32 out = entry % 4, w = entry / 4 % 4, slot = entry / 16;
     const u32 d = slot / 4, t = slot == 16 ? w : slot % 4;
@@ -128,7 +128,7 @@ FN void ghash_matrix_finish(const u32 *rows, Block last, GLOBAL const u32 *table
 
 #endif
 
-// Hashes the runs of batches. Each group takes a batch and copies its matrices to local
+// Hashes the runs of batches. Each thread block takes a batch and copies its matrices to local
 // memory. Each of its warps takes a run. hashes: as for ghash_runs. This is the one for runs with
 // the skew of their matrices.
 #define GHASH_MATRIX_RUNS ghash_matrix_runs

@@ -22,7 +22,7 @@ FN u64 graph_update_number(GLOBAL const SegmentRule *rule, GLOBAL const u8 *nonc
 KERNEL(aead_next_nonces, SEGMENT_THREADS)
 (GLOBAL SegmentRule *rule, GLOBAL SegmentGraphUpdate *update, GLOBAL u8 *nonce_base,
  GLOBAL u8 *verdict_base) {
-  if (group_id() != 0 || thread_id() != 0) return;
+  if (thread_block_id() != 0 || thread_id() != 0) return;
   const u32 has_nonce = update->has & GRAPH_UPDATE_HAS_NONCE;
   GLOBAL u8 *nonce = nonce_base + (has_nonce ? update->nonce_at : 0);
   if (rule->opens) {
@@ -56,8 +56,8 @@ KERNEL(aead_refuse, SEGMENT_THREADS)
  GLOBAL u8 *tag_base) {
   if (!update->is_refused) return;
   const Block zero = {{0, 0, 0, 0}};
-  const u32 first = group_id() * thread_block_size() + thread_id(),
-            step = group_count() * thread_block_size();
+  const u32 first = thread_block_id() * thread_block_size() + thread_id(),
+            step = thread_block_count() * thread_block_size();
   for (u32 n = first; n < rule->count; n += step) {
     pieces[n].length = 0;
     block_store_bytes(tag_base + checks[n].tag_at, zero, checks[n].tag_bytes);

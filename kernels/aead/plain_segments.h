@@ -9,8 +9,8 @@
 // nonces: four words of each segment, if they are given.
 KERNEL(plain_segments, SEGMENT_THREADS)
 (GLOBAL const SegmentRule *rule, GLOBAL const u32 *nonces, GLOBAL CipherPiece *pieces) {
-  const u32 first = group_id() * thread_block_size() + thread_id(),
-            step = group_count() * thread_block_size();
+  const u32 first = thread_block_id() * thread_block_size() + thread_id(),
+            step = thread_block_count() * thread_block_size();
   for (u32 n = first; n < rule->count; n += step) {
     segment_write_piece(rule, n, pieces + n);
     UNROLL for (u32 w = 0; w < 4; ++w) {
@@ -21,21 +21,24 @@ KERNEL(plain_segments, SEGMENT_THREADS)
 }
 
 // After plain_segments: where this launch must not encrypt, its outputs become zeros, and the
-// cipher's kernel finds nothing to do. All groups look at every segment, and each zeroes a share.
+// cipher's kernel finds nothing to do. All thread blocks look at every segment, and each zeroes a
+// share.
 KERNEL(plain_refuse, SEGMENT_THREADS)
 (GLOBAL const SegmentRule *rule, GLOBAL const SegmentGraphUpdate *update,
  GLOBAL CipherPiece *pieces, GLOBAL u8 *out_base) {
   if (!update->is_refused) return;
   const Block zero = {{0, 0, 0, 0}};
-  const u32 groups_each = rule->count < group_count() ? group_count() / rule->count : 1;
-  const u32 share = group_id() % groups_each;
-  for (u32 n = group_id() / groups_each; n < rule->count; n += group_count() / groups_each) {
+  const u32 thread_blocks_each =
+      rule->count < thread_block_count() ? thread_block_count() / rule->count : 1;
+  const u32 share = thread_block_id() % thread_blocks_each;
+  for (u32 n = thread_block_id() / thread_blocks_each; n < rule->count;
+       n += thread_block_count() / thread_blocks_each) {
     const u64 length = rule->shapes[segment_shape(rule, n)].length;
     GLOBAL u8 *out = out_base + segment_place(rule->out, n);
     const u32 aligned = ((u64)out & 15) == 0;
     if (share == 0 && thread_id() == 0) pieces[n].length = 0;
     for (u64 at = 16 * ((u64)share * thread_block_size() + thread_id()); at < length;
-         at += 16 * ((u64)groups_each * thread_block_size()))
+         at += 16 * ((u64)thread_blocks_each * thread_block_size()))
       store_part(out + at, zero, length - at, aligned);
   }
 }

@@ -1,6 +1,6 @@
 // Poly1305 and ChaCha20-Poly1305 (RFC 8439, 2.5 to 2.8) of many runs at once. A thread
 // encrypts a block of 64 bytes and adds its four blocks of 16 to a hash of its own: hash
-// r^(4 L) + x0 r^3 + x1 r^2 + x2 r + x3, where L is the threads of a group. So four
+// r^(4 L) + x0 r^3 + x1 r^2 + x2 r + x3, where L is the threads of a thread block. So four
 // products share one chain of carries.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -27,8 +27,8 @@ FN Poly poly_clamp(const u32 *x) {
 // One-time keys, a thread each.
 KERNEL(poly1305_keys, HASH_KEY_THREADS)
 (GLOBAL const OneTimeKey *wanted, u32 count, GLOBAL const u32 *keys, GLOBAL u32 *one_time_keys) {
-  for (u32 n = group_id() * thread_block_size() + thread_id(); n < count;
-       n += group_count() * thread_block_size()) {
+  for (u32 n = thread_block_id() * thread_block_size() + thread_id(); n < count;
+       n += thread_block_count() * thread_block_size()) {
     const u32 iv[4] = {0, wanted[n].nonce[0], wanted[n].nonce[1], wanted[n].nonce[2]};
     u32 x[16];
     chacha20_block(x, keys + (u64)wanted[n].key * BLOCK_KEY_WORDS, iv, 0);
@@ -93,8 +93,9 @@ FN Poly poly_absorb(Poly hash, const Block *data, SHARED const u32 *words) {
 #undef CHACHA20_STORE_REST
 
 #ifdef HAS_WARP_SHUFFLE
-// The same at any address, for groups of one warp. All its threads take part in each trip, as long
-// as one has a block. With as many registers as the other, as many groups are there at once.
+// The same at any address, for thread blocks of one warp. All its threads take part in each trip,
+// as long as one has a block. With as many registers as the other, as many thread blocks are there
+// at once.
 #define POLY1305_RUNS KERNEL_OF(chacha20_poly1305_runs_across, HASH_RUN_THREADS, 96)
 #define POLY1305_EACH_BLOCK \
   for (u64 trip = 0; trip < whole; trip += threads, number += number < whole ? threads : 0)
@@ -128,8 +129,8 @@ FN Poly poly_absorb(Poly hash, const Block *data, SHARED const u32 *words) {
 // Multiplies every hash by its power, a thread a run.
 KERNEL(poly1305_weigh, HASH_RUN_THREADS)
 (GLOBAL const HashRun *runs, u32 count, GLOBAL const u32 *one_time_keys, GLOBAL u32 *hashes) {
-  for (u32 n = group_id() * thread_block_size() + thread_id(); n < count;
-       n += group_count() * thread_block_size()) {
+  for (u32 n = thread_block_id() * thread_block_size() + thread_id(); n < count;
+       n += thread_block_count() * thread_block_size()) {
     const Poly r = poly_load(one_time_keys + (u64)runs[n].key * POLY1305_KEY_WORDS);
     GLOBAL u32 *hash = hashes + (u64)n * HASH_WORDS;
     const Poly weighed = poly_multiply(poly_load(hash), poly_power(r, runs[n].exponent));
@@ -137,13 +138,13 @@ KERNEL(poly1305_weigh, HASH_RUN_THREADS)
   }
 }
 
-// Adds up every piece's hashes, a group a piece, with the s of its message.
+// Adds up every piece's hashes, a thread block a piece, with the s of its message.
 KERNEL(poly1305_sums, HASH_SUM_THREADS)
 (GLOBAL const HashSum *pieces, GLOBAL const u32 *one_time_keys, GLOBAL const u32 *hashes,
  GLOBAL u32 *results SHARED_PARAMETER) {
   SHARED_WORDS(words);
   const u32 threads = thread_block_size();
-  const u32 p = group_id();
+  const u32 p = thread_block_id();
   GLOBAL const HashSum *piece = pieces + p;
   GLOBAL const u32 *key = one_time_keys + (u64)piece->key * POLY1305_KEY_WORDS;
   u64 sums[5] = {0, 0, 0, 0, 0};
@@ -153,7 +154,7 @@ KERNEL(poly1305_sums, HASH_SUM_THREADS)
   }
   const Poly part = poly_carry(sums);
   UNROLL for (int i = 0; i < 5; ++i) words[8 * thread_id() + i] = part.w[i];
-  group_barrier();
+  thread_block_barrier();
   if (thread_id() == 0) {
     UNROLL for (int i = 0; i < 5; ++i) sums[i] = 0;
     for (u32 n = 0; n < threads; ++n) {

@@ -5,7 +5,7 @@
 //   tile      256 blocks of 64 bytes, number 64 d + 32 h + thread
 //   row       (h, thread / 4): the sum over the four depths d and the four threads
 //             side by side (t = thread % 4), as with GHASH (ghash_matrix.h)
-//   columns   the 17 bytes of the numbers, in three groups of 8
+//   columns   the 17 bytes of the numbers, in three bundles of 8
 // A sum of 1,024 products of bytes is less than 2^26, so carries can wait for the
 // end of the tile.
 //
@@ -48,8 +48,8 @@ FN Poly poly_shift(Poly a, u32 bytes) {
 KERNEL(poly1305_matrices, HASH_KEY_THREADS)
 (GLOBAL const u32 *numbers, u32 count, GLOBAL const u32 *one_time_keys, GLOBAL u32 *matrices) {
   const u32 all = count * POLY1305_MATRIX_ENTRIES;
-  for (u32 n = group_id() * thread_block_size() + thread_id(); n < all;
-       n += group_count() * thread_block_size()) {
+  for (u32 n = thread_block_id() * thread_block_size() + thread_id(); n < all;
+       n += thread_block_count() * thread_block_size()) {
     const u32 entry = n % POLY1305_MATRIX_ENTRIES, set = n / POLY1305_MATRIX_ENTRIES;
     GLOBAL u32 *to = matrices + (u64)set * POLY1305_MATRIX_WORDS;
     const Poly r = poly_load(one_time_keys + (u64)numbers[set] * POLY1305_KEY_WORDS);

@@ -1,6 +1,6 @@
-// Short messages of authenticated modes, a group each: what every such kernel does before and after
-// its cipher and hash. The kernels of long messages take longer to be launched, one after the
-// other, than so few bytes take.
+// Short messages of authenticated modes, a thread block each: what every such kernel does before
+// and after its cipher and hash. The kernels of long messages take longer to be launched, one after
+// the other, than so few bytes take.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,9 +9,9 @@
 #include "kernels/block/tiles.h"
 #include "tag_difference.h"
 
-// Copies the message to the group's memory by all threads at once: it may lie in the host's memory,
-// where a look takes long. early: each thread's first word, which short_look() asked for before
-// something else.
+// Copies the message to the thread block's memory by all threads at once: it may lie in the host's
+// memory, where a look takes long. early: each thread's first word, which short_look() asked for
+// before something else.
 FN u32 short_look(GLOBAL const ShortMessage *message) {
   return thread_id() < SHORT_MESSAGE_WORDS ? ((GLOBAL const u32 *)message)[thread_id()] : 0;
 }
@@ -53,7 +53,7 @@ FN void short_end(SHARED const ShortMessage *message, Block tag, u32 opens, GLOB
     }
     *wrong = difference;
   }
-  group_barrier();
+  thread_block_barrier();
   if (*wrong != 0) {
     const Block zero = {{0, 0, 0, 0}};
     const u32 aligned = ((u64)out & 15) == 0;
@@ -62,8 +62,8 @@ FN void short_end(SHARED const ShortMessage *message, Block tag, u32 opens, GLOB
   }
 }
 
-// The last thing that a group does: its memory is another's next.
+// The last thing that a thread block does: its memory is another's next.
 FN void short_wipe(SHARED u32 *words, u32 count) {
-  group_barrier();
+  thread_block_barrier();
   for (u32 i = thread_id(); i < count; i += thread_block_size()) words[i] = 0;
 }

@@ -67,7 +67,7 @@ typedef struct CipherPiece {
 #define BLOCK_BITSLICE_ROWS 64u
 #define BLOCK_BITSLICE_FEW_ROWS 32u
 
-// Threads a group, and words of local memory, of each form.
+// Threads a thread block, and words of local memory, of each form.
 #define BLOCK_TABLE4_THREADS 512u
 #define BLOCK_TABLE4_LOCAL_WORDS 32768u  // four tables, 32 copies
 // XTS, which shares its multiprocessor with nothing: as many threads of 80 registers as
@@ -79,7 +79,7 @@ typedef struct CipherPiece {
 #define BLOCK_TABLE1_LOCAL_WORDS 8192u  // one table, 32 copies
 #define BLOCK_BITSLICE_THREADS 256u
 #define BLOCK_KEY_THREADS 128u
-// And of the kernels that take a stream a thread, or 32 of them: where groups cannot
+// And of the kernels that take a stream a thread, or 32 of them: where thread blocks cannot
 // be made smaller at the launch, LC_CHAIN_THREADS makes them so for all (see
 // device::Properties::chain_thread_block_size).
 #ifdef LC_CHAIN_THREADS
@@ -90,13 +90,14 @@ typedef struct CipherPiece {
 #define BLOCK_BITSLICE_CHAIN_THREADS BLOCK_BITSLICE_THREADS
 #endif
 
-// Registers a thread. Where table groups and half groups of the bitsliced form
+// Registers a thread. Where table thread blocks and half thread blocks of the bitsliced form
 // share a multiprocessor with 65,536 registers, one of each fits.
 #define BLOCK_TABLE_REGISTERS 80u
-// Of texts at any address, where round keys are loaded: their groups share with no others, and
-// those of XTS have no more threads than all.
+// Of texts at any address, where round keys are loaded: their thread blocks share with no others,
+// and those of XTS have no more threads than all.
 #define BLOCK_LOADED_REGISTERS 96u
 #define BLOCK_BITSLICE_REGISTERS 192u
-// Of CBC encryption by warps: all that a group can have. With its tables and blocks no second group
-// has room, for which a compiler that is not told so keeps registers and spills.
+// Of CBC encryption by warps: all that a thread block can have. With its tables and blocks no
+// second thread block has room, for which a compiler that is not told so keeps registers and
+// spills.
 #define BLOCK_STAGE_REGISTERS 128u

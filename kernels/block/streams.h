@@ -7,11 +7,11 @@
 
 // Which stream a thread takes in its turn `row`, where a thread takes a stream.
 // Streams are sorted, the longest first. Warps of threads get neighbours, which
-// end nearly together; groups get warps in turn, there and back, so that no
-// group has all that is long. This goes on until there is no such stream.
+// end nearly together; thread blocks get warps in turn, there and back, so that no
+// thread block has all that is long. This goes on until there is no such stream.
 FN u32 block_stream(u32 row) {
-  const u32 warps = group_count() * (thread_block_size() / WARP_THREADS);
-  const u32 turn = thread_id() / WARP_THREADS * group_count() + group_id();
+  const u32 warps = thread_block_count() * (thread_block_size() / WARP_THREADS);
+  const u32 turn = thread_id() / WARP_THREADS * thread_block_count() + thread_block_id();
   return (row * warps + (row % 2 == 0 ? turn : warps - 1 - turn)) * WARP_THREADS +
          thread_id() % WARP_THREADS;
 }

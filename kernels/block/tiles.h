@@ -28,7 +28,7 @@ BLOCK_FIND_PIECE(xts_find_piece, u32, first_point)
 // Tiles [block_first_tile(n), block_first_tile(n + 1)) of a launch, for kernels in
 // which each warp walks its own.
 FN u64 block_first_tile(u64 tiles, u32 warp) {
-  const u32 warps = group_count() * (thread_block_size() / WARP_THREADS);
+  const u32 warps = thread_block_count() * (thread_block_size() / WARP_THREADS);
   return tiles * warp / warps;
 }
 
@@ -49,17 +49,20 @@ FN u64 block_first_tile(u64 tiles, u32 warp) {
 // For the others: warps side by side take tiles side by side, whose memory is
 // one. Every warp makes as many trips, so that all threads run the same code at all
 // times; those past the last tile do nothing.
-FN u32 block_warps(void) { return group_count() * (thread_block_size() / WARP_THREADS); }
+FN u32 block_warps(void) { return thread_block_count() * (thread_block_size() / WARP_THREADS); }
 
 FN u32 block_trips(u64 tiles) { return (u32)((tiles + block_warps() - 1) / block_warps()); }
 
-FN u32 block_warp(void) { return (group_id() * thread_block_size() + thread_id()) / WARP_THREADS; }
+FN u32 block_warp(void) {
+  return (thread_block_id() * thread_block_size() + thread_id()) / WARP_THREADS;
+}
 
-// Of fewer tiles than there are warps, every group gets its part: a warp's number is then
+// Of fewer tiles than there are warps, every thread block gets its part: a warp's number is then
 // how often they were dealt out before, and those that get none have numbers past the last.
 FN u32 block_warp_of(u64 tiles) {
-  return tiles < block_warps() ? thread_id() / WARP_THREADS * group_count() + group_id()
-                               : block_warp();
+  return tiles < block_warps()
+             ? thread_id() / WARP_THREADS * thread_block_count() + thread_block_id()
+             : block_warp();
 }
 
 FN u32 block_begins_by(GLOBAL const CipherPiece *pieces, u32 count, u32 p, u64 tile) {

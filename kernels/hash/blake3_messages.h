@@ -43,10 +43,10 @@ FN void blake3_message(GLOBAL const u8 *in, u64 at, u64 length, const u32 *key, 
 }
 
 // Whole messages.
-KERNEL(hash_blake3, HASH_GROUP)
+KERNEL(hash_blake3, HASH_THREAD_BLOCK)
 (GLOBAL const HashPiece *pieces, GLOBAL const u8 *in, GLOBAL u8 *out, u32 count, u64 digest_bytes,
  GLOBAL const u32 *key, u32 flags) {
-  const u32 n = group_id() * thread_block_size() + thread_id();
+  const u32 n = thread_block_id() * thread_block_size() + thread_id();
   if (n >= count) return;
   const HashPiece piece = pieces[n];
   u32 words[8];

@@ -5,8 +5,8 @@
 
 #include "kernels/platform.h"
 
-// Threads of a group.
-#define HASH_GROUP 128
+// Threads of a thread block.
+#define HASH_THREAD_BLOCK 128
 // So many values of a tree's leaves, or of what was made of them, become one in a launch.
 #define HASH_SPAN 512
 #define HASH_VALUE_WORDS 8
@@ -15,13 +15,13 @@
 #define BLAKE3_CHUNK 1024
 #define BLAKE3_MOST_LEVELS 12
 #define BLAKE3_MOST_ALONE ((u64)BLAKE3_CHUNK << BLAKE3_MOST_LEVELS)
-// hash_sha256_deep: the parts of a group, of which all but one make schedules; the most messages
-// of a group; and words of local memory: of each message the blocks that are hashed and those that
-// are being made. Words of other messages lie between those of one, always as many, so that a
-// compiler knows how far apart these are.
+// hash_sha256_deep: the parts of a thread block, of which all but one make schedules; the most
+// messages of a thread block; and words of local memory: of each message the blocks that are hashed
+// and those that are being made. Words of other messages lie between those of one, always as many,
+// so that a compiler knows how far apart these are.
 #define SHA256_DEEP_PARTS 4
 #define SHA256_DEEP_MAKERS (SHA256_DEEP_PARTS - 1)
-#define SHA256_DEEP_MESSAGES (HASH_GROUP / SHA256_DEEP_PARTS)
+#define SHA256_DEEP_MESSAGES (HASH_THREAD_BLOCK / SHA256_DEEP_PARTS)
 #define SHA256_DEEP_WORDS (2 * SHA256_DEEP_MAKERS * 64 * SHA256_DEEP_MESSAGES)
 // What one state of a message holds between two launches, for any hash.
 #define HASH_STATE_WORDS 50

@@ -44,10 +44,10 @@ FN void keccak_squeeze(u64 *state, GLOBAL u8 *out, u64 bytes, u32 rate) {
 }
 
 // pad: the domain's bits, and the first bit of the padding.
-KERNEL(hash_keccak, HASH_GROUP)
+KERNEL(hash_keccak, HASH_THREAD_BLOCK)
 (GLOBAL const HashPiece *pieces, GLOBAL const u8 *in, GLOBAL u8 *out, GLOBAL u32 *states, u32 count,
  u64 digest_bytes, u64 from, u64 to, u32 rate, u32 pad) {
-  const u32 n = group_id() * thread_block_size() + thread_id();
+  const u32 n = thread_block_id() * thread_block_size() + thread_id();
   if (n >= count) return;
   const HashPiece piece = pieces[n];
   const HashPart part = hash_part(piece, from, to);
@@ -66,10 +66,10 @@ KERNEL(hash_keccak, HASH_GROUP)
 }
 
 // ParallelHash: SHAKE of each block of one message, `value_bytes` each; see hash_merkle_leaves.
-KERNEL(hash_parallel_leaves, HASH_GROUP)
+KERNEL(hash_parallel_leaves, HASH_THREAD_BLOCK)
 (GLOBAL const u8 *in, u64 at, u64 bytes, u64 leaf_bytes, u32 count, GLOBAL u8 *values, u64 to,
  u32 rate, u32 value_bytes) {
-  const u32 n = group_id() * thread_block_size() + thread_id();
+  const u32 n = thread_block_id() * thread_block_size() + thread_id();
   if (n >= count) return;
   const u64 from = (u64)n * leaf_bytes;
   const u64 length = bytes - from < leaf_bytes ? bytes - from : leaf_bytes;

@@ -1,6 +1,6 @@
-// SHA-256 of as many messages as a group has threads in a quarter of it, where there are too few of
-// them to fill a device. One part of the group does the rounds alone. The other three load the
-// messages and make their schedules, each of every third block, which they leave in local
+// SHA-256 of as many messages as a thread block has threads in a quarter of it, where there are too
+// few of them to fill a device. One part of the thread block does the rounds alone. The other three
+// load the messages and make their schedules, each of every third block, which they leave in local
 // memory. So the chain of a message, in which each round waits for the last one, has a
 // scheduler to itself.
 //
@@ -62,16 +62,16 @@ FN void sha256_deep_rounds(u32 *state, SHARED const u32 *words) {
   UNROLL for (int i = 0; i < 8; ++i) state[i] += s[i];
 }
 
-// `turn`: so many groups have the rounds in the same part of them, so that groups that share a
-// multiprocessor use all of its schedulers.
-KERNEL_OF(hash_sha256_deep, HASH_GROUP, 200)
+// `turn`: so many thread blocks have the rounds in the same part of them, so that thread blocks
+// that share a multiprocessor use all of its schedulers.
+KERNEL_OF(hash_sha256_deep, HASH_THREAD_BLOCK, 200)
 (GLOBAL const HashPiece *pieces, GLOBAL const u8 *in, GLOBAL u8 *out, GLOBAL u32 *states, u32 count,
  u32 digest_bytes, u64 from, u64 to, u32 turn SHARED_PARAMETER) {
   SHARED_WORDS(words);
   const u32 messages = thread_block_size() / SHA256_DEEP_PARTS;
   const u32 own = thread_id() % messages;
-  const u32 role = (thread_id() / messages + group_id() / turn) % SHA256_DEEP_PARTS;
-  const u32 first = group_id() * messages;
+  const u32 role = (thread_id() / messages + thread_block_id() / turn) % SHA256_DEEP_PARTS;
+  const u32 first = thread_block_id() * messages;
 
   const u32 is_own = first + own < count;
   const HashPiece piece = pieces[is_own != 0 ? first + own : first];
@@ -109,7 +109,7 @@ KERNEL_OF(hash_sha256_deep, HASH_GROUP, 200)
         if (SHA256_DEEP_MAKERS * (now - 1) + n < blocks)
           sha256_deep_rounds(state, words + 64 * SHA256_DEEP_MESSAGES * (hashed + n) + 4 * own);
     }
-    group_barrier();
+    thread_block_barrier();
   }
   if (role == 0 && is_there != 0) sha256_leave(state, in, out, states, piece, part, digest_bytes);
 }

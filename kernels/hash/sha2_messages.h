@@ -79,10 +79,10 @@ FN void sha256_leave(u32 *state, GLOBAL const u8 *in, GLOBAL u8 *out, GLOBAL u32
       bytes_store(out + piece.out, 4 * i, digest_bytes, SWAP_BYTES(state[i]));
 }
 
-KERNEL(hash_sha256, HASH_GROUP)
+KERNEL(hash_sha256, HASH_THREAD_BLOCK)
 (GLOBAL const HashPiece *pieces, GLOBAL const u8 *in, GLOBAL u8 *out, GLOBAL u32 *states, u32 count,
  u32 digest_bytes, u64 from, u64 to) {
-  const u32 n = group_id() * thread_block_size() + thread_id();
+  const u32 n = thread_block_id() * thread_block_size() + thread_id();
   if (n >= count) return;
   const HashPiece piece = pieces[n];
   const HashPart part = hash_part(piece, from, to);
@@ -124,10 +124,10 @@ FN void sha512_finish(u64 *state, GLOBAL const u8 *from, u32 left, u64 total) {
   }
 }
 
-KERNEL(hash_sha512, HASH_GROUP)
+KERNEL(hash_sha512, HASH_THREAD_BLOCK)
 (GLOBAL const HashPiece *pieces, GLOBAL const u8 *in, GLOBAL u8 *out, GLOBAL u32 *states, u32 count,
  u32 digest_bytes, u64 from, u64 to) {
-  const u32 n = group_id() * thread_block_size() + thread_id();
+  const u32 n = thread_block_id() * thread_block_size() + thread_id();
   if (n >= count) return;
   const HashPiece piece = pieces[n];
   const HashPart part = hash_part(piece, from, to);

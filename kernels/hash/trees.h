@@ -1,6 +1,6 @@
 // Tree hashes of one large message: BLAKE3, and the Merkle tree of RFC 9162 (section 2.1.1) with
 // SHA-256. A thread hashes a leaf; then each HASH_SPAN values become one until few are left, and
-// one group makes the root.
+// one thread block makes the root.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -73,10 +73,10 @@ FN void merkle_join(const u32 *block, u32 *value) {
 
 // The values of `count` leaves that begin at `at`, from value number `to` on. `bytes`: all that is
 // left of the message from there. `first`: the number of the first leaf in it.
-KERNEL(hash_blake3_leaves, HASH_GROUP)
+KERNEL(hash_blake3_leaves, HASH_THREAD_BLOCK)
 (GLOBAL const u8 *in, u64 at, u64 bytes, u64 first, u32 count, GLOBAL u32 *values, u64 to,
  GLOBAL const u32 *key, u32 flags) {
-  const u32 n = group_id() * thread_block_size() + thread_id();
+  const u32 n = thread_block_id() * thread_block_size() + thread_id();
   if (n >= count) return;
   const u64 from = (u64)n * BLAKE3_CHUNK;
   u32 words[8], chain[8];
@@ -88,9 +88,9 @@ KERNEL(hash_blake3_leaves, HASH_GROUP)
   UNROLL for (int i = 0; i < 8; ++i) values[HASH_VALUE_WORDS * (to + n) + i] = chain[i];
 }
 
-KERNEL(hash_merkle_leaves, HASH_GROUP)
+KERNEL(hash_merkle_leaves, HASH_THREAD_BLOCK)
 (GLOBAL const u8 *in, u64 at, u64 bytes, u64 leaf_bytes, u32 count, GLOBAL u32 *values, u64 to) {
-  const u32 n = group_id() * thread_block_size() + thread_id();
+  const u32 n = thread_block_id() * thread_block_size() + thread_id();
   if (n >= count) return;
   const u64 from = (u64)n * leaf_bytes;
   u32 value[8];
@@ -98,13 +98,13 @@ KERNEL(hash_merkle_leaves, HASH_GROUP)
   UNROLL for (int i = 0; i < 8; ++i) values[HASH_VALUE_WORDS * (to + n) + i] = SWAP_BYTES(value[i]);
 }
 
-// Of `count` values, the first of which is number `from`, each group makes one of the next
-// HASH_SPAN. That of the first group becomes number `to`.
-KERNEL(hash_blake3_nodes, HASH_GROUP)
+// Of `count` values, the first of which is number `from`, each thread block makes one of the next
+// HASH_SPAN. That of the first thread block becomes number `to`.
+KERNEL(hash_blake3_nodes, HASH_THREAD_BLOCK)
 (GLOBAL const u32 *values, u64 from, u32 count, GLOBAL u32 *parents, u64 to, GLOBAL const u32 *key,
  u32 flags SHARED_PARAMETER) {
   SHARED_WORDS(mine);
-  const u64 first = (u64)group_id() * HASH_SPAN;
+  const u64 first = (u64)thread_block_id() * HASH_SPAN;
   const u32 left = count - (u32)first;
   u32 words[8];
   UNROLL for (int i = 0; i < 8; ++i) words[i] = key[i];
@@ -112,23 +112,23 @@ KERNEL(hash_blake3_nodes, HASH_GROUP)
   blake3_fetch(mine, values + HASH_VALUE_WORDS * (from + first), own);
   blake3_reduce(mine, own, 1, words, flags);
   for (u32 i = thread_id(); i < HASH_VALUE_WORDS; i += thread_block_size())
-    parents[HASH_VALUE_WORDS * (to + group_id()) + i] = mine[i * HASH_SPAN];
+    parents[HASH_VALUE_WORDS * (to + thread_block_id()) + i] = mine[i * HASH_SPAN];
 }
 
-KERNEL(hash_merkle_nodes, HASH_GROUP)
+KERNEL(hash_merkle_nodes, HASH_THREAD_BLOCK)
 (GLOBAL const u32 *values, u64 from, u32 count, GLOBAL u32 *parents, u64 to SHARED_PARAMETER) {
   SHARED_WORDS(mine);
-  const u64 first = (u64)group_id() * HASH_SPAN;
+  const u64 first = (u64)thread_block_id() * HASH_SPAN;
   const u32 left = count - (u32)first;
   const u32 own = left < HASH_SPAN ? left : HASH_SPAN;
   merkle_fetch(mine, values + HASH_VALUE_WORDS * (from + first), own);
   merkle_reduce(mine, own, 1);
   for (u32 i = thread_id(); i < HASH_VALUE_WORDS; i += thread_block_size())
-    parents[HASH_VALUE_WORDS * (to + group_id()) + i] = SWAP_BYTES(mine[i * HASH_SPAN]);
+    parents[HASH_VALUE_WORDS * (to + thread_block_id()) + i] = SWAP_BYTES(mine[i * HASH_SPAN]);
 }
 
-// The root of at most HASH_SPAN values, by one group; of BLAKE3 of two at least.
-KERNEL(hash_blake3_root, HASH_GROUP)
+// The root of at most HASH_SPAN values, by one thread block; of BLAKE3 of two at least.
+KERNEL(hash_blake3_root, HASH_THREAD_BLOCK)
 (GLOBAL const u32 *values, u64 from, u32 count, GLOBAL u8 *out, u64 to, u64 digest_bytes,
  GLOBAL const u32 *key, u32 flags SHARED_PARAMETER) {
   SHARED_WORDS(mine);
@@ -145,7 +145,7 @@ KERNEL(hash_blake3_root, HASH_GROUP)
   blake3_output(&root, out + to, digest_bytes, thread_id(), thread_block_size());
 }
 
-KERNEL(hash_merkle_root, HASH_GROUP)
+KERNEL(hash_merkle_root, HASH_THREAD_BLOCK)
 (GLOBAL const u32 *values, u64 from, u32 count, GLOBAL u8 *out, u64 to SHARED_PARAMETER) {
   SHARED_WORDS(mine);
   merkle_fetch(mine, values + HASH_VALUE_WORDS * from, count);

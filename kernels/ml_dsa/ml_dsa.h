@@ -1,23 +1,23 @@
-// ML-DSA (FIPS 204) by groups of threads: a group has one key or one signature, whose
+// ML-DSA (FIPS 204) by thread blocks: a thread block has one key or one signature, whose
 // coefficients its threads share.
 //
 // Time and addresses do not depend on secrets, but for what the scheme's authors let them show:
 // how often an attempt at a signature is refused, by which check, and the challenge of one that is
 // (docs/security.md).
 //
-// All threads of a group meet every barrier, whatever an attempt finds: after a check has refused
-// it, they do nothing between the barriers (`is_wanted`). By OpenCL's standard a check may lead out
-// of an attempt between two barriers, as all threads read the same answer. But PoCL makes loops
-// over the threads of what lies between barriers, and 3.1 then signs wrongly. A barrier within a
-// condition ends a program whose kernels PoCL 6.0 compiles.
+// All threads of a thread block meet every barrier, whatever an attempt finds: after a check has
+// refused it, they do nothing between the barriers (`is_wanted`). By OpenCL's standard a check may
+// lead out of an attempt between two barriers, as all threads read the same answer. But PoCL makes
+// loops over the threads of what lies between barriers, and 3.1 then signs wrongly. A barrier
+// within a condition ends a program whose kernels PoCL 6.0 compiles.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "kernels/ml_dsa/sample.h"
 
-// What a group has in local memory.
-typedef struct MlDsaGroup {
+// What a thread block has in local memory.
+typedef struct MlDsaSharedMemory {
   SHARED u32 *first, *second;  // vectors of k polynomials
   SHARED u32 *challenge;       // a polynomial
   SHARED u32 *hashed;          // mu, and the packed w1
@@ -25,66 +25,66 @@ typedef struct MlDsaGroup {
   SHARED u32 *seed;            // 16 words
   SHARED u32 *hash;            // 16 words
   SHARED u32 *flag;            // whether something was found wrong
-} MlDsaGroup;
+} MlDsaSharedMemory;
 
-FN MlDsaGroup ml_dsa_group(SHARED u32 *words, const MlDsaSet set) {
-  MlDsaGroup group;
-  group.first = words;
-  group.second = group.first + set.k * ML_DSA_POLY;
-  group.challenge = group.second + set.k * ML_DSA_POLY;
-  group.hashed = group.challenge + ML_DSA_POLY;
-  group.drawn = group.hashed + ML_DSA_HASHED_WORDS(set);
-  group.seed = group.drawn + 40;
-  group.hash = group.seed + 32;
-  group.flag = group.hash + 16;
-  return group;
+FN MlDsaSharedMemory ml_dsa_shared_memory(SHARED u32 *words, const MlDsaSet set) {
+  MlDsaSharedMemory memory;
+  memory.first = words;
+  memory.second = memory.first + set.k * ML_DSA_POLY;
+  memory.challenge = memory.second + set.k * ML_DSA_POLY;
+  memory.hashed = memory.challenge + ML_DSA_POLY;
+  memory.drawn = memory.hashed + ML_DSA_HASHED_WORDS(set);
+  memory.seed = memory.drawn + 40;
+  memory.hash = memory.seed + 32;
+  memory.flag = memory.hash + 16;
+  return memory;
 }
 
 // Whether `count` polynomials are wanted and all their coefficients below `bound`. All threads ask,
 // and get the same answer. Threads that find one which is not below it all write the same.
 FN u32 ml_dsa_fits(SHARED const u32 *polys, u32 count, u32 bound, u32 is_wanted, SHARED u32 *flag) {
   if (thread_id() == 0) *flag = is_wanted;
-  group_barrier();
+  thread_block_barrier();
   u32 found = 0;
   if (is_wanted)
     for (u32 n = thread_id(); n < count * ML_DSA_POLY; n += thread_block_size())
       found |= 1 ^ ((ml_dsa_magnitude(polys[n]) - bound) >> 31);
   if (found != 0) *flag = 0;
-  group_barrier();
+  thread_block_barrier();
   const u32 answer = *flag;
-  group_barrier();
+  thread_block_barrier();
   return answer;
 }
 
-// The challenge of group.hash, after the NTT.
-FN void ml_dsa_make_challenge(const MlDsaGroup group, const MlDsaSet set) {
-  for (u32 n = thread_id(); n < ML_DSA_POLY; n += thread_block_size()) group.challenge[n] = 0;
-  group_barrier();
-  if (thread_id() == 0) ml_dsa_sample_in_ball(group.challenge, group.hash, group.drawn, set);
-  group_barrier();
-  ml_dsa_ntt(group.challenge, 1);
+// The challenge of memory.hash, after the NTT.
+FN void ml_dsa_make_challenge(const MlDsaSharedMemory memory, const MlDsaSet set) {
+  for (u32 n = thread_id(); n < ML_DSA_POLY; n += thread_block_size()) memory.challenge[n] = 0;
+  thread_block_barrier();
+  if (thread_id() == 0) ml_dsa_sample_in_ball(memory.challenge, memory.hash, memory.drawn, set);
+  thread_block_barrier();
+  ml_dsa_ntt(memory.challenge, 1);
 }
 
-// group.hash = H(mu, w1 of `vector`); mu is in group.hashed.
-FN void ml_dsa_commit(const MlDsaGroup group, SHARED const u32 *vector, u32 how,
+// memory.hash = H(mu, w1 of `vector`); mu is in memory.hashed.
+FN void ml_dsa_commit(const MlDsaSharedMemory memory, SHARED const u32 *vector, u32 how,
                       const MlDsaSet set) {
   const u32 bits = ML_DSA_W1_BITS(set);
   for (u32 n = thread_id(); n < set.k * 8 * bits; n += thread_block_size())
-    group.hashed[16 + n] = ml_dsa_packed_word(vector + n / (8 * bits) * ML_DSA_POLY, n % (8 * bits),
-                                              bits, how, 0, set);
-  group_barrier();
+    memory.hashed[16 + n] = ml_dsa_packed_word(vector + n / (8 * bits) * ML_DSA_POLY,
+                                               n % (8 * bits), bits, how, 0, set);
+  thread_block_barrier();
   if (thread_id() == 0)
-    ml_dsa_hash(group.hash, set.hash_bytes / 4, group.hashed, ML_DSA_HASHED_WORDS(set));
-  group_barrier();
+    ml_dsa_hash(memory.hash, set.hash_bytes / 4, memory.hashed, ML_DSA_HASHED_WORDS(set));
+  thread_block_barrier();
 }
 
 // to[i] = challenge times polys[i], not after the NTT any more.
-FN void ml_dsa_times_challenge(SHARED u32 *to, const MlDsaGroup group, GLOBAL const u32 *polys,
-                               u32 count, u32 is_wanted) {
+FN void ml_dsa_times_challenge(SHARED u32 *to, const MlDsaSharedMemory memory,
+                               GLOBAL const u32 *polys, u32 count, u32 is_wanted) {
   if (is_wanted)
     for (u32 n = thread_id(); n < count * ML_DSA_POLY; n += thread_block_size())
-      to[n] = ml_dsa_multiply(group.challenge[n % ML_DSA_POLY], polys[n]);
-  group_barrier();
+      to[n] = ml_dsa_multiply(memory.challenge[n % ML_DSA_POLY], polys[n]);
+  thread_block_barrier();
   ml_dsa_inverse_ntt(to, count, is_wanted);
 }
 
@@ -94,14 +94,14 @@ FN void ml_dsa_times_challenge(SHARED u32 *to, const MlDsaGroup group, GLOBAL co
 FN void ml_dsa_expand_part(GLOBAL u32 *to, GLOBAL const u32 *packed, u32 count, u32 bits, u32 how,
                            u32 top, u32 shift, SHARED u32 *scratch) {
   ml_dsa_unpack(scratch, packed, count, bits, how, top, shift);
-  group_barrier();
+  thread_block_barrier();
   ml_dsa_ntt(scratch, count);
   for (u32 n = thread_id(); n < count * ML_DSA_POLY; n += thread_block_size()) to[n] = scratch[n];
-  group_barrier();
+  thread_block_barrier();
 }
 
-FN void ml_dsa_expand_key(GLOBAL u32 *to, GLOBAL const u32 *key, u32 parts, const MlDsaGroup group,
-                          const MlDsaSet set) {
+FN void ml_dsa_expand_key(GLOBAL u32 *to, GLOBAL const u32 *key, u32 parts,
+                          const MlDsaSharedMemory memory, const MlDsaSet set) {
   GLOBAL const u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
   if (parts & ML_DSA_EXPAND_A) {
     for (u32 n = thread_id(); n < set.k * set.l; n += thread_block_size())
@@ -112,21 +112,21 @@ FN void ml_dsa_expand_key(GLOBAL u32 *to, GLOBAL const u32 *key, u32 parts, cons
             t0 = (parts & ML_DSA_EXPAND_T0) ? set.k : 0;
   const u32 s1 = (parts & ML_DSA_EXPAND_S) ? set.l : 0, s2 = (parts & ML_DSA_EXPAND_S) ? set.k : 0;
   ml_dsa_expand_part(to + ML_DSA_T1_IN_KEY(set) * ML_DSA_POLY, key + 8, t1, ML_DSA_T1_BITS,
-                     ML_DSA_PLAIN, 0, ML_DSA_DROPPED_BITS, group.first);
+                     ML_DSA_PLAIN, 0, ML_DSA_DROPPED_BITS, memory.first);
   ml_dsa_expand_part(to + ML_DSA_S1_IN_KEY(set) * ML_DSA_POLY, private_key + ML_DSA_S1_AT / 4, s1,
-                     ML_DSA_S_BITS(set), ML_DSA_FROM_TOP, set.eta, 0, group.first);
+                     ML_DSA_S_BITS(set), ML_DSA_FROM_TOP, set.eta, 0, memory.first);
   ml_dsa_expand_part(to + ML_DSA_S2_IN_KEY(set) * ML_DSA_POLY, private_key + ML_DSA_S2_AT(set) / 4,
-                     s2, ML_DSA_S_BITS(set), ML_DSA_FROM_TOP, set.eta, 0, group.first);
+                     s2, ML_DSA_S_BITS(set), ML_DSA_FROM_TOP, set.eta, 0, memory.first);
   ml_dsa_expand_part(to + ML_DSA_T0_IN_KEY(set) * ML_DSA_POLY, private_key + ML_DSA_T0_AT(set) / 4,
                      t0, ML_DSA_T0_BITS, ML_DSA_FROM_TOP, 1u << (ML_DSA_DROPPED_BITS - 1), 0,
-                     group.first);
+                     memory.first);
 }
 
 // The first half of algorithm 6: all but t, of a seed at the key's place.
-FN void ml_dsa_draw_key(GLOBAL u32 *key, GLOBAL const u32 *xi, const MlDsaGroup group,
+FN void ml_dsa_draw_key(GLOBAL u32 *key, GLOBAL const u32 *xi, const MlDsaSharedMemory memory,
                         const MlDsaSet set) {
   GLOBAL u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
-  SHARED u32 *made = group.hashed;  // rho, rho', K
+  SHARED u32 *made = memory.hashed;  // rho, rho', K
   if (thread_id() == 0) {
     u64 state[25];
     ml_dsa_clear(state);
@@ -139,7 +139,7 @@ FN void ml_dsa_draw_key(GLOBAL u32 *key, GLOBAL const u32 *xi, const MlDsaGroup 
       made[2 * i + 1] = (u32)(state[i] >> 32);
     }
   }
-  group_barrier();
+  thread_block_barrier();
   for (u32 n = thread_id(); n < 8; n += thread_block_size()) {
     key[n] = made[n];
     private_key[n] = made[n];
@@ -147,68 +147,68 @@ FN void ml_dsa_draw_key(GLOBAL u32 *key, GLOBAL const u32 *xi, const MlDsaGroup 
   }
   for (u32 n = thread_id(); n < set.k + set.l; n += thread_block_size())
     ml_dsa_expand_s(
-        (n < set.l ? group.first : group.second - set.l * ML_DSA_POLY) + n * ML_DSA_POLY, made + 8,
-        n, set);
-  group_barrier();
-  ml_dsa_pack(private_key + ML_DSA_S1_AT / 4, group.first, set.l, ML_DSA_S_BITS(set),
+        (n < set.l ? memory.first : memory.second - set.l * ML_DSA_POLY) + n * ML_DSA_POLY,
+        made + 8, n, set);
+  thread_block_barrier();
+  ml_dsa_pack(private_key + ML_DSA_S1_AT / 4, memory.first, set.l, ML_DSA_S_BITS(set),
               ML_DSA_FROM_TOP, set.eta, set);
-  ml_dsa_pack(private_key + ML_DSA_S2_AT(set) / 4, group.second, set.k, ML_DSA_S_BITS(set),
+  ml_dsa_pack(private_key + ML_DSA_S2_AT(set) / 4, memory.second, set.k, ML_DSA_S_BITS(set),
               ML_DSA_FROM_TOP, set.eta, set);
 }
 
 // The second half, when A and s1 are expanded: t0 and t1 (Power2Round), and tr.
-FN void ml_dsa_finish_key(GLOBAL u32 *key, GLOBAL const u32 *expanded, const MlDsaGroup group,
-                          const MlDsaSet set) {
+FN void ml_dsa_finish_key(GLOBAL u32 *key, GLOBAL const u32 *expanded,
+                          const MlDsaSharedMemory memory, const MlDsaSet set) {
   GLOBAL u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
   for (u32 n = thread_id(); n < set.l * ML_DSA_POLY; n += thread_block_size())
-    group.first[n] = expanded[ML_DSA_S1_IN_KEY(set) * ML_DSA_POLY + n];
-  group_barrier();
+    memory.first[n] = expanded[ML_DSA_S1_IN_KEY(set) * ML_DSA_POLY + n];
+  thread_block_barrier();
   for (u32 i = 0; i < set.k; ++i)
-    ml_dsa_product(group.second + i * ML_DSA_POLY, expanded + i * set.l * ML_DSA_POLY, group.first,
-                   set.l);
-  group_barrier();
-  ml_dsa_inverse_ntt(group.second, set.k, 1);
-  ml_dsa_unpack(group.first, private_key + ML_DSA_S2_AT(set) / 4, set.k, ML_DSA_S_BITS(set),
+    ml_dsa_product(memory.second + i * ML_DSA_POLY, expanded + i * set.l * ML_DSA_POLY,
+                   memory.first, set.l);
+  thread_block_barrier();
+  ml_dsa_inverse_ntt(memory.second, set.k, 1);
+  ml_dsa_unpack(memory.first, private_key + ML_DSA_S2_AT(set) / 4, set.k, ML_DSA_S_BITS(set),
                 ML_DSA_FROM_TOP, set.eta, 0);
-  group_barrier();
+  thread_block_barrier();
   for (u32 n = thread_id(); n < set.k * ML_DSA_POLY; n += thread_block_size()) {
-    const u32 t = ml_dsa_add(group.second[n], group.first[n]);
+    const u32 t = ml_dsa_add(memory.second[n], memory.first[n]);
     const u32 part = 1u << (ML_DSA_DROPPED_BITS - 1);
     const u32 high = (t + part - 1) >> ML_DSA_DROPPED_BITS;
-    group.first[n] = high;
-    group.second[n] = ml_dsa_subtract(t, high << ML_DSA_DROPPED_BITS);
+    memory.first[n] = high;
+    memory.second[n] = ml_dsa_subtract(t, high << ML_DSA_DROPPED_BITS);
   }
-  group_barrier();
-  ml_dsa_pack(key + 8, group.first, set.k, ML_DSA_T1_BITS, ML_DSA_PLAIN, 0, set);
-  ml_dsa_pack(private_key + ML_DSA_T0_AT(set) / 4, group.second, set.k, ML_DSA_T0_BITS,
+  thread_block_barrier();
+  ml_dsa_pack(key + 8, memory.first, set.k, ML_DSA_T1_BITS, ML_DSA_PLAIN, 0, set);
+  ml_dsa_pack(private_key + ML_DSA_T0_AT(set) / 4, memory.second, set.k, ML_DSA_T0_BITS,
               ML_DSA_FROM_TOP, 1u << (ML_DSA_DROPPED_BITS - 1), set);
 }
 
-FN void ml_dsa_hash_key(GLOBAL u32 *key, const MlDsaGroup group, const MlDsaSet set) {
+FN void ml_dsa_hash_key(GLOBAL u32 *key, const MlDsaSharedMemory memory, const MlDsaSet set) {
   GLOBAL u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
   if (thread_id() == 0) {
-    ml_dsa_hash_global(group.hash, 16, key, ML_DSA_PUBLIC_BYTES(set) / 4);
-    for (u32 n = 0; n < 16; ++n) private_key[ML_DSA_TR_AT / 4 + n] = group.hash[n];
+    ml_dsa_hash_global(memory.hash, 16, key, ML_DSA_PUBLIC_BYTES(set) / 4);
+    for (u32 n = 0; n < 16; ++n) private_key[ML_DSA_TR_AT / 4 + n] = memory.hash[n];
   }
 }
 
 // ---- Signatures ----
 
-// Writes z, or says that the attempt is refused. group.first is y after the NTT.
-FN u32 ml_dsa_make_z(GLOBAL u32 *out, GLOBAL const u32 *key, const MlDsaGroup group,
+// Writes z, or says that the attempt is refused. memory.first is y after the NTT.
+FN u32 ml_dsa_make_z(GLOBAL u32 *out, GLOBAL const u32 *key, const MlDsaSharedMemory memory,
                      const MlDsaSet set) {
   GLOBAL const u32 *s1 = key + ML_DSA_S1_IN_KEY(set) * ML_DSA_POLY;
   for (u32 n = thread_id(); n < set.l * ML_DSA_POLY; n += thread_block_size())
-    group.first[n] = ml_dsa_add(ml_dsa_multiply(group.first[n], 1),
-                                ml_dsa_multiply(group.challenge[n % ML_DSA_POLY], s1[n]));
-  group_barrier();
-  ml_dsa_inverse_ntt(group.first, set.l, 1);
+    memory.first[n] = ml_dsa_add(ml_dsa_multiply(memory.first[n], 1),
+                                 ml_dsa_multiply(memory.challenge[n % ML_DSA_POLY], s1[n]));
+  thread_block_barrier();
+  ml_dsa_inverse_ntt(memory.first, set.l, 1);
   const u32 gamma1 = 1u << set.gamma1_bits;
-  const u32 fits = ml_dsa_fits(group.first, set.l, gamma1 - set.tau * set.eta, 1, group.flag);
+  const u32 fits = ml_dsa_fits(memory.first, set.l, gamma1 - set.tau * set.eta, 1, memory.flag);
   if (fits)
-    ml_dsa_pack(out + set.hash_bytes / 4, group.first, set.l, ML_DSA_Z_BITS(set), ML_DSA_FROM_TOP,
+    ml_dsa_pack(out + set.hash_bytes / 4, memory.first, set.l, ML_DSA_Z_BITS(set), ML_DSA_FROM_TOP,
                 gamma1, set);
-  group_barrier();
+  thread_block_barrier();
   return fits;
 }
 
@@ -227,91 +227,92 @@ FN u32 ml_dsa_pack_hints(GLOBAL u8 *out, SHARED const u32 *words, const MlDsaSet
   return 1;
 }
 
-// Writes the hints if they are wanted. Whether it did: else the attempt is refused. group.second
+// Writes the hints if they are wanted. Whether it did: else the attempt is refused. memory.second
 // is w.
 FN u32 ml_dsa_make_hints(GLOBAL u8 *out, GLOBAL const u32 *key, u32 is_wanted,
-                         const MlDsaGroup group, const MlDsaSet set) {
-  ml_dsa_times_challenge(group.first, group, key + ML_DSA_S2_IN_KEY(set) * ML_DSA_POLY, set.k,
+                         const MlDsaSharedMemory memory, const MlDsaSet set) {
+  ml_dsa_times_challenge(memory.first, memory, key + ML_DSA_S2_IN_KEY(set) * ML_DSA_POLY, set.k,
                          is_wanted);
   if (is_wanted)
     for (u32 n = thread_id(); n < set.k * ML_DSA_POLY; n += thread_block_size()) {
-      const u32 rest = ml_dsa_subtract(group.second[n], group.first[n]);
-      group.second[n] = rest;
-      group.first[n] = ml_dsa_decompose(rest, set).low;
+      const u32 rest = ml_dsa_subtract(memory.second[n], memory.first[n]);
+      memory.second[n] = rest;
+      memory.first[n] = ml_dsa_decompose(rest, set).low;
     }
-  group_barrier();
+  thread_block_barrier();
   is_wanted =
-      ml_dsa_fits(group.first, set.k, set.gamma2 - set.tau * set.eta, is_wanted, group.flag);
-  ml_dsa_times_challenge(group.first, group, key + ML_DSA_T0_IN_KEY(set) * ML_DSA_POLY, set.k,
+      ml_dsa_fits(memory.first, set.k, set.gamma2 - set.tau * set.eta, is_wanted, memory.flag);
+  ml_dsa_times_challenge(memory.first, memory, key + ML_DSA_T0_IN_KEY(set) * ML_DSA_POLY, set.k,
                          is_wanted);
-  is_wanted = ml_dsa_fits(group.first, set.k, set.gamma2, is_wanted, group.flag);
+  is_wanted = ml_dsa_fits(memory.first, set.k, set.gamma2, is_wanted, memory.flag);
   if (is_wanted)
     for (u32 n = thread_id(); n < 8 * set.k; n += thread_block_size()) {
       u32 word = 0;
       for (u32 bit = 0; bit < 32; ++bit) {
         // Each thread begins at another coefficient, for the sake of the banks of local memory.
         const u32 at = 32 * n + (bit + thread_id()) % 32;
-        const u32 rest = group.second[at];
-        const u32 moved = ml_dsa_add(rest, group.first[at]);
+        const u32 rest = memory.second[at];
+        const u32 moved = ml_dsa_add(rest, memory.first[at]);
         const u32 differs = ml_dsa_decompose(rest, set).high ^ ml_dsa_decompose(moved, set).high;
         word |= ((differs | (0u - differs)) >> 31) << at % 32;
       }
-      group.challenge[n] = word;
+      memory.challenge[n] = word;
     }
-  group_barrier();
-  if (thread_id() == 0) *group.flag = is_wanted ? ml_dsa_pack_hints(out, group.challenge, set) : 0;
-  group_barrier();
-  const u32 fits = *group.flag;
-  group_barrier();
+  thread_block_barrier();
+  if (thread_id() == 0)
+    *memory.flag = is_wanted ? ml_dsa_pack_hints(out, memory.challenge, set) : 0;
+  thread_block_barrier();
+  const u32 fits = *memory.flag;
+  thread_block_barrier();
   return fits;
 }
 
 // One attempt of algorithm 7. Whether it made a signature.
-FN u32 ml_dsa_attempt(GLOBAL u8 *out, GLOBAL const u32 *key, u32 attempt, const MlDsaGroup group,
-                      const MlDsaSet set) {
+FN u32 ml_dsa_attempt(GLOBAL u8 *out, GLOBAL const u32 *key, u32 attempt,
+                      const MlDsaSharedMemory memory, const MlDsaSet set) {
   const u32 bits = ML_DSA_Z_BITS(set);
   for (u32 j = thread_id(); j < set.l; j += thread_block_size())
-    ml_dsa_draw_mask(group.second + j * ML_DSA_POLY, group.seed, attempt * set.l + j, set);
-  group_barrier();
+    ml_dsa_draw_mask(memory.second + j * ML_DSA_POLY, memory.seed, attempt * set.l + j, set);
+  thread_block_barrier();
   for (u32 n = thread_id(); n < set.l * ML_DSA_POLY; n += thread_block_size()) {
-    SHARED const u32 *words = group.second + n / ML_DSA_POLY * ML_DSA_POLY;
-    group.first[n] =
+    SHARED const u32 *words = memory.second + n / ML_DSA_POLY * ML_DSA_POLY;
+    memory.first[n] =
         ml_dsa_subtract(1u << set.gamma1_bits, ML_DSA_UNPACKED(words, n % ML_DSA_POLY, bits));
   }
-  group_barrier();
-  ml_dsa_ntt(group.first, set.l);
+  thread_block_barrier();
+  ml_dsa_ntt(memory.first, set.l);
   for (u32 i = 0; i < set.k; ++i)
-    ml_dsa_product(group.second + i * ML_DSA_POLY, key + i * set.l * ML_DSA_POLY, group.first,
+    ml_dsa_product(memory.second + i * ML_DSA_POLY, key + i * set.l * ML_DSA_POLY, memory.first,
                    set.l);
-  group_barrier();
-  ml_dsa_inverse_ntt(group.second, set.k, 1);
-  ml_dsa_commit(group, group.second, ML_DSA_HIGH, set);
-  ml_dsa_make_challenge(group, set);
-  const u32 has_z = ml_dsa_make_z((GLOBAL u32 *)out, key, group, set);
-  const u32 done = ml_dsa_make_hints(out + ML_DSA_HINTS_AT(set), key, has_z, group, set);
+  thread_block_barrier();
+  ml_dsa_inverse_ntt(memory.second, set.k, 1);
+  ml_dsa_commit(memory, memory.second, ML_DSA_HIGH, set);
+  ml_dsa_make_challenge(memory, set);
+  const u32 has_z = ml_dsa_make_z((GLOBAL u32 *)out, key, memory, set);
+  const u32 done = ml_dsa_make_hints(out + ML_DSA_HINTS_AT(set), key, has_z, memory, set);
   if (done)
     for (u32 n = thread_id(); n < set.hash_bytes / 4; n += thread_block_size())
-      ((GLOBAL u32 *)out)[n] = group.hash[n];
+      ((GLOBAL u32 *)out)[n] = memory.hash[n];
   return done;
 }
 
 // Algorithm 7, of mu. Whether it made a signature.
 FN u32 ml_dsa_sign(GLOBAL u8 *out, GLOBAL const MlDsaPiece *piece, GLOBAL const u32 *key,
-                   GLOBAL const u32 *expanded, const MlDsaGroup group, const MlDsaSet set) {
+                   GLOBAL const u32 *expanded, const MlDsaSharedMemory memory, const MlDsaSet set) {
   GLOBAL const u32 *secret = key + (ML_DSA_PUBLIC_BYTES(set) + ML_DSA_K_AT) / 4;
   for (u32 n = thread_id(); n < 8; n += thread_block_size()) {
-    group.hashed[n] = secret[n];
-    group.hashed[8 + n] = piece->random[n];
+    memory.hashed[n] = secret[n];
+    memory.hashed[8 + n] = piece->random[n];
   }
-  for (u32 n = thread_id(); n < 16; n += thread_block_size()) group.hashed[16 + n] = piece->mu[n];
-  group_barrier();
-  if (thread_id() == 0) ml_dsa_hash(group.seed, 16, group.hashed, 32);
-  group_barrier();
-  for (u32 n = thread_id(); n < 16; n += thread_block_size()) group.hashed[n] = piece->mu[n];
-  group_barrier();
+  for (u32 n = thread_id(); n < 16; n += thread_block_size()) memory.hashed[16 + n] = piece->mu[n];
+  thread_block_barrier();
+  if (thread_id() == 0) ml_dsa_hash(memory.seed, 16, memory.hashed, 32);
+  thread_block_barrier();
+  for (u32 n = thread_id(); n < 16; n += thread_block_size()) memory.hashed[n] = piece->mu[n];
+  thread_block_barrier();
   u32 done = 0;
   ROLLED for (u32 attempt = 0; attempt < ML_DSA_MOST_ATTEMPTS && done == 0; ++attempt) done =
-      ml_dsa_attempt(out, expanded, attempt, group, set);
+      ml_dsa_attempt(out, expanded, attempt, memory, set);
   return done;
 }
 
@@ -334,37 +335,38 @@ FN u32 ml_dsa_unpack_hints(SHARED u32 *words, GLOBAL const u8 *from, const MlDsa
 
 // Algorithm 8, of mu. Whether the signature is right; all threads get the answer.
 FN u32 ml_dsa_verify(GLOBAL const u8 *signature, GLOBAL const MlDsaPiece *piece,
-                     GLOBAL const u32 *expanded, const MlDsaGroup group, const MlDsaSet set) {
+                     GLOBAL const u32 *expanded, const MlDsaSharedMemory memory,
+                     const MlDsaSet set) {
   GLOBAL const u32 *words = (GLOBAL const u32 *)signature;
-  SHARED u32 *hints = group.challenge;
-  for (u32 n = thread_id(); n < 16; n += thread_block_size()) group.hashed[n] = piece->mu[n];
+  SHARED u32 *hints = memory.challenge;
+  for (u32 n = thread_id(); n < 16; n += thread_block_size()) memory.hashed[n] = piece->mu[n];
   for (u32 n = thread_id(); n < set.hash_bytes / 4; n += thread_block_size())
-    group.hash[n] = words[n];
-  ml_dsa_unpack(group.first, words + set.hash_bytes / 4, set.l, ML_DSA_Z_BITS(set), ML_DSA_FROM_TOP,
-                1u << set.gamma1_bits, 0);
-  group_barrier();
+    memory.hash[n] = words[n];
+  ml_dsa_unpack(memory.first, words + set.hash_bytes / 4, set.l, ML_DSA_Z_BITS(set),
+                ML_DSA_FROM_TOP, 1u << set.gamma1_bits, 0);
+  thread_block_barrier();
   const u32 bound = (1u << set.gamma1_bits) - set.tau * set.eta;
-  const u32 fits = ml_dsa_fits(group.first, set.l, bound, 1, group.flag);
-  ml_dsa_ntt(group.first, set.l);
-  ml_dsa_make_challenge(group, set);
+  const u32 fits = ml_dsa_fits(memory.first, set.l, bound, 1, memory.flag);
+  ml_dsa_ntt(memory.first, set.l);
+  ml_dsa_make_challenge(memory, set);
   GLOBAL const u32 *t1 = expanded + ML_DSA_T1_IN_KEY(set) * ML_DSA_POLY;
   for (u32 i = 0; i < set.k; ++i) {
-    SHARED u32 *to = group.second + i * ML_DSA_POLY;
-    ml_dsa_product(to, expanded + i * set.l * ML_DSA_POLY, group.first, set.l);
+    SHARED u32 *to = memory.second + i * ML_DSA_POLY;
+    ml_dsa_product(to, expanded + i * set.l * ML_DSA_POLY, memory.first, set.l);
     for (u32 n = thread_id(); n < ML_DSA_POLY; n += thread_block_size())
-      to[n] = ml_dsa_subtract(to[n], ml_dsa_multiply(group.challenge[n], t1[i * ML_DSA_POLY + n]));
+      to[n] = ml_dsa_subtract(to[n], ml_dsa_multiply(memory.challenge[n], t1[i * ML_DSA_POLY + n]));
   }
-  group_barrier();
-  ml_dsa_inverse_ntt(group.second, set.k, 1);
+  thread_block_barrier();
+  ml_dsa_inverse_ntt(memory.second, set.k, 1);
   if (thread_id() == 0)
-    *group.flag = ml_dsa_unpack_hints(hints, signature + ML_DSA_HINTS_AT(set), set);
-  group_barrier();
-  const u32 has_hints = *group.flag;
+    *memory.flag = ml_dsa_unpack_hints(hints, signature + ML_DSA_HINTS_AT(set), set);
+  thread_block_barrier();
+  const u32 has_hints = *memory.flag;
   for (u32 n = thread_id(); n < set.k * ML_DSA_POLY; n += thread_block_size())
-    group.second[n] = ml_dsa_use_hint(hints[n / 32] >> n % 32 & 1, group.second[n], set);
-  group_barrier();
-  ml_dsa_commit(group, group.second, ML_DSA_PLAIN, set);
+    memory.second[n] = ml_dsa_use_hint(hints[n / 32] >> n % 32 & 1, memory.second[n], set);
+  thread_block_barrier();
+  ml_dsa_commit(memory, memory.second, ML_DSA_PLAIN, set);
   u32 differs = 0;
-  for (u32 n = 0; n < set.hash_bytes / 4; ++n) differs |= group.hash[n] ^ words[n];
+  for (u32 n = 0; n < set.hash_bytes / 4; ++n) differs |= memory.hash[n] ^ words[n];
   return fits && has_hints && differs == 0 ? 1 : 0;
 }

@@ -6,8 +6,8 @@
 
 #include "kernels/platform.h"
 
-// Threads of a group, in every kernel. A group has one signature.
-#define ML_DSA_GROUP 32
+// Threads of a thread block, in every kernel. A thread block has one signature.
+#define ML_DSA_THREAD_BLOCK 32
 
 #define ML_DSA_Q 8380417u
 #define ML_DSA_POLY 256u  // coefficients, and words of memory

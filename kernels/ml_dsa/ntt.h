@@ -76,7 +76,7 @@ FN void ml_dsa_ntt(SHARED u32 *polys, u32 count) {
       at[0] = ml_dsa_add(a, b);
       at[length] = ml_dsa_subtract(a, b);
     }
-    group_barrier();
+    thread_block_barrier();
   }
 }
 
@@ -100,7 +100,7 @@ FN void ml_dsa_inverse_ntt(SHARED u32 *polys, u32 count, u32 is_wanted) {
         at[0] = sum;
         at[length] = rest;
       }
-    group_barrier();
+    thread_block_barrier();
   }
 }
 

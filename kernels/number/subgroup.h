@@ -8,7 +8,7 @@
 //   s64 f64           a signed integer; a double, only where FP64 is used
 //   LARGE_FN          an FN that is too long to be copied into each of its
 //                     callers where they need not share registers
-//   KERNEL_RESIDENT(name, n, groups)  KERNEL, of which `groups` groups are to
+//   KERNEL_RESIDENT(name, n, thread_blocks)  KERNEL, of which `thread_blocks` thread_blocks are to
 //                     share a multiprocessor and its registers
 //   UNROLL_TWICE UNROLL_FOUR_TIMES  before a loop of which several turns are to
 //                     run side by side
@@ -44,7 +44,7 @@ typedef long s64;
 // Copied into one body, the code keeps NVIDIA's compiler busy for minutes, and then
 // crashes it.
 #define LARGE_FN static __attribute__((noinline))
-#define KERNEL_RESIDENT(name, threads, groups) KERNEL(name, threads)
+#define KERNEL_RESIDENT(name, threads, thread_blocks) KERNEL(name, threads)
 #define UNROLL_TWICE
 #define UNROLL_FOUR_TIMES
 #define ONE_BODY __attribute__((opencl_unroll_hint(1)))
@@ -59,8 +59,8 @@ typedef double f64;
 #define FAST_FP64
 #endif
 #define LARGE_FN FN
-#define KERNEL_RESIDENT(name, threads, groups) \
-  extern "C" __global__ void __launch_bounds__(threads, groups) name
+#define KERNEL_RESIDENT(name, threads, thread_blocks) \
+  extern "C" __global__ void __launch_bounds__(threads, thread_blocks) name
 #define UNROLL_TWICE _Pragma("unroll 2")
 #define UNROLL_FOUR_TIMES _Pragma("unroll 4")
 #define ONE_BODY _Pragma("unroll 1")
@@ -72,7 +72,7 @@ typedef double f64;
 #define SUBGROUP_MEMORY(p, n, threads)                  \
   extern __shared__ __align__(16) u64 subgroup_words[]; \
   u64 *p = subgroup_words + threadIdx.x / (threads)
-#define SUBGROUP_STRIDE(group, threads) ((group) / (threads))
+#define SUBGROUP_STRIDE(thread_block, threads) ((thread_block) / (threads))
 #define WARP_MEMORY(p, n)                               \
   extern __shared__ __align__(16) u64 subgroup_words[]; \
   u64 *const p = subgroup_words + threadIdx.x / 32 * (n)
@@ -89,7 +89,7 @@ typedef int64_t s64;
 typedef double f64;
 #define FAST_FP64
 #define LARGE_FN static __attribute__((noinline))
-#define KERNEL_RESIDENT(name, threads, groups) KERNEL(name, threads)
+#define KERNEL_RESIDENT(name, threads, thread_blocks) KERNEL(name, threads)
 #define UNROLL_TWICE
 #define UNROLL_FOUR_TIMES
 #define ONE_BODY
@@ -123,7 +123,7 @@ FN f64 F64_LOWER(f64 a, f64 b, f64 upper) {
 #define SUBGROUP_PREVIOUS(x, threads) (x)
 #define SUBGROUP_SPACE
 #define SUBGROUP_MEMORY(p, n, threads) u64 p[n]
-#define SUBGROUP_STRIDE(group, threads) 1u
+#define SUBGROUP_STRIDE(thread_block, threads) 1u
 #define LOAD_ONCE(pointer) (*(pointer))
 #endif
 #define SHIFT_SIGNED(x, n) ((u64)((s64)(x) >> (n)))

@@ -29,7 +29,7 @@ typedef struct SmallPrime {
 #define PRIME_LOW_BITS 16
 
 // Rows of the table of prime_test: a window's powers, and the candidate. Each has
-// THREAD_LIMBS limbs for each thread of a group.
+// THREAD_LIMBS limbs for each thread of a thread block.
 #define PRIME_ROWS (RSA_WINDOW_ENTRIES + 1)
 
 typedef struct PrimeTestShape {

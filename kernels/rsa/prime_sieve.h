@@ -11,11 +11,11 @@
 
 // survives[n] = 1 if no small prime divides candidate n, and it is not 1 modulo a small
 // prime that divides e; otherwise 0.
-KERNEL(prime_sieve, RSA_GROUP)
+KERNEL(prime_sieve, RSA_THREAD_BLOCK)
 (GLOBAL const PrimeSieveShape *shape, GLOBAL const SmallPrime *primes, GLOBAL const u32 *powers,
  GLOBAL const u8 *candidates, GLOBAL u32 *survives) {
-  const u32 words = shape->stride_bytes / 4, step = group_count() * thread_block_size();
-  for (u32 n = group_id() * thread_block_size() + thread_id(); n < shape->count; n += step) {
+  const u32 words = shape->stride_bytes / 4, step = thread_block_count() * thread_block_size();
+  for (u32 n = thread_block_id() * thread_block_size() + thread_id(); n < shape->count; n += step) {
     GLOBAL const u32 *candidate = (GLOBAL const u32 *)(candidates + (u64)n * shape->stride_bytes);
     u32 lives = 1;
     for (u32 block = 0; block < shape->blocks && lives; ++block) {

@@ -6,8 +6,8 @@
 
 #include "kernels/number/subgroup.h"
 
-// Threads of a group, in every kernel of RSA.
-#define RSA_GROUP 128
+// Threads of a thread block, in every kernel of RSA.
+#define RSA_THREAD_BLOCK 128
 
 // A number is split into limbs of RSA_FP64_BITS in doubles, or of RSA_U32_BITS in u32. R
 // is 2 to the number of bits of all its limbs.

@@ -6,10 +6,10 @@
 
 #include "kernels/platform.h"
 
-// Threads of a group, in every kernel of SLH-DSA.
-#define SLH_GROUP 128
+// Threads of a thread block, in every kernel of SLH-DSA.
+#define SLH_THREAD_BLOCK 128
 
-// A group takes so many leaves of trees at once: parts of one tree, or several trees.
+// A thread block takes so many leaves of trees at once: parts of one tree, or several trees.
 #define SLH_SPAN_BITS 9
 #define SLH_SPAN 512u
 
@@ -19,7 +19,7 @@
 #define SLH_MOST_FORS_TREES 35
 #define SLH_MOST_LAYERS 22
 
-// The lower levels of a tree of FORS, which a group grows in one go.
+// The lower levels of a tree of FORS, which a thread block grows in one go.
 #define SLH_FORS_LOW(height) ((height) < SLH_SPAN_BITS ? (height) : SLH_SPAN_BITS)
 
 // A part of a tall tree, as a launch is told of it: of FORS or of the layer's tree, `levels` levels
@@ -48,7 +48,7 @@ typedef struct SlhShape {
   u32 tree_height;      // h' of FIPS 205
   u32 fors_trees;       // k
   u32 fors_height;      // a
-  u32 fors_low;         // the lower levels of FORS, which a group grows in one go
+  u32 fors_low;         // the lower levels of FORS, which a thread block grows in one go
   u32 signature_words;  // of 4 bytes
   u32 launch_id;        // the verdict that means "right" in this launch
   // What lies behind the signatures, in words: the root of each tree, and then the verdicts.

@@ -28,19 +28,19 @@ struct Properties {
   std::string unusable;  // why it cannot be opened; empty when it can
   uint64_t memory_bytes = 0;
   uint32_t compute_units = 0;
-  uint32_t local_bytes = 0;            // local (shared) memory one group may use
-  uint32_t max_thread_block_size = 0;  // most threads of one group
-  // A kernel runs only in groups of as many threads as its KERNEL line names, or
+  uint32_t local_bytes = 0;            // local (shared) memory one thread block may use
+  uint32_t max_thread_block_size = 0;  // most threads of one thread block
+  // A kernel runs only in thread blocks of as many threads as its KERNEL line names, or
   // of max_thread_block_size where that is less.
   bool fixed_thread_block_size = false;
   // Then: the threads of kernels that take a stream a thread, where they are fewer than
   // those of the others (LC_CHAIN_THREADS); 0: they are not. A few thousand streams
-  // reach every multiprocessor only in small groups.
+  // reach every multiprocessor only in small thread blocks.
   uint32_t chain_thread_block_size = 0;
   uint32_t warp_threads = 1;  // WARP_THREADS of platform.h as compiled for this device
   bool banked_local = false;  // local memory is on the chip, in 32 banks of 4 bytes
-  bool bit_matrices = false;  // LC_BIT_MATRICES of platform.h, and groups of whole warps
-  bool warp_shuffle = false;  // HAS_WARP_SHUFFLE of platform.h, and the same groups
+  bool bit_matrices = false;  // LC_BIT_MATRICES of platform.h, and thread blocks of whole warps
+  bool warp_shuffle = false;  // HAS_WARP_SHUFFLE of platform.h, and the same thread blocks
   bool is_gpu = false;
   bool pairs_launches = false;  // see Launch::beside_last
   // Has the kernels of RSA that multiply in FP64, and units as fast as they want.
@@ -105,15 +105,15 @@ class PinnedPart : public Buffer {
 // goes by its address, as a scalar; the host leaves it alone until such an event.
 using Argument = std::variant<const Buffer *, uint32_t, uint64_t>;
 
-// A launch of `groups` groups of `thread_block_size` threads. `local_bytes` is the
+// A launch of `thread_blocks` thread_blocks of `thread_block_size` threads. `local_bytes` is the
 // size of the kernel's SHARED parameter; 0 where it has none.
 struct Launch {
   const char *kernel;
-  uint32_t groups;
+  uint32_t thread_blocks;
   uint32_t thread_block_size;
   uint32_t local_bytes;
   std::span<const Argument> arguments;
-  // Where the device pairs launches: this one may begin when all groups of the
+  // Where the device pairs launches: this one may begin when all thread blocks of the
   // last in this stream have come to LET_NEXT_BEGIN(), and so runs beside it
   // in what it leaves of each multiprocessor. Its kernel ends by AWAIT_BEFORE(), or begins by it
   // where it needs what the last has made.
@@ -176,7 +176,7 @@ class Device {
   // from it. Fails with LC_ERROR_ARGUMENT where it is no such address.
   virtual Result<std::unique_ptr<Buffer>> view(uint64_t address, uint64_t bytes) = 0;
   virtual Result<std::unique_ptr<Stream>> make_stream() = 0;
-  // One whose groups go before those of other streams that have not begun; nullptr
+  // One whose thread blocks go before those of other streams that have not begun; nullptr
   // where streams are all alike.
   virtual Result<std::unique_ptr<Stream>> make_urgent_stream() { return std::unique_ptr<Stream>(); }
   // A stream of the caller's, as its API's handle. Not closed when it goes. With
@@ -198,10 +198,10 @@ class Device {
   virtual Result<std::unique_ptr<Event>> make_quiet_event() { return make_event(); }
   // The same, but its nanoseconds_since() is asked for.
   virtual Result<std::unique_ptr<Event>> make_timed_quiet_event() { return make_event(); }
-  // How many groups of such a launch the device can run at once, at least 1:
-  // the grid of a kernel whose groups stay for the whole launch.
-  virtual uint32_t resident_groups(const char *kernel, uint32_t thread_block_size,
-                                   uint32_t local_bytes) = 0;
+  // How many thread blocks of such a launch the device can run at once, at least 1:
+  // the grid of a kernel whose thread blocks stay for the whole launch.
+  virtual uint32_t resident_thread_blocks(const char *kernel, uint32_t thread_block_size,
+                                          uint32_t local_bytes) = 0;
   // Where kernels named ..._slot_... read the one key schedule of a launch, for
   // all streams alike: a launch must have done with it before another fills it.
   // nullptr where there are no such kernels.

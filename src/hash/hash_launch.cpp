@@ -16,17 +16,17 @@ using device::MemoryKind;
 constexpr uint64_t kMostBlocks = 1 << 16;
 constexpr uint64_t kKeyBytes = 32;
 constexpr uint64_t kValueBytes = 4 * HASH_VALUE_WORDS;
-// Fewer blocks are hashed before a part of the group has made the first.
+// Fewer blocks are hashed before a part of the thread block has made the first.
 constexpr uint64_t kLeastDeepBlocks = 64;
 // Groups of hash_sha256_deep for each multiprocessor, beyond which threads of their own are faster.
-constexpr uint64_t kMostDeepGroups = 2;
+constexpr uint64_t kMostDeepThreadBlocks = 2;
 
 uint64_t joined(uint64_t count) { return divide_up(count, HASH_SPAN); }
 
 }  // namespace
 
 uint32_t HashLaunch::threads_of_block() const {
-  return std::min<uint32_t>(HASH_GROUP, device_.properties().max_thread_block_size);
+  return std::min<uint32_t>(HASH_THREAD_BLOCK, device_.properties().max_thread_block_size);
 }
 
 bool HashLaunch::is_plain(const HashSpec &spec, uint64_t bytes, size_t messages) {
@@ -44,9 +44,10 @@ bool HashLaunch::needs_states(const HashSpec &spec, uint64_t longest) {
   return longest > kMostBlocks * spec.method->block_bytes;
 }
 
-Status HashLaunch::launch(device::Stream &stream, const char *kernel, uint64_t groups,
+Status HashLaunch::launch(device::Stream &stream, const char *kernel, uint64_t thread_blocks,
                           uint32_t local_bytes, std::span<const Argument> arguments) {
-  LC_TRY(stream.launch({kernel, uint32_t(groups), threads_of_block(), local_bytes, arguments}));
+  LC_TRY(
+      stream.launch({kernel, uint32_t(thread_blocks), threads_of_block(), local_bytes, arguments}));
   ++launches_;
   return Status();
 }
@@ -81,7 +82,7 @@ bool HashLaunch::is_deep(const HashInputs &inputs) const {
   return messages != 0 && threads_of_block() % SHA256_DEEP_PARTS == 0 &&
          device_.properties().local_bytes >= 4 * SHA256_DEEP_WORDS &&
          inputs.longest >= kLeastDeepBlocks * 64 &&
-         inputs.count <= kMostDeepGroups * device_.properties().compute_units * messages;
+         inputs.count <= kMostDeepThreadBlocks * device_.properties().compute_units * messages;
 }
 
 Status HashLaunch::hash(device::Stream &stream, HashWorkspace &workspace, const HashSpec &spec,

@@ -80,8 +80,8 @@ class HashLaunch {
  private:
   uint32_t threads_of_block() const;
   bool is_deep(const HashInputs &inputs) const;
-  Status launch(device::Stream &stream, const char *kernel, uint64_t groups, uint32_t local_bytes,
-                std::span<const device::Argument> arguments);
+  Status launch(device::Stream &stream, const char *kernel, uint64_t thread_blocks,
+                uint32_t local_bytes, std::span<const device::Argument> arguments);
   Status launch_threads(device::Stream &stream, const char *kernel, uint64_t threads,
                         std::span<const device::Argument> arguments);
   Status join(device::Stream &stream, HashWorkspace &workspace, const HashSpec &spec,

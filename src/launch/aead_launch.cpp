@@ -74,16 +74,17 @@ uint32_t AeadLaunch::max_pieces(const CipherKind &kind) const {
   return std::min(blocks_.max_pieces(kind), is_gcm(kind) ? 4096 : BlockLaunch::kMostPieces);
 }
 
-Status AeadLaunch::start(device::Stream &stream, const char *kernel, uint64_t groups,
+Status AeadLaunch::start(device::Stream &stream, const char *kernel, uint64_t thread_blocks,
                          uint32_t threads, uint32_t local_words,
                          std::span<const Argument> arguments, bool beside_last) {
   ++launches_;
-  return stream.launch({.kernel = kernel,
-                        .groups = static_cast<uint32_t>(std::max<uint64_t>(groups, 1)),
-                        .thread_block_size = blocks_.threads_of(threads),
-                        .local_bytes = local_words * 4,
-                        .arguments = arguments,
-                        .beside_last = beside_last});
+  return stream.launch(
+      {.kernel = kernel,
+       .thread_blocks = static_cast<uint32_t>(std::max<uint64_t>(thread_blocks, 1)),
+       .thread_block_size = blocks_.threads_of(threads),
+       .local_bytes = local_words * 4,
+       .arguments = arguments,
+       .beside_last = beside_last});
 }
 
 // Of very many parts with few runs each, more threads than runs would only be in the way.
@@ -361,7 +362,7 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadWorkspace &worksp
     const uint32_t local_words = work.is_across ? CHACHA20_ACROSS_LOCAL_WORDS : 0;
     const uint32_t threads = blocks_.threads_of(CHACHA20_THREADS);
     const uint64_t warps = threads / chacha20_warp(work);
-    const uint64_t resident = device_.resident_groups(kernel, threads, local_words * 4);
+    const uint64_t resident = device_.resident_thread_blocks(kernel, threads, local_words * 4);
     const uint32_t pieces = aead.segments ? aead.segments->rule.count : count(work.pieces.size());
     const Argument text[] = {workspace.pieces.get(), pieces,  aead.tiles,
                              workspace.keys.get(),   work.in, work.out};
@@ -482,7 +483,7 @@ Status AeadLaunch::zero_secrets(device::Stream &stream, AeadWorkspace &workspace
                                 const CipherWork &work, const AeadWork &aead) {
   LC_TRY(workspace.staged.zero_secrets(stream));
   if (work.kind.is_ccm()) return blocks_.zero_made(stream, workspace.text, work);
-  // The text has the same keys. What a group makes for a short message it wipes itself.
+  // The text has the same keys. What a thread block makes for a short message it wipes itself.
   return is_gcm(work.kind) && !aead.is_short
              ? blocks_.zero_made(stream, workspace.starts, aead.starts)
              : Status();

@@ -66,7 +66,7 @@ class AeadLaunch : public ChunkLaunch {
   uint64_t launches() const override { return launches_; }
 
  private:
-  // Threads of a group that adds up the runs of one part.
+  // Threads of a thread block that adds up the runs of one part.
   uint32_t sum_threads(const AeadWork &aead) const;
   CipherWork gcm_text(const CipherWork &work) const;
   bool pairs(const CipherWork &work) const;
@@ -96,9 +96,9 @@ class AeadLaunch : public ChunkLaunch {
   uint64_t run_bytes(const CipherKind &kind, uint64_t bytes, bool by_matrix) const;
   static uint32_t levels_for(uint64_t most_exponent);
   // Groups that hash by matrices at once, and warps of each, which have a run each.
-  uint32_t matrix_groups(const CipherKind &kind) const;
+  uint32_t matrix_thread_blocks(const CipherKind &kind) const;
   uint32_t matrix_warps(const CipherKind &kind) const;
-  // How many runs of so many a group takes.
+  // How many runs of so many a thread block takes.
   uint32_t runs_of_batch(const CipherKind &kind, uint32_t matrix_runs) const;
   // What is to be known of the runs before they are listed.
   void plan_hashes(const CipherWork &work, AeadWork &aead) const;

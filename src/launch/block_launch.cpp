@@ -22,7 +22,7 @@ using device::MemoryKind;
 constexpr uint64_t kKeyBytes = BLOCK_KEY_WORDS * 4;
 constexpr uint64_t kChainBytes = 16;
 constexpr uint64_t kPointBytes = 16;
-// Half a bitsliced group: what has room beside a group of tables.
+// Half a bitsliced thread block: what has room beside a thread block of tables.
 constexpr uint32_t kBesideThreads = BLOCK_BITSLICE_THREADS / 2;
 
 // Of a key's schedule, and of a bitsliced one; and which kernels there are.
@@ -208,16 +208,17 @@ Result<BlockGrid> read_block_grid(const device::Properties &properties, BlockFor
   const char *wanted = process::diagnostic_variable("LANECRYPT_AES_GRID");
   if (wanted == nullptr || *wanted == '\0') return BlockGrid();
   const uint32_t most = std::min(shape(form).threads, properties.max_thread_block_size);
-  constexpr uint32_t kMostGroups = 65535;
+  constexpr uint32_t kMostThreadBlocks = 65535;
   BlockGrid grid;
   int end = 0;
-  if (sscanf(wanted, "%9ux%9u%n", &grid.groups, &grid.threads, &end) != 2 || wanted[end] != '\0' ||
-      grid.groups == 0 || grid.groups > kMostGroups || grid.threads == 0 || grid.threads > most ||
-      grid.threads % properties.warp_threads != 0 ||
+  if (sscanf(wanted, "%9ux%9u%n", &grid.thread_blocks, &grid.threads, &end) != 2 ||
+      wanted[end] != '\0' || grid.thread_blocks == 0 || grid.thread_blocks > kMostThreadBlocks ||
+      grid.threads == 0 || grid.threads > most || grid.threads % properties.warp_threads != 0 ||
       (properties.fixed_thread_block_size && grid.threads != most))
     return Status(LC_ERROR_ARGUMENT,
-                  "LANECRYPT_AES_GRID is groups x threads, such as 64x" + std::to_string(most) +
-                      ", and not " + wanted + ": " + properties.id + " takes " +
+                  "LANECRYPT_AES_GRID is thread blocks x threads, such as 64x" +
+                      std::to_string(most) + ", and not " + wanted + ": " + properties.id +
+                      " takes " +
                       (properties.fixed_thread_block_size
                            ? std::to_string(most) + " threads"
                            : "multiples of " + std::to_string(properties.warp_threads) +
@@ -229,17 +230,17 @@ BlockLaunch::BlockLaunch(device::Device &device, BlockForm form, BlockGrid grid)
     : device_(device),
       form_(form),
       form_threads_(threads_of(grid.threads != 0 ? grid.threads : shape(form).threads)),
-      // Where groups have the threads that kernels are compiled for, no grid has others.
+      // Where thread blocks have the threads that kernels are compiled for, no grid has others.
       xts_threads_(threads_of(grid.threads != 0 && !device.properties().fixed_thread_block_size
                                   ? grid.threads
                                   : shape(form).xts_threads)),
       local_bytes_(shape(form).local_bytes),
-      resident_groups_(
-          grid.groups != 0
-              ? grid.groups
-              : device.resident_groups(kernel_name(form, {LC_AES_CTR, LC_ENCRYPT, 16}).c_str(),
-                                       form_threads_, local_bytes_)),
-      pairs_(grid.groups == 0 && device.properties().pairs_launches) {}
+      resident_thread_blocks_(grid.thread_blocks != 0
+                                  ? grid.thread_blocks
+                                  : device.resident_thread_blocks(
+                                        kernel_name(form, {LC_AES_CTR, LC_ENCRYPT, 16}).c_str(),
+                                        form_threads_, local_bytes_)),
+      pairs_(grid.thread_blocks == 0 && device.properties().pairs_launches) {}
 
 uint32_t BlockLaunch::threads_of(uint32_t most) const {
   const device::Properties &properties = device_.properties();
@@ -297,12 +298,12 @@ Status BlockLaunch::grow(std::unique_ptr<device::Buffer> &buffer, MemoryKind kin
   return runtime::grow(device_, buffer, kind, bytes, outgrown_);
 }
 
-Status BlockLaunch::start(device::Stream &stream, const char *kernel, uint32_t groups,
+Status BlockLaunch::start(device::Stream &stream, const char *kernel, uint32_t thread_blocks,
                           uint32_t threads, uint32_t local_bytes,
                           std::span<const Argument> arguments, uint64_t longest_bytes) {
   ++launches_;
   return stream.launch({.kernel = kernel,
-                        .groups = std::max(groups, 1u),
+                        .thread_blocks = std::max(thread_blocks, 1u),
                         .thread_block_size = threads,
                         .local_bytes = local_bytes,
                         .arguments = arguments,
@@ -312,8 +313,8 @@ Status BlockLaunch::start(device::Stream &stream, const char *kernel, uint32_t g
 // Bitsliced warps take texts at any address in ECB and CTR, by the key slot.
 BlockWarps BlockLaunch::warps_for(const CipherWork &work, bool of_segments) const {
   const uint32_t warp = device_.properties().warp_threads;
-  BlockWarps warps = {warp, uint64_t{resident_groups_} * form_threads_ / warp, 0, 0};
-  if (pairs_) warps.beside = uint64_t{resident_groups_} * threads_of(kBesideThreads) / warp;
+  BlockWarps warps = {warp, uint64_t{resident_thread_blocks_} * form_threads_ / warp, 0, 0};
+  if (pairs_) warps.beside = uint64_t{resident_thread_blocks_} * threads_of(kBesideThreads) / warp;
   const BlockCipher &block = *work.kind.info().block;
   const bool inverse = work.kind.is_inverse();
   if (!work.is_across) {
@@ -455,10 +456,10 @@ Status BlockLaunch::launch_points(device::Stream &stream, BlockWorkspace &worksp
                                 static_cast<uint32_t>(work.keys.size()),
                                 work.kind.rounds(),
                                 workspace.points.get()};
-  const uint32_t groups = count_up(work.points, uint64_t{form_threads_} * (sliced ? 32 : 1));
+  const uint32_t thread_blocks = count_up(work.points, uint64_t{form_threads_} * (sliced ? 32 : 1));
   const std::string name = name_in(form_, work.kind) + work.kind.info().name + "_points";
-  return start(stream, name.c_str(), std::min(groups, resident_groups_), form_threads_,
-               local_bytes_, arguments);
+  return start(stream, name.c_str(), std::min(thread_blocks, resident_thread_blocks_),
+               form_threads_, local_bytes_, arguments);
 }
 
 Status BlockLaunch::launch_part(device::Stream &stream, BlockWorkspace &workspace,
@@ -490,41 +491,42 @@ Status BlockLaunch::launch_part(device::Stream &stream, BlockWorkspace &workspac
   const BlockGrid grid = tile_grid(part, beside ? threads_of(kBesideThreads) : alone);
   ++launches_;
   return stream.launch({.kernel = name.c_str(),
-                        .groups = grid.groups,
+                        .thread_blocks = grid.thread_blocks,
                         .thread_block_size = grid.threads,
                         .local_bytes = shape(part.form).local_bytes,
                         .arguments = arguments,
                         .beside_last = beside || work.begins_beside});
 }
 
-// Few tiles are dealt out over all groups first; of tables, which all threads of a group make
-// together, by the kernels.
+// Few tiles are dealt out over all thread blocks first; of tables, which all threads of a thread
+// block make together, by the kernels.
 BlockGrid BlockLaunch::tile_grid(const BlockPart &part, uint32_t most_threads) const {
   const uint32_t warp = device_.properties().warp_threads;
   uint32_t threads = most_threads, warps_each = 1;
   if (part.form == BlockForm::kBitslice && !device_.properties().fixed_thread_block_size) {
-    const uint64_t warps = divide_up(part.tiles, resident_groups_);
+    const uint64_t warps = divide_up(part.tiles, resident_thread_blocks_);
     threads = static_cast<uint32_t>(std::min<uint64_t>(warps * warp, most_threads));
     warps_each = threads / warp;
   }
-  const uint64_t groups = divide_up(part.tiles, warps_each);
-  return {static_cast<uint32_t>(std::min<uint64_t>(groups, resident_groups_)), threads};
+  const uint64_t thread_blocks = divide_up(part.tiles, warps_each);
+  return {static_cast<uint32_t>(std::min<uint64_t>(thread_blocks, resident_thread_blocks_)),
+          threads};
 }
 
-// Streams, or parties of 32 of them, are dealt out over all groups first.
+// Streams, or parties of 32 of them, are dealt out over all thread blocks first.
 BlockGrid BlockLaunch::stream_grid(uint32_t streams) const {
   const uint32_t warp = device_.properties().warp_threads;
   const uint32_t wanted =
       form_ == BlockForm::kBitslice ? count_up(streams, BLOCK_BITSLICE_BLOCKS) : streams;
   if (!device_.properties().fixed_thread_block_size) {
-    const uint32_t threads =
-        std::clamp(count_up(count_up(wanted, resident_groups_), warp) * warp, warp, form_threads_);
-    return {std::min(count_up(wanted, threads), resident_groups_), threads};
+    const uint32_t threads = std::clamp(
+        count_up(count_up(wanted, resident_thread_blocks_), warp) * warp, warp, form_threads_);
+    return {std::min(count_up(wanted, threads), resident_thread_blocks_), threads};
   }
   uint32_t threads = form_threads_;
   if (const uint32_t fewer = device_.properties().chain_thread_block_size; fewer != 0)
     threads = form_ == BlockForm::kBitslice ? warp : std::min(fewer, form_threads_);
-  return {std::min(count_up(wanted, threads), resident_groups_ * (form_threads_ / threads)),
+  return {std::min(count_up(wanted, threads), resident_thread_blocks_ * (form_threads_ / threads)),
           threads};
 }
 
@@ -549,7 +551,7 @@ Status BlockLaunch::launch_chains(device::Stream &stream, BlockWorkspace &worksp
   const uint32_t local_bytes =
       name.ends_with("_cbc_encrypt") ? shape(form_).chain_local_bytes : local_bytes_;
   // upload() has sorted them.
-  return start(stream, (name + (work.is_across ? "_across" : "")).c_str(), grid.groups,
+  return start(stream, (name + (work.is_across ? "_across" : "")).c_str(), grid.thread_blocks,
                grid.threads, local_bytes, arguments, work.pieces.front().length);
 }
 
@@ -574,7 +576,7 @@ Status BlockLaunch::launch_tails(device::Stream &stream, BlockWorkspace &workspa
     arguments.push_back(argument);
   const std::string name = steal_name(form_, work.kind);
   const BlockGrid grid = stream_grid(pieces);
-  return start(stream, name.c_str(), grid.groups, grid.threads, local_bytes_, arguments);
+  return start(stream, name.c_str(), grid.thread_blocks, grid.threads, local_bytes_, arguments);
 }
 
 // XTS of odd data units: the second block of each unit's end. A thread has a unit, as it has a
@@ -590,7 +592,7 @@ Status BlockLaunch::launch_ends(device::Stream &stream, BlockWorkspace &workspac
                                 workspace.points.get()};
   const std::string name = kernel_name(form_, work.kind, work.in_slot) + "_odd_ends";
   const BlockGrid grid = stream_grid(work.points);
-  return start(stream, name.c_str(), grid.groups, grid.threads, local_bytes_, arguments);
+  return start(stream, name.c_str(), grid.thread_blocks, grid.threads, local_bytes_, arguments);
 }
 
 Status BlockLaunch::launch_mode(device::Stream &stream, BlockWorkspace &workspace,

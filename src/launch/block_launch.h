@@ -67,7 +67,7 @@ class BlockLaunch : public ChunkLaunch {
   Status zero_made(device::Stream &stream, BlockWorkspace &workspace, const CipherWork &work);
 
   // For them too: a buffer of at least `bytes`, whose content is lost where it grows; and
-  // the threads of a group of at most `most`.
+  // the threads of a thread block of at most `most`.
   Status grow(std::unique_ptr<device::Buffer> &buffer, device::MemoryKind kind, uint64_t bytes);
   uint32_t threads_of(uint32_t most) const;
   bool has_tables() const { return form_ == BlockForm::kTable4 || form_ == BlockForm::kTable1; }
@@ -77,7 +77,7 @@ class BlockLaunch : public ChunkLaunch {
   static void stage_keys(Staging &staging, BlockWorkspace &workspace, const CipherWork &work);
   // For the work as it is placed; `of_segments`: of many pieces that are alike.
   BlockWarps warps_for(const CipherWork &work, bool of_segments) const;
-  Status start(device::Stream &stream, const char *kernel, uint32_t groups, uint32_t threads,
+  Status start(device::Stream &stream, const char *kernel, uint32_t thread_blocks, uint32_t threads,
                uint32_t local_bytes, std::span<const device::Argument> arguments,
                uint64_t longest_bytes = 0);
   Status launch_points(device::Stream &stream, BlockWorkspace &workspace, const CipherWork &work);
@@ -100,9 +100,9 @@ class BlockLaunch : public ChunkLaunch {
 
   device::Device &device_;
   BlockForm form_;
-  uint32_t form_threads_, xts_threads_;  // of a group, and of one of XTS
+  uint32_t form_threads_, xts_threads_;  // of a thread block, and of one of XTS
   uint32_t local_bytes_;
-  uint32_t resident_groups_;
+  uint32_t resident_thread_blocks_;
   bool pairs_;  // a launch beside another, where the device can
   // When the last launch that used the key slot has zeroed it; and of what workspace that was,
   // unless it is known to have ended.

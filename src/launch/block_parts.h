@@ -1,5 +1,5 @@
 // How a launch that is parallel in blocks is cut into tiles, and a large one
-// into a part for table groups and one for bitsliced groups beside them.
+// into a part for table thread blocks and one for bitsliced thread blocks beside them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,9 +16,9 @@ namespace lanecrypt::runtime {
 // How the kernels compute a block cipher; each is right on every device that can run it.
 enum class BlockForm { kTable4, kTable1, kBitslice };
 
-// How many groups of how many threads a launch has at most; 0: what suits the device.
+// How many thread blocks of how many threads a launch has at most; 0: what suits the device.
 struct BlockGrid {
-  uint32_t groups = 0, threads = 0;
+  uint32_t thread_blocks = 0, threads = 0;
 };
 
 // The pieces that one kernel takes.

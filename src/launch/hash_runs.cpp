@@ -37,7 +37,7 @@ uint64_t AeadLaunch::run_bytes(const CipherKind &kind, uint64_t bytes, bool by_m
     return std::max(divide_up(divide_up(bytes, workers), least) * least, least);
   };
   // Of one key that has most of it each warp takes one run, and all end together.
-  if (by_matrix) return share(uint64_t{matrix_groups(kind)} * matrix_warps(kind));
+  if (by_matrix) return share(uint64_t{matrix_thread_blocks(kind)} * matrix_warps(kind));
   return std::min(share(uint64_t{device_.properties().compute_units} * 64), kMost);
 }
 
@@ -162,22 +162,23 @@ uint32_t AeadLaunch::matrix_warps(const CipherKind &kind) const {
   return std::max(blocks_.threads_of(most) / 32, 1u);
 }
 
-uint32_t AeadLaunch::matrix_groups(const CipherKind &kind) const {
+uint32_t AeadLaunch::matrix_thread_blocks(const CipherKind &kind) const {
   if (kind.is_gcm())
-    return device_.resident_groups("ghash_matrix_runs", blocks_.threads_of(GHASH_MATRIX_THREADS),
-                                   GHASH_MATRIX_LOCAL_WORDS * 4);
-  return device_.resident_groups("chacha20_poly1305_matrix_runs",
-                                 blocks_.threads_of(POLY1305_MATRIX_THREADS),
-                                 POLY1305_MATRIX_LOCAL_WORDS * 4);
+    return device_.resident_thread_blocks("ghash_matrix_runs",
+                                          blocks_.threads_of(GHASH_MATRIX_THREADS),
+                                          GHASH_MATRIX_LOCAL_WORDS * 4);
+  return device_.resident_thread_blocks("chacha20_poly1305_matrix_runs",
+                                        blocks_.threads_of(POLY1305_MATRIX_THREADS),
+                                        POLY1305_MATRIX_LOCAL_WORDS * 4);
 }
 
-// As many as make every group of the device busy.
+// As many as make every thread block of the device busy.
 uint32_t AeadLaunch::runs_of_batch(const CipherKind &kind, uint32_t matrix_runs) const {
   const uint32_t warps = matrix_warps(kind);
-  return count(divide_up(divide_up(matrix_runs, matrix_groups(kind)), warps) * warps);
+  return count(divide_up(divide_up(matrix_runs, matrix_thread_blocks(kind)), warps) * warps);
 }
 
-// Runs of one key side by side, for a group each.
+// Runs of one key side by side, for a thread block each.
 void AeadLaunch::plan_batches(const CipherWork &work, AeadWork &aead) const {
   const uint32_t runs = aead.run_count - aead.thread_runs;
   if (runs == 0) return;

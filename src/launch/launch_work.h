@@ -88,7 +88,7 @@ struct AeadWork {
   // Messages whose tags are written on the device, or that are wiped there where their tags
   // are wrong; `first_sum` counts parts.
   std::vector<TagCheck> checks;
-  // Whole messages of few bytes, each of which a group does; made by upload().
+  // Whole messages of few bytes, each of which a thread block does; made by upload().
   bool is_short = false;
   // Nobody on the host wants the parts' sums.
   bool tags_stay_on_device = false;

@@ -52,9 +52,9 @@ Status AeadLaunch::launch_plain_segments(device::Stream &stream, AeadWorkspace &
       (is_block_cipher ? workspace.text.pieces : workspace.pieces).get();
   if (is_block_cipher) LC_TRY(blocks_.expand_keys(stream, workspace.text, work));
   LC_TRY(launch_next_nonces(stream, workspace, *aead.segments));
-  const uint64_t groups = divide_up(rule.count, blocks_.threads_of(SEGMENT_THREADS));
+  const uint64_t thread_blocks = divide_up(rule.count, blocks_.threads_of(SEGMENT_THREADS));
   const Argument make[] = {workspace.rule.get(), workspace.nonces_of(rule), pieces};
-  LC_TRY(start(stream, "plain_segments", groups, SEGMENT_THREADS, 0, make));
+  LC_TRY(start(stream, "plain_segments", thread_blocks, SEGMENT_THREADS, 0, make));
   if (rule.opens == 0) {
     const Argument refuse[] = {workspace.rule.get(), workspace.update.get(), pieces, work.out};
     LC_TRY(start(stream, "plain_refuse", 8 * uint64_t{device_.properties().compute_units},

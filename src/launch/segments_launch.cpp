@@ -205,7 +205,7 @@ Status AeadLaunch::launch_segments(device::Stream &stream, AeadWorkspace &worksp
   const device::Buffer *const pieces = gcm ? workspace.text.pieces.get() : workspace.pieces.get();
   const std::optional<GraphUpdateWork> &update = aead.segments->update;
   LC_TRY(launch_next_nonces(stream, workspace, *aead.segments));
-  const uint64_t groups =
+  const uint64_t thread_blocks =
       divide_up(std::max(rule.count, rule.run_count), blocks_.threads_of(SEGMENT_THREADS));
   const Argument make[] = {workspace.rule.get(),
                            workspace.nonces_of(rule),
@@ -214,13 +214,13 @@ Status AeadLaunch::launch_segments(device::Stream &stream, AeadWorkspace &worksp
                            workspace.sums.get(),
                            workspace.checks.get(),
                            gcm ? workspace.blocks.get() : workspace.wanted.get()};
-  LC_TRY(start(stream, "aead_segments", groups, SEGMENT_THREADS, 0, make));
+  LC_TRY(start(stream, "aead_segments", thread_blocks, SEGMENT_THREADS, 0, make));
   if (aead.has_aad()) {
     const SegmentsWork &segments = *aead.segments;
     const Argument aad[] = {workspace.rule.get(),
                             segments.aad != nullptr ? workspace.given_aad.get() : segments.aad_base,
                             workspace.aad.get(), workspace.runs.get(), workspace.sums.get()};
-    LC_TRY(start(stream, "aead_segments_aad", groups, SEGMENT_THREADS, 0, aad));
+    LC_TRY(start(stream, "aead_segments_aad", thread_blocks, SEGMENT_THREADS, 0, aad));
   }
   if (!update || rule.opens != 0) return Status();
   const Argument refuse[] = {workspace.rule.get(),
@@ -230,7 +230,7 @@ Status AeadLaunch::launch_segments(device::Stream &stream, AeadWorkspace &worksp
                              workspace.checks.get(),
                              work.out,
                              aead.tags};
-  return start(stream, "aead_refuse", groups, SEGMENT_THREADS, 0, refuse);
+  return start(stream, "aead_refuse", thread_blocks, SEGMENT_THREADS, 0, refuse);
 }
 
 }  // namespace lanecrypt::runtime

@@ -1,5 +1,5 @@
-// Short messages whose tags stay on the device: one launch, in which a group does each message
-// whole. Where kernels reach the host's memory, not even a copy comes before it.
+// Short messages whose tags stay on the device: one launch, in which a thread block does each
+// message whole. Where kernels reach the host's memory, not even a copy comes before it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using device::Argument;
 
-// A device has so many groups at once.
+// A device has so many thread blocks at once.
 constexpr size_t kMostMessages = 64;
 
 void put(uint32_t words[2], uint64_t value) {

@@ -89,11 +89,12 @@ MlDsaWork::MlDsaWork(lc_ml_dsa_operation of, const MlDsaSizes &set, std::vector<
 uint32_t MlDsaLaunch::next_launch_id() { return launch_id_ += 4; }
 
 Status MlDsaLaunch::launch(device::Stream &stream, const MlDsaWork &work, const char *name,
-                           uint32_t groups, std::span<const Argument> arguments) {
+                           uint32_t thread_blocks, std::span<const Argument> arguments) {
   const std::string kernel = work.shape.kernels + name;
   const uint32_t threads =
-      std::min<uint32_t>(ML_DSA_GROUP, device_.properties().max_thread_block_size);
-  LC_TRY(stream.launch({kernel.c_str(), groups, threads, work.shape.local_bytes, arguments}));
+      std::min<uint32_t>(ML_DSA_THREAD_BLOCK, device_.properties().max_thread_block_size);
+  LC_TRY(
+      stream.launch({kernel.c_str(), thread_blocks, threads, work.shape.local_bytes, arguments}));
   ++launches_;
   return Status();
 }

@@ -26,7 +26,7 @@ struct MlDsaWorkspace {
 struct MlDsaShape {
   std::string kernels;  // the beginning of their names
   // Bytes of a key, of a signature and of an expanded key, one of which follows another on the
-  // device, and of a group's local memory.
+  // device, and of a thread block's local memory.
   uint32_t key_stride = 0, signature_stride = 0, expanded_bytes = 0, local_bytes = 0;
 };
 
@@ -86,8 +86,8 @@ class MlDsaLaunch {
   Status verify(device::Stream &stream, MlDsaWorkspace &workspace, const MlDsaWork &work);
   Status generate(device::Stream &stream, MlDsaWorkspace &workspace, const MlDsaWork &work);
   Status wipe_keys(device::Stream &stream, MlDsaWorkspace &workspace, const MlDsaWork &work);
-  Status launch(device::Stream &stream, const MlDsaWork &work, const char *name, uint32_t groups,
-                std::span<const device::Argument> arguments);
+  Status launch(device::Stream &stream, const MlDsaWork &work, const char *name,
+                uint32_t thread_blocks, std::span<const device::Argument> arguments);
   uint32_t next_launch_id();
 
   device::Device &device_;

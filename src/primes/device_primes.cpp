@@ -146,9 +146,10 @@ class DevicePrimes : public PrimeTester {
     const Argument arguments[] = {sieve_shape_there_.get(), primes_.get(), powers_.get(),
                                   candidates_.there.get(), results_.get()};
     const uint32_t threads = launch_.threads_of_block();
-    const uint64_t groups = std::min<uint64_t>(divide_up(count, threads),
-                                               device_->resident_groups("prime_sieve", threads, 0));
-    LC_TRY(stream_->launch({"prime_sieve", static_cast<uint32_t>(groups), threads, 0, arguments}));
+    const uint64_t thread_blocks = std::min<uint64_t>(
+        divide_up(count, threads), device_->resident_thread_blocks("prime_sieve", threads, 0));
+    LC_TRY(stream_->launch(
+        {"prime_sieve", static_cast<uint32_t>(thread_blocks), threads, 0, arguments}));
     ++sieve_launches_;
     return Status();
   }
@@ -160,9 +161,9 @@ class DevicePrimes : public PrimeTester {
                    .subgroup = subgroups.threads,
                    .bits = bits,
                    .stride_bytes = cpu::prime_stride_bytes(bits)};
-    const uint32_t groups = launch_.groups_of(subgroups, "prime_test", trials.size());
-    const uint64_t table_bytes =
-        uint64_t{groups} * RSA_GROUP * PRIME_ROWS * subgroups.limbs * launch_.limb_bytes();
+    const uint32_t thread_blocks = launch_.thread_blocks_of(subgroups, "prime_test", trials.size());
+    const uint64_t table_bytes = uint64_t{thread_blocks} * RSA_THREAD_BLOCK * PRIME_ROWS *
+                                 subgroups.limbs * launch_.limb_bytes();
     const uint64_t base_bytes = trials.size() * uint64_t{test_shape_.stride_bytes};
     LC_TRY(memory_.grow(test_shape_there_, MemoryKind::kDevice, sizeof test_shape_));
     LC_TRY(memory_.grow(trials_, MemoryKind::kDevice, trials.size_bytes()));
@@ -178,7 +179,7 @@ class DevicePrimes : public PrimeTester {
                                   bases_.there.get(),
                                   table_.get(),
                                   results_.get()};
-    LC_TRY(launch_.launch(*stream_, subgroups, "prime_test", groups, arguments));
+    LC_TRY(launch_.launch(*stream_, subgroups, "prime_test", thread_blocks, arguments));
     const double length = bits / 1024.0;
     const double shares_of_one = std::max(double(trials.size()) / kTestsOfLimit,
                                           subgroups.threads == 1 ? 1 / kTestsOfThread : 0);

@@ -109,7 +109,7 @@ RsaLaunch::RsaLaunch(device::Device &device, RsaArithmetic arithmetic)
     : device_(device), arithmetic_(arithmetic), memory_(device) {}
 
 uint32_t RsaLaunch::threads_of_block() const {
-  return std::min<uint32_t>(RSA_GROUP, device_.properties().max_thread_block_size);
+  return std::min<uint32_t>(RSA_THREAD_BLOCK, device_.properties().max_thread_block_size);
 }
 
 uint32_t RsaLaunch::most_threads_of_subgroup() const {
@@ -171,15 +171,16 @@ RsaSubgroups RsaLaunch::best_variant(const RsaClass &size) const {
 }
 
 // An operation has two powers.
-uint64_t RsaLaunch::operations_of(const RsaSubgroups &variant, uint64_t groups) const {
-  return std::max<uint64_t>(groups * threads_of_block() / variant.threads / 2, 1);
+uint64_t RsaLaunch::operations_of(const RsaSubgroups &variant, uint64_t thread_blocks) const {
+  return std::max<uint64_t>(thread_blocks * threads_of_block() / variant.threads / 2, 1);
 }
 
 uint64_t RsaLaunch::most_at_once(const RsaClass &size) const {
   if (device_.properties().api != "cuda") return SIZE_MAX;
   const RsaSubgroups variant = best_variant(size);
-  return operations_of(variant, device_.resident_groups((variant.kernels + "power_all").c_str(),
-                                                        threads_of_block(), local_bytes(variant)));
+  return operations_of(variant,
+                       device_.resident_thread_blocks((variant.kernels + "power_all").c_str(),
+                                                      threads_of_block(), local_bytes(variant)));
 }
 
 uint64_t RsaLaunch::best_batch(const RsaClass &size) const {
@@ -187,19 +188,20 @@ uint64_t RsaLaunch::best_batch(const RsaClass &size) const {
   return operations_of(best_variant(size), device_.properties().compute_units);
 }
 
-uint32_t RsaLaunch::groups_of(const RsaSubgroups &subgroups, const char *name, uint64_t numbers) {
+uint32_t RsaLaunch::thread_blocks_of(const RsaSubgroups &subgroups, const char *name,
+                                     uint64_t numbers) {
   const uint64_t of_group = threads_of_block() / subgroups.threads;
   const uint64_t wanted = divide_up(numbers, of_group);
-  const uint32_t resident = device_.resident_groups((subgroups.kernels + name).c_str(),
-                                                    threads_of_block(), local_bytes(subgroups));
+  const uint32_t resident = device_.resident_thread_blocks(
+      (subgroups.kernels + name).c_str(), threads_of_block(), local_bytes(subgroups));
   return static_cast<uint32_t>(std::min<uint64_t>(wanted, resident));
 }
 
 Status RsaLaunch::launch(device::Stream &stream, const RsaSubgroups &subgroups, const char *name,
-                         uint32_t groups, std::span<const Argument> arguments) {
+                         uint32_t thread_blocks, std::span<const Argument> arguments) {
   const std::string kernel = subgroups.kernels + name;
   LC_TRY(stream.launch(
-      {kernel.c_str(), groups, threads_of_block(), local_bytes(subgroups), arguments}));
+      {kernel.c_str(), thread_blocks, threads_of_block(), local_bytes(subgroups), arguments}));
   ++launches_;
   return Status();
 }
@@ -217,7 +219,7 @@ struct RsaLaunch::Plan {
   RsaShape shape = {}, power_shape = {};
   cpu::RsaImageForm form = {};
   RsaSubgroups whole, power;
-  uint32_t power_groups = 0;
+  uint32_t power_thread_blocks = 0;
   uint64_t image_bytes = 0, key_bytes = 0, input_bytes = 0, number_bytes = 0, table_bytes = 0;
 };
 
@@ -289,8 +291,8 @@ void RsaLaunch::plan_memory(RsaWork &work, Plan &plan) {
   work.result_bytes = plan.input_bytes + plan.count * sizeof(uint32_t);
   if (!plan.is_private) return;
   plan.number_bytes = uint64_t{plan.count} * shape.full_limbs * plan.form.limb_bytes();
-  plan.power_groups = groups_of(plan.power, "power_all", 2 * uint64_t{plan.count});
-  plan.table_bytes = uint64_t{plan.power_groups} * RSA_GROUP * RSA_WINDOW_ENTRIES *
+  plan.power_thread_blocks = thread_blocks_of(plan.power, "power_all", 2 * uint64_t{plan.count});
+  plan.table_bytes = uint64_t{plan.power_thread_blocks} * RSA_THREAD_BLOCK * RSA_WINDOW_ENTRIES *
                      plan.power.limbs * plan.form.limb_bytes();
 }
 
@@ -370,19 +372,19 @@ Status RsaLaunch::run_private(const RsaStreams &streams, const RsaWork &work, co
   device::Stream &stream = streams.ends;
   const Argument blind[] = {workspace.shape.get(), workspace.keys.get(), workspace.pieces.get(),
                             workspace.in.get(), workspace.blinded.get()};
-  LC_TRY(launch(stream, plan.whole, "blind_all", groups_of(plan.whole, "blind_all", plan.count),
-                blind));
+  LC_TRY(launch(stream, plan.whole, "blind_all",
+                thread_blocks_of(plan.whole, "blind_all", plan.count), blind));
   const Argument raise[] = {workspace.power_shape.get(), workspace.keys.get(),
                             workspace.pieces.get(),      workspace.blinded.get(),
                             workspace.table.get(),       workspace.halves.get()};
   LC_TRY(follow(streams.powers, stream, streams.turn));
-  LC_TRY(launch(streams.powers, plan.power, "power_all", plan.power_groups, raise));
+  LC_TRY(launch(streams.powers, plan.power, "power_all", plan.power_thread_blocks, raise));
   LC_TRY(follow(stream, streams.powers, streams.turn));
   const Argument finish[] = {workspace.shape.get(), workspace.keys.get(),   workspace.pieces.get(),
                              workspace.in.get(),    workspace.halves.get(), workspace.out.get(),
                              work.launch_id};
-  LC_TRY(launch(stream, plan.whole, "finish_all", groups_of(plan.whole, "finish_all", plan.count),
-                finish));
+  LC_TRY(launch(stream, plan.whole, "finish_all",
+                thread_blocks_of(plan.whole, "finish_all", plan.count), finish));
   LC_TRY(stream.zero(*workspace.keys, 0, plan.key_bytes));
   LC_TRY(stream.zero(*workspace.blinded, 0, plan.number_bytes));
   LC_TRY(stream.zero(*workspace.halves, 0, plan.number_bytes));
@@ -393,8 +395,8 @@ Status RsaLaunch::run_public(device::Stream &stream, const RsaWork &work, const 
                              RsaWorkspace &workspace) {
   const Argument raise[] = {workspace.shape.get(), workspace.keys.get(), workspace.pieces.get(),
                             workspace.in.get(),    workspace.out.get(),  work.launch_id};
-  return launch(stream, plan.whole, "public_all", groups_of(plan.whole, "public_all", plan.count),
-                raise);
+  return launch(stream, plan.whole, "public_all",
+                thread_blocks_of(plan.whole, "public_all", plan.count), raise);
 }
 
 Status RsaLaunch::start(const RsaStreams &streams, RsaWorkspace &workspace, RsaWork &work,

@@ -93,7 +93,7 @@ class RsaLaunch {
   static void wipe_device(device::Stream &stream, RsaWorkspace &workspace);
 
   // How many operations of a class run at once in the variant of most throughput, and how many
-  // give each multiprocessor one group. SIZE_MAX if that is not known.
+  // give each multiprocessor one thread block. SIZE_MAX if that is not known.
   uint64_t most_at_once(const RsaClass &size) const;
   uint64_t best_batch(const RsaClass &size) const;
 
@@ -113,8 +113,8 @@ class RsaLaunch {
   RsaSubgroups choose(uint32_t limbs, uint64_t numbers, RsaPart part) const;
   LaunchMemory &memory() { return memory_; }
   Status launch(device::Stream &stream, const RsaSubgroups &subgroups, const char *name,
-                uint32_t groups, std::span<const device::Argument> arguments);
-  uint32_t groups_of(const RsaSubgroups &subgroups, const char *name, uint64_t numbers);
+                uint32_t thread_blocks, std::span<const device::Argument> arguments);
+  uint32_t thread_blocks_of(const RsaSubgroups &subgroups, const char *name, uint64_t numbers);
   uint32_t threads_of_block() const;
 
  private:
@@ -137,7 +137,7 @@ class RsaLaunch {
   uint32_t most_threads_of_subgroup() const;
   uint32_t local_bytes(const RsaSubgroups &subgroups) const;
   RsaSubgroups best_variant(const RsaClass &size) const;
-  uint64_t operations_of(const RsaSubgroups &variant, uint64_t groups) const;
+  uint64_t operations_of(const RsaSubgroups &variant, uint64_t thread_blocks) const;
 
   device::Device &device_;
   const RsaArithmetic arithmetic_;

@@ -14,7 +14,7 @@ namespace {
 using device::Argument;
 using device::MemoryKind;
 
-constexpr uint64_t kMostGroups = 65535;
+constexpr uint64_t kMostThreadBlocks = 65535;
 
 uint32_t layers_of(const SlhSet &set, bool is_key) { return is_key ? 1 : set.layers; }
 
@@ -32,19 +32,20 @@ uint32_t SlhLaunch::best_batch(const SlhSet &set, lc_slh_dsa_operation operation
   return operation == LC_SLH_DSA_SIGN ? signatures : signatures * set.layers;
 }
 
-uint64_t SlhLaunch::groups_for(uint64_t threads) const {
+uint64_t SlhLaunch::thread_blocks_for(uint64_t threads) const {
   const uint64_t of_group =
-      std::min<uint32_t>(SLH_GROUP, device_.properties().max_thread_block_size);
-  return std::clamp<uint64_t>(divide_up(threads, of_group), 1, kMostGroups);
+      std::min<uint32_t>(SLH_THREAD_BLOCK, device_.properties().max_thread_block_size);
+  return std::clamp<uint64_t>(divide_up(threads, of_group), 1, kMostThreadBlocks);
 }
 
 Status SlhLaunch::launch(device::Stream &stream, const SlhSet &set, const char *name,
-                         uint64_t groups, bool has_local, std::span<const Argument> arguments) {
+                         uint64_t thread_blocks, bool has_local,
+                         std::span<const Argument> arguments) {
   const std::string kernel = set.kernels() + name;
   const uint32_t threads =
-      std::min<uint32_t>(SLH_GROUP, device_.properties().max_thread_block_size);
+      std::min<uint32_t>(SLH_THREAD_BLOCK, device_.properties().max_thread_block_size);
   const uint32_t local = has_local ? 4 * SLH_SHARED_WORDS(set.n) : 0;
-  LC_TRY(stream.launch({kernel.c_str(), uint32_t(groups), threads, local, arguments}));
+  LC_TRY(stream.launch({kernel.c_str(), uint32_t(thread_blocks), threads, local, arguments}));
   ++launches_;
   return Status();
 }
@@ -119,24 +120,23 @@ Status SlhLaunch::grow_trees(device::Stream &stream, SlhWorkspace &workspace, co
   LC_TRY(memory_.grow(workspace.fors_roots, kDevice, std::max<uint64_t>(fors * n, 256)));
   LC_TRY(memory_.grow(workspace.fors_keys, kDevice, std::max<uint64_t>(count * n, 256)));
 
-  const auto low_groups = uint32_t(is_key ? 0 : slh_spans(fors << high, slh_fors_low(set)));
+  const auto low_thread_blocks = uint32_t(is_key ? 0 : slh_spans(fors << high, slh_fors_low(set)));
   const Argument grow[] = {workspace.told.get(),       workspace.tops.get(), workspace.kept.get(),
-                           workspace.fors_nodes.get(), workspace.out.get(),  low_groups};
-  LC_TRY(launch(stream, set, "grow", low_groups + groups_for(chains), true, grow));
-  const auto high_groups = uint32_t(is_key ? 0 : slh_spans(fors, high));
-  const Argument compress[] = {workspace.told.get(),
-                               workspace.tops.get(),
-                               workspace.leaves.get(),
-                               workspace.fors_nodes.get(),
-                               workspace.fors_roots.get(),
-                               workspace.out.get(),
-                               high_groups};
-  LC_TRY(launch(stream, set, "leaves", high_groups + groups_for(leaves), true, compress));
-  const auto key_groups = uint32_t(is_key ? 0 : groups_for(count));
+                           workspace.fors_nodes.get(), workspace.out.get(),  low_thread_blocks};
+  LC_TRY(launch(stream, set, "grow", low_thread_blocks + thread_blocks_for(chains), true, grow));
+  const auto high_thread_blocks = uint32_t(is_key ? 0 : slh_spans(fors, high));
+  const Argument compress[] = {workspace.told.get(),       workspace.tops.get(),
+                               workspace.leaves.get(),     workspace.fors_nodes.get(),
+                               workspace.fors_roots.get(), workspace.out.get(),
+                               high_thread_blocks};
+  LC_TRY(launch(stream, set, "leaves", high_thread_blocks + thread_blocks_for(leaves), true,
+                compress));
+  const auto key_thread_blocks = uint32_t(is_key ? 0 : thread_blocks_for(count));
   const Argument join[] = {workspace.told.get(),       workspace.leaves.get(),
                            workspace.fors_roots.get(), workspace.fors_keys.get(),
-                           workspace.out.get(),        key_groups};
-  return launch(stream, set, "trees", key_groups + slh_spans(trees, set.tree_height), true, join);
+                           workspace.out.get(),        key_thread_blocks};
+  return launch(stream, set, "trees", key_thread_blocks + slh_spans(trees, set.tree_height), true,
+                join);
 }
 
 Status SlhLaunch::start_sign(device::Stream &stream, SlhWorkspace &workspace, const SlhSet &set,
@@ -154,11 +154,11 @@ Status SlhLaunch::start_sign(device::Stream &stream, SlhWorkspace &workspace, co
                              workspace.fors_keys.get(), workspace.out.get(),
                              workspace.tops.get(),      workspace.fors_nodes.get()};
   const uint64_t threads = count * (set.fors_trees + uint64_t{set.layers} * set.chains());
-  LC_TRY(launch(stream, set, "reveal", groups_for(threads), false, reveal));
+  LC_TRY(launch(stream, set, "reveal", thread_blocks_for(threads), false, reveal));
   const Argument check[] = {workspace.told.get(), workspace.fors_keys.get(), workspace.out.get(),
                             workspace.tops.get(), workspace.fors_nodes.get()};
-  LC_TRY(
-      launch(stream, set, "check", groups_for(uint64_t{count} * (set.layers + 1)), false, check));
+  LC_TRY(launch(stream, set, "check", thread_blocks_for(uint64_t{count} * (set.layers + 1)), false,
+                check));
   workspace.result_bytes = workspace.roots_at;
   LC_TRY(stream.download(workspace.results->host(), *workspace.out, 0, out));
   LC_TRY(stream.zero(*workspace.kept, 0, workspace.kept->bytes()));
@@ -235,7 +235,7 @@ Status SlhLaunch::start_verify(device::Stream &stream, SlhWorkspace &workspace, 
   share(count, each, [&](uint32_t n) { std::memcpy(host + n * each, signature_of(n), each); });
   LC_TRY(stream.upload(*workspace.out, 0, host, count * each));
   const Argument arguments[] = {workspace.told.get(), workspace.out.get(), workspace.tops.get()};
-  LC_TRY(launch(stream, set, "verify", groups_for(count), false, arguments));
+  LC_TRY(launch(stream, set, "verify", thread_blocks_for(count), false, arguments));
   return stream.download(host + workspace.verdicts_at, *workspace.out, workspace.verdicts_at,
                          verdicts);
 }

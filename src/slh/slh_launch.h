@@ -98,9 +98,9 @@ class SlhLaunch {
   // The same for the sets of the draft (slh_tall_trees.cpp).
   Status grow_tall_trees(device::Stream &stream, SlhWorkspace &workspace, const SlhSet &set,
                          bool is_key, bool has_tree);
-  Status launch(device::Stream &stream, const SlhSet &set, const char *name, uint64_t groups,
+  Status launch(device::Stream &stream, const SlhSet &set, const char *name, uint64_t thread_blocks,
                 bool has_local, std::span<const device::Argument> arguments);
-  uint64_t groups_for(uint64_t threads) const;
+  uint64_t thread_blocks_for(uint64_t threads) const;
 
   device::Device &device_;
   Workers &copiers_;

@@ -25,7 +25,7 @@ struct Rising {
   uint32_t levels() const {
     return trees == 0 ? 0 : std::min<uint32_t>(to_height - height, SLH_SPAN_BITS);
   }
-  uint32_t groups() const {
+  uint32_t thread_blocks() const {
     const uint32_t rises = levels();
     return rises == 0 ? 0 : uint32_t(slh_spans(trees << (to_height - height - rises), rises));
   }
@@ -47,8 +47,9 @@ Status SlhLaunch::grow_tall_trees(device::Stream &stream, SlhWorkspace &workspac
   const uint64_t fors = is_key ? 0 : count * set.fors_trees;
   const uint32_t low = slh_fors_low(set), high = set.fors_height - low;
   const uint32_t higher = high - std::min<uint32_t>(high, SLH_SPAN_BITS);
-  const uint64_t leaf_groups = groups_for(std::min(leaves, kLeafThreads));
-  LC_TRY(memory_.grow(workspace.tops, kDevice, leaf_groups * SLH_GROUP * set.chains() * n));
+  const uint64_t leaf_thread_blocks = thread_blocks_for(std::min(leaves, kLeafThreads));
+  LC_TRY(memory_.grow(workspace.tops, kDevice,
+                      leaf_thread_blocks * SLH_THREAD_BLOCK * set.chains() * n));
   LC_TRY(memory_.grow(workspace.leaves, kDevice, leaves * n));
   LC_TRY(memory_.grow(workspace.nodes, kDevice, std::max<uint64_t>(count * set.kept_bytes(), 256)));
   LC_TRY(memory_.grow(workspace.kept, kDevice,
@@ -58,19 +59,17 @@ Status SlhLaunch::grow_tall_trees(device::Stream &stream, SlhWorkspace &workspac
       memory_.grow(workspace.fors_roots, kDevice, std::max<uint64_t>((fors << higher) * n, 256)));
   LC_TRY(memory_.grow(workspace.fors_keys, kDevice, std::max<uint64_t>(count * n, 256)));
 
-  const auto low_groups = uint32_t(slh_spans(fors << high, low));
-  const Argument sprout[] = {workspace.told.get(),
-                             workspace.tops.get(),
-                             workspace.kept.get(),
-                             workspace.leaves.get(),
-                             workspace.fors_nodes.get(),
-                             workspace.out.get(),
-                             low_groups};
-  LC_TRY(launch(stream, set, "sprout", low_groups + leaf_groups, true, sprout));
+  const auto low_thread_blocks = uint32_t(slh_spans(fors << high, low));
+  const Argument sprout[] = {workspace.told.get(),       workspace.tops.get(),
+                             workspace.kept.get(),       workspace.leaves.get(),
+                             workspace.fors_nodes.get(), workspace.out.get(),
+                             low_thread_blocks};
+  LC_TRY(launch(stream, set, "sprout", low_thread_blocks + leaf_thread_blocks, true, sprout));
   Rising of_fors = {fors, set.fors_height, low, workspace.fors_nodes.get(),
                     workspace.fors_roots.get()};
-  // Of a kept tree the part rises first, where it lies; a group reads all of it before it writes.
-  // Then the kept nodes rise. That they stand above the part is seen when the signature is checked.
+  // Of a kept tree the part rises first, where it lies; a thread block reads all of it before it
+  // writes. Then the kept nodes rise. That they stand above the part is seen when the signature is
+  // checked.
   Rising of_layer = {count, grown, 0, workspace.leaves.get(),
                      has_tree ? workspace.leaves.get() : workspace.nodes.get()};
   while (of_fors.levels() != 0 || of_layer.levels() != 0) {
@@ -80,10 +79,11 @@ Status SlhLaunch::grow_tall_trees(device::Stream &stream, SlhWorkspace &workspac
                              of_layer.from,
                              of_layer.to,
                              workspace.out.get(),
-                             of_fors.groups(),
+                             of_fors.thread_blocks(),
                              SLH_PART(0u, of_fors.height, of_fors.levels()),
                              SLH_PART(1u, of_layer.height, of_layer.levels())};
-    LC_TRY(launch(stream, set, "rise", of_fors.groups() + of_layer.groups(), true, rise));
+    LC_TRY(launch(stream, set, "rise", of_fors.thread_blocks() + of_layer.thread_blocks(), true,
+                  rise));
     of_fors.rise();
     of_layer.rise();
     if (of_layer.levels() == 0 && of_layer.to_height != set.tree_height)
@@ -91,7 +91,7 @@ Status SlhLaunch::grow_tall_trees(device::Stream &stream, SlhWorkspace &workspac
   }
   if (is_key) return Status();
   const Argument bind[] = {workspace.told.get(), of_fors.from, workspace.fors_keys.get()};
-  return launch(stream, set, "bind", groups_for(count), false, bind);
+  return launch(stream, set, "bind", thread_blocks_for(count), false, bind);
 }
 
 }  // namespace lanecrypt::runtime

@@ -307,7 +307,7 @@ TEST_P(DeviceTest, SaysThatAKernelIsNotThere) {
 }
 
 TEST_P(DeviceTest, KnowsHowManyGroupsStay) {
-  const uint32_t groups = device_->resident_groups("aes_expand_keys", BLOCK_KEY_THREADS, 0);
+  const uint32_t groups = device_->resident_thread_blocks("aes_expand_keys", BLOCK_KEY_THREADS, 0);
   EXPECT_GE(groups, 1u);
   EXPECT_LE(groups, 1u << 20);
 }

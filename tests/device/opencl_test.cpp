@@ -497,19 +497,20 @@ TEST(OpenClOptions, TellOfGroupsAndLoops) {
 
 TEST(OpenClResidency, IsBoundByMemoryThreadsAndGroups) {
   const Residency h200 = {228 << 10, 1024, 2048, 16};
-  EXPECT_EQ(groups_at_once(h200, 132, 512, 32 << 10), 132u * 4);
-  EXPECT_EQ(groups_at_once(h200, 132, 128, 32 << 10), 132u * 6);
-  EXPECT_EQ(groups_at_once(h200, 132, 128, 0), 132u * 16);
-  EXPECT_EQ(groups_at_once(h200, 132, 1024, 1 << 20), 132u);
-  EXPECT_EQ(groups_at_once({0, 0, 4096, 1}, 0, 0, 0), 1u);
-  EXPECT_EQ(groups_at_once({0, 0, 4096, 1}, 1, 256, 0, 256), 1u);
+  EXPECT_EQ(thread_blocks_at_once(h200, 132, 512, 32 << 10), 132u * 4);
+  EXPECT_EQ(thread_blocks_at_once(h200, 132, 128, 32 << 10), 132u * 6);
+  EXPECT_EQ(thread_blocks_at_once(h200, 132, 128, 0), 132u * 16);
+  EXPECT_EQ(thread_blocks_at_once(h200, 132, 1024, 1 << 20), 132u);
+  EXPECT_EQ(thread_blocks_at_once({0, 0, 4096, 1}, 0, 0, 0), 1u);
+  EXPECT_EQ(thread_blocks_at_once({0, 0, 4096, 1}, 1, 256, 0, 256), 1u);
 }
 
 TEST(OpenClResidency, IsBoundByRegistersWhereTheyAreKnown) {
   const Residency h200 = {228 << 10, 1024, 2048, 16, 65536};
-  EXPECT_EQ(groups_at_once(h200, 132, 512, 32 << 10, thread_registers("aes_table1_ctr")), 132u * 2);
-  EXPECT_EQ(groups_at_once(h200, 132, 256, 0, thread_registers("aes_bitslice_ctr")), 132u);
-  EXPECT_EQ(groups_at_once(h200, 132, 128, 0, thread_registers("ghash_runs")), 132u * 16);
+  EXPECT_EQ(thread_blocks_at_once(h200, 132, 512, 32 << 10, thread_registers("aes_table1_ctr")),
+            132u * 2);
+  EXPECT_EQ(thread_blocks_at_once(h200, 132, 256, 0, thread_registers("aes_bitslice_ctr")), 132u);
+  EXPECT_EQ(thread_blocks_at_once(h200, 132, 128, 0, thread_registers("ghash_runs")), 132u * 16);
 }
 
 TEST(OpenClErrors, AreNamedAndSorted) {

@@ -24,7 +24,8 @@ MlDsaSet set_of(lc_ml_dsa_set number) {
 }
 #undef LC_SET
 
-// What a group of the kernels has of memory, and the data in the layout that these expect.
+// What a thread block of the kernels has of shared memory, and the data in the layout that these
+// expect.
 class Workspace {
  public:
   explicit Workspace(const MlDsaSizes &sizes)
@@ -37,7 +38,7 @@ class Workspace {
   u8 *key_bytes() { return memory_.data(); }
   u8 *signature() { return reinterpret_cast<u8 *>(key() + key_words()); }
   u32 *expanded() { return key() + key_words() + signature_words(); }
-  MlDsaGroup group() { return ml_dsa_group(expanded() + expanded_words(), set); }
+  MlDsaSharedMemory memory() { return ml_dsa_shared_memory(expanded() + expanded_words(), set); }
 
   const MlDsaSet set;
 
@@ -90,21 +91,21 @@ MlDsaPiece piece_of(Bytes mu, Bytes random) {
 // t0, t1 and tr of a key of which the rest is there.
 void finish_key(Workspace &workspace) {
   ml_dsa_expand_key(workspace.expanded(), workspace.key(), ML_DSA_EXPAND_A | ML_DSA_EXPAND_S,
-                    workspace.group(), workspace.set);
-  ml_dsa_finish_key(workspace.key(), workspace.expanded(), workspace.group(), workspace.set);
-  ml_dsa_hash_key(workspace.key(), workspace.group(), workspace.set);
+                    workspace.memory(), workspace.set);
+  ml_dsa_finish_key(workspace.key(), workspace.expanded(), workspace.memory(), workspace.set);
+  ml_dsa_hash_key(workspace.key(), workspace.memory(), workspace.set);
 }
 
 // Whether the coefficients of s1 and s2 are from -eta to eta.
 bool has_small_secrets(Workspace &workspace, const u32 *private_key) {
   const MlDsaSet &set = workspace.set;
-  const MlDsaGroup group = workspace.group();
-  ml_dsa_unpack(group.first, private_key + ML_DSA_S1_AT / 4, set.l, ML_DSA_S_BITS(set),
+  const MlDsaSharedMemory memory = workspace.memory();
+  ml_dsa_unpack(memory.first, private_key + ML_DSA_S1_AT / 4, set.l, ML_DSA_S_BITS(set),
                 ML_DSA_FROM_TOP, set.eta, 0);
-  ml_dsa_unpack(group.second, private_key + ML_DSA_S2_AT(set) / 4, set.k, ML_DSA_S_BITS(set),
+  ml_dsa_unpack(memory.second, private_key + ML_DSA_S2_AT(set) / 4, set.k, ML_DSA_S_BITS(set),
                 ML_DSA_FROM_TOP, set.eta, 0);
-  return ml_dsa_fits(group.first, set.l, set.eta + 1, 1, group.flag) &&
-         ml_dsa_fits(group.second, set.k, set.eta + 1, 1, group.flag);
+  return ml_dsa_fits(memory.first, set.l, set.eta + 1, 1, memory.flag) &&
+         ml_dsa_fits(memory.second, set.k, set.eta + 1, 1, memory.flag);
 }
 
 }  // namespace
@@ -112,9 +113,9 @@ bool has_small_secrets(Workspace &workspace, const u32 *private_key) {
 Status host_ml_dsa_key(const MlDsaSizes &sizes, Bytes seed, std::span<uint8_t> whole) {
   Workspace workspace(sizes);
   if (!workspace.ok()) return no_memory();
-  u32 *const xi = workspace.group().drawn;
+  u32 *const xi = workspace.memory().drawn;
   std::memcpy(xi, seed.data(), kMlDsaSeedBytes);
-  ml_dsa_draw_key(workspace.key(), xi, workspace.group(), workspace.set);
+  ml_dsa_draw_key(workspace.key(), xi, workspace.memory(), workspace.set);
   finish_key(workspace);
   std::memcpy(whole.data(), workspace.key_bytes(), whole.size());
   return Status();
@@ -143,11 +144,11 @@ Status host_ml_dsa_sign(const MlDsaSizes &sizes, Bytes whole, Bytes mu, Bytes ra
   if (!workspace.ok()) return no_memory();
   std::memcpy(workspace.key_bytes(), whole.data(), whole.size());
   ml_dsa_expand_key(workspace.expanded(), workspace.key(),
-                    ML_DSA_EXPAND_A | ML_DSA_EXPAND_S | ML_DSA_EXPAND_T0, workspace.group(),
+                    ML_DSA_EXPAND_A | ML_DSA_EXPAND_S | ML_DSA_EXPAND_T0, workspace.memory(),
                     workspace.set);
   MlDsaPiece piece = piece_of(mu, random);
   const bool made = ml_dsa_sign(workspace.signature(), &piece, workspace.key(),
-                                workspace.expanded(), workspace.group(), workspace.set) != 0;
+                                workspace.expanded(), workspace.memory(), workspace.set) != 0;
   secure::wipe(&piece, sizeof piece);
   if (!made) return Status(LC_ERROR_INTERNAL, "too many attempts at a signature were refused");
   std::memcpy(signature.data(), workspace.signature(), sizes.signature_bytes);
@@ -161,10 +162,10 @@ Result<uint8_t> host_ml_dsa_verify(const MlDsaSizes &sizes, Bytes public_key, By
   std::memcpy(workspace.key_bytes(), public_key.data(), sizes.public_bytes);
   std::memcpy(workspace.signature(), signature.data(), sizes.signature_bytes);
   ml_dsa_expand_key(workspace.expanded(), workspace.key(), ML_DSA_EXPAND_A | ML_DSA_EXPAND_T1,
-                    workspace.group(), workspace.set);
+                    workspace.memory(), workspace.set);
   const MlDsaPiece piece = piece_of(mu, {});
   return uint8_t(ml_dsa_verify(workspace.signature(), &piece, workspace.expanded(),
-                               workspace.group(), workspace.set));
+                               workspace.memory(), workspace.set));
 }
 
 void ml_dsa_tr(Bytes public_key, std::span<uint8_t> tr) {

@@ -51,12 +51,13 @@ const Kernels &kernels_of(const SlhSet &set) {
   return (set.shake ? kShake : kSha2)[set.n / 8 - 2 + (set.is_draft() ? 3 : 0)];
 }
 
-// Runs a kernel's groups, of one thread each.
+// Runs a kernel's thread_blocks, of one thread each.
 template <typename Kernel, typename... Arguments>
-void run(Kernel kernel, uint64_t groups, Arguments... arguments) {
+void run(Kernel kernel, uint64_t thread_blocks, Arguments... arguments) {
   const device::HostThread before = device::host_thread;
-  for (uint64_t group = 0; group < groups; ++group) {
-    device::host_thread = {.group = uint32_t(group), .groups = uint32_t(groups)};
+  for (uint64_t thread_block = 0; thread_block < thread_blocks; ++thread_block) {
+    device::host_thread = {.thread_block = uint32_t(thread_block),
+                           .thread_blocks = uint32_t(thread_blocks)};
     kernel(arguments...);
   }
   device::host_thread = before;
@@ -159,7 +160,7 @@ class Work {
     while (height < set_.tree_height) {
       const uint32_t levels = std::min<uint32_t>(set_.tree_height - height, SLH_SPAN_BITS);
       const uint64_t parts = uint64_t{1} << (set_.tree_height - height - levels);
-      // A group has read its span before it writes above it, and no later one reads there.
+      // A thread_block has read its span before it writes above it, and no later one reads there.
       run(kernels_.rise, spans(parts, levels), &shape_, nodes_.at(), nodes_.at(), nodes_.at(),
           nodes_.at(), out_.at(), 0u, 0u, SLH_PART(1u, height, levels), shared_.at());
       height += levels;

@@ -1,5 +1,5 @@
-// SLH-DSA by the calling core alone: the kernels' own code, a group of one thread after the other.
-// So it is there with every libcrypto, also below 3.5. Its time does not depend on a secret.
+// SLH-DSA by the calling core alone: the kernels' own code, a thread_block of one thread after the
+// other. So it is there with every libcrypto, also below 3.5. Its time does not depend on a secret.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -110,25 +110,25 @@ class Kernels {
     }
     return kernel.function;
   }
-  // Of such groups, how many a multiprocessor has at once. The driver is asked where that is not
-  // what was asked last.
-  uint32_t groups_at_once(const char *name, uint32_t threads, uint32_t local_bytes) {
+  // Of such thread blocks, how many a multiprocessor has at once. The driver is asked where that is
+  // not what was asked last.
+  uint32_t thread_blocks_at_once(const char *name, uint32_t threads, uint32_t local_bytes) {
     Residency &last = known(name).residency;
-    if (last.groups != 0 && last.threads == threads && last.local_bytes == local_bytes)
-      return last.groups;
-    int groups = 0;
+    if (last.thread_blocks != 0 && last.threads == threads && last.local_bytes == local_bytes)
+      return last.thread_blocks;
+    int thread_blocks = 0;
     Result<CUfunction> function = find(name, local_bytes);
     const bool is_told =
-        function.ok() &&
-        driver_.occupancy(&groups, *function, static_cast<int>(threads), local_bytes) == kSuccess;
-    const uint32_t at_least_one = groups > 0 ? static_cast<uint32_t>(groups) : 1;
+        function.ok() && driver_.occupancy(&thread_blocks, *function, static_cast<int>(threads),
+                                           local_bytes) == kSuccess;
+    const uint32_t at_least_one = thread_blocks > 0 ? static_cast<uint32_t>(thread_blocks) : 1;
     if (is_told) last = {threads, local_bytes, at_least_one};
     return at_least_one;
   }
 
  private:
   struct Residency {
-    uint32_t threads = 0, local_bytes = 0, groups = 0;
+    uint32_t threads = 0, local_bytes = 0, thread_blocks = 0;
   };
   struct Known {
     Kernel kernel;
@@ -193,7 +193,7 @@ class CudaStream : public Stream {
     LaunchAttribute beside = {};
     beside.id = kProgrammaticStreamSerialization;
     beside.value = 1;
-    const LaunchConfig config = {.grid_x = launch.groups,
+    const LaunchConfig config = {.grid_x = launch.thread_blocks,
                                  .grid_y = 1,
                                  .grid_z = 1,
                                  .block_x = launch.thread_block_size,
@@ -346,10 +346,10 @@ class CudaDevice : public Device {
     return event_of<CudaQuietEvent>(0);
   }
   const Buffer *key_slot() override { return key_slot_.get(); }
-  uint32_t resident_groups(const char *kernel, uint32_t thread_block_size,
-                           uint32_t local_bytes) override {
+  uint32_t resident_thread_blocks(const char *kernel, uint32_t thread_block_size,
+                                  uint32_t local_bytes) override {
     return properties_.compute_units *
-           kernels_->groups_at_once(kernel, thread_block_size, local_bytes);
+           kernels_->thread_blocks_at_once(kernel, thread_block_size, local_bytes);
   }
   Result<std::unique_ptr<Buffer>> pin_in_place(void *start, uint64_t bytes) override {
     return pin_pages(driver_, start, bytes);

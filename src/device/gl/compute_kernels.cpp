@@ -51,7 +51,7 @@ const ComputeKernel *find_kernel(const char *name) {
   return nullptr;
 }
 
-// A group has as many threads as its kernel names, or as the device takes.
+// A thread block has as many threads as its kernel names, or as the device takes.
 uint32_t threads_of(const Limits &limits, const ComputeKernel &kernel) {
   return std::min(kernel.most_threads, limits.max_thread_block_size / 32 * 32);
 }
@@ -117,10 +117,10 @@ Status ComputeKernels::launch(Session &session, const Launch &launch) {
     return {LC_ERROR_INTERNAL, std::string("the kernel ") + launch.kernel + " takes " +
                                    std::to_string(parameters.size()) + " arguments, not " +
                                    std::to_string(launch.arguments.size())};
-  if (launch.thread_block_size != threads_of(limits_, kernel) || launch.groups == 0 ||
-      launch.groups > limits_.max_groups)
+  if (launch.thread_block_size != threads_of(limits_, kernel) || launch.thread_blocks == 0 ||
+      launch.thread_blocks > limits_.max_thread_blocks)
     return {LC_ERROR_DEVICE, std::string("the kernel ") + launch.kernel + " runs in 1 to " +
-                                 std::to_string(limits_.max_groups) + " groups of " +
+                                 std::to_string(limits_.max_thread_blocks) + " thread blocks of " +
                                  std::to_string(threads_of(limits_, kernel)) + " threads on " +
                                  session.properties.id};
   const Gl &gl = session.context->gl();
@@ -136,7 +136,7 @@ Status ComputeKernels::launch(Session &session, const Launch &launch) {
   GLuint binding = 0;
   GLint location = 0, range = -1;
   uint64_t end = 0, most = 0;
-  uint32_t groups = launch.groups;
+  uint32_t thread_blocks = launch.thread_blocks;
   for (size_t n = 0; n < parameters.size(); ++n) {
     const Argument &argument = launch.arguments[n];
     if (const auto *buffer = std::get_if<const Buffer *>(&argument)) {
@@ -148,7 +148,7 @@ Status ComputeKernels::launch(Session &session, const Launch &launch) {
       range = location;
       location += 2;
       end = std::get<uint64_t>(argument);
-      most = kMostWarpTiles * launch.groups * (launch.thread_block_size / 32);
+      most = kMostWarpTiles * launch.thread_blocks * (launch.thread_block_size / 32);
     }
   }
   if (parameters == kChains) {
@@ -157,7 +157,7 @@ Status ComputeKernels::launch(Session &session, const Launch &launch) {
     most = kMostChainBytes;
     // No thread has two chains.
     const uint32_t count = std::get<uint32_t>(launch.arguments[1]);
-    groups = count_up(count, launch.thread_block_size);
+    thread_blocks = count_up(count, launch.thread_block_size);
   }
   if (end > UINT32_MAX)
     return {LC_ERROR_INTERNAL, std::string("too much at once for ") + launch.kernel};
@@ -167,7 +167,7 @@ Status ComputeKernels::launch(Session &session, const Launch &launch) {
       gl.Uniform1ui(range, static_cast<GLuint>(first));
       gl.Uniform1ui(range + 1, static_cast<GLuint>(std::min(end, first + most)));
     }
-    gl.DispatchCompute(groups, 1, 1);
+    gl.DispatchCompute(thread_blocks, 1, 1);
     gl.MemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT | GL_BUFFER_UPDATE_BARRIER_BIT |
                      GL_PIXEL_BUFFER_BARRIER_BIT);
     first += most;

@@ -187,7 +187,7 @@ void Context::read_limits() {
   const auto has = [&](const char *name) { return extensions_.count(name) != 0; };
   limits_.local_bytes = number(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
   limits_.max_thread_block_size = number(GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS);
-  limits_.max_groups = 65535;
+  limits_.max_thread_blocks = 65535;
   limits_.storage_blocks = number(GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS);
   GLint64 bytes = 0;
   gl_->GetInteger64v(GL_MAX_SHADER_STORAGE_BLOCK_SIZE, &bytes);

@@ -32,7 +32,7 @@ struct Limits {
   bool is_desktop = false;
   uint32_t local_bytes = 0;
   uint32_t max_thread_block_size = 0;
-  uint32_t max_groups = 0;
+  uint32_t max_thread_blocks = 0;
   uint32_t storage_blocks = 0;  // of one compute shader
   uint64_t storage_bytes = 0;   // of one block
   uint32_t storage_alignment = 256;

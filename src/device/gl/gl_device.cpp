@@ -46,7 +46,7 @@ class GlDevice : public Device {
   Result<std::unique_ptr<Event>> make_event() override {
     return std::unique_ptr<Event>(new FenceEvent(session_));
   }
-  uint32_t resident_groups(const char *, uint32_t thread_block_size, uint32_t) override {
+  uint32_t resident_thread_blocks(const char *, uint32_t thread_block_size, uint32_t) override {
     // OpenGL does not say; a multiprocessor holds 2,048 threads, or a few less.
     constexpr uint32_t kThreads = 2048;
     if (!session_->properties.is_gpu) return session_->properties.compute_units;
@@ -80,7 +80,7 @@ void add_limits(const Limits &limits, Properties *properties) {
   properties->driver = limits.version_text;
   properties->platform = limits.vendor;
   if (limits.is_software()) properties->is_gpu = false;
-  // Of a large chip: where there are less, groups wait for their turn, and each fills
+  // Of a large chip: where there are less, thread blocks wait for their turn, and each fills
   // its tables once more.
   constexpr uint32_t kUnknownUnits = 528;
   properties->compute_units = !properties->is_gpu

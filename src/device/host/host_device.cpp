@@ -4,7 +4,7 @@
 //
 // The environment, for tests (read when the device is opened):
 //   LANECRYPT_HOST_FAULT                     makes it fail: host_fault.h
-//   LANECRYPT_HOST_THREADS=N                   groups of N threads, a thread each
+//   LANECRYPT_HOST_THREADS=N                   thread blocks of N threads, a thread each
 //   LANECRYPT_HOST_SUBGROUPS=1                   it says that threads share a number of RSA,
 //                                            as CUDA's do: warps of one thread
 //   LANECRYPT_HOST_DEVICES=N                 so many of it, alike
@@ -32,8 +32,8 @@
 #include "device/device.h"
 #include "device/host/host_device.h"
 #include "device/host/host_fault.h"
-#include "device/host/host_groups.h"
 #include "device/host/host_kernels.h"
+#include "device/host/host_thread_blocks.h"
 #include "job/round_up.h"
 #include "process/diagnostics.h"
 #include "process/of_process.h"
@@ -181,7 +181,7 @@ class HostQueue {
     changed_.notify_all();
   }
   // Of the queue's thread alone.
-  HostGroups &groups() { return groups_; }
+  HostThreadBlocks &thread_blocks() { return thread_blocks_; }
 
  private:
   void run() {
@@ -205,7 +205,7 @@ class HostQueue {
   std::condition_variable changed_;
   std::deque<std::function<void()>> queue_;
   bool stopping_ = false;
-  HostGroups groups_;
+  HostThreadBlocks thread_blocks_;
   std::thread thread_;
 };
 
@@ -257,13 +257,13 @@ class HostStream : public Stream {
       return Status(LC_ERROR_INTERNAL,
                     std::string("wrong number of arguments for ") + launch.kernel);
     // As GPUs refuse it.
-    if (launch.groups == 0 || launch.thread_block_size == 0)
+    if (launch.thread_blocks == 0 || launch.thread_block_size == 0)
       return Status(LC_ERROR_INTERNAL, std::string("an empty launch of ") + launch.kernel);
-    const HostGrid grid = {launch.groups, launch.thread_block_size, launch.local_bytes};
+    const HostGrid grid = {launch.thread_blocks, launch.thread_block_size, launch.local_bytes};
     return push([=, this] {
       LC_TRY(fault_.on_run());
       if (fault_.drops_kernel()) return Status();
-      queue_->groups().run(*kernel, arguments, grid, threads_);
+      queue_->thread_blocks().run(*kernel, arguments, grid, threads_);
       for (const auto &[written, bytes] : pinned) LC_TRY(fault_.after_kernel(written, bytes));
       return Status();
     });
@@ -401,7 +401,7 @@ class HostDevice : public Device {
   Result<std::unique_ptr<Event>> make_event() override {
     return std::unique_ptr<Event>(new HostEvent());
   }
-  uint32_t resident_groups(const char *, uint32_t, uint32_t) override {
+  uint32_t resident_thread_blocks(const char *, uint32_t, uint32_t) override {
     return properties_.compute_units;
   }
   Result<std::unique_ptr<Buffer>> pin_in_place(void *memory, uint64_t bytes) override {

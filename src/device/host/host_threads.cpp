@@ -27,18 +27,18 @@ class Barrier {
 
 }  // namespace
 
-void run_threads(uint32_t threads, uint32_t group, uint32_t groups,
+void run_threads(uint32_t threads, uint32_t thread_block, uint32_t thread_blocks,
                  const std::function<void()> &work) {
   if (threads == 1) {
-    host_thread = {.group = group, .groups = groups};
+    host_thread = {.thread_block = thread_block, .thread_blocks = thread_blocks};
     return work();
   }
   Barrier barrier(threads);
   const auto run_thread = [&](uint32_t thread) {
     host_thread = {.thread = thread,
                    .threads = threads,
-                   .group = group,
-                   .groups = groups,
+                   .thread_block = thread_block,
+                   .thread_blocks = thread_blocks,
                    .barrier = [](void *b) { static_cast<Barrier *>(b)->wait(); },
                    .barrier_argument = &barrier};
     work();

@@ -152,7 +152,7 @@ Properties describe(cl_platform_id platform, cl_device_id device) {
       properties.is_gpu && device_number(device, CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL;
   properties.flat_addresses = false;
   properties.pci_address = pci_address(device);
-  // A copy of the tables in each small group must not be what bounds their number.
+  // A copy of the tables in each small thread block must not be what bounds their number.
   if (const Residency all = residency(device, properties); all.registers != 0)
     properties.chain_thread_block_size = all.local_bytes >= 228 << 10   ? 128
                                          : all.local_bytes >= 100 << 10 ? 256
@@ -162,11 +162,11 @@ Properties describe(cl_platform_id platform, cl_device_id device) {
 
 Residency residency(cl_device_id device, const Properties &properties) {
   if (!properties.is_gpu) {
-    // One thread a compute unit runs a group after the other.
+    // One thread a compute unit runs a thread block after the other.
     return {properties.local_bytes, 0, properties.max_thread_block_size, 1};
   }
   if (device_number(device, CL_DEVICE_VENDOR_ID) == kVendorNvidia) {
-    // The driver tells what one group may use (48 KiB), not what a
+    // The driver tells what one thread block may use (48 KiB), not what a
     // multiprocessor has: CUDA's programming guide, table of compute capabilities.
     const uint64_t capability =
         device_number(device, kCapabilityMajorNv) * 10 + device_number(device, kCapabilityMinorNv);
@@ -182,7 +182,7 @@ Residency residency(cl_device_id device, const Properties &properties) {
 }
 
 uint32_t thread_registers(std::string_view kernel) {
-  // No driver tells. NVIDIA's compiler knows the threads of a group alone and gives a
+  // No driver tells. NVIDIA's compiler knows the threads of a thread block alone and gives a
   // kernel of 512 up to 64 registers, so that two share a multiprocessor; 32 blocks
   // in bits take all that there are.
   if (kernel.starts_with("aes_bitslice_")) return 256;
@@ -190,19 +190,21 @@ uint32_t thread_registers(std::string_view kernel) {
   return 0;
 }
 
-uint32_t groups_at_once(const Residency &residency, uint32_t compute_units,
-                        uint32_t thread_block_size, uint32_t local_bytes,
-                        uint32_t thread_registers) {
-  uint64_t groups = residency.most_groups;
+uint32_t thread_blocks_at_once(const Residency &residency, uint32_t compute_units,
+                               uint32_t thread_block_size, uint32_t local_bytes,
+                               uint32_t thread_registers) {
+  uint64_t thread_blocks = residency.most_thread_blocks;
   if (local_bytes > 0) {
-    groups =
-        std::min(groups, residency.local_bytes / (local_bytes + residency.group_overhead_bytes));
+    thread_blocks =
+        std::min(thread_blocks,
+                 residency.local_bytes / (local_bytes + residency.thread_block_overhead_bytes));
   }
-  if (thread_block_size > 0) groups = std::min(groups, residency.threads / thread_block_size);
+  if (thread_block_size > 0)
+    thread_blocks = std::min(thread_blocks, residency.threads / thread_block_size);
   if (thread_block_size > 0 && thread_registers > 0 && residency.registers > 0)
-    groups =
-        std::min(groups, residency.registers / (uint64_t{thread_registers} * thread_block_size));
-  return static_cast<uint32_t>(std::max<uint64_t>(groups, 1)) * std::max(compute_units, 1u);
+    thread_blocks = std::min(
+        thread_blocks, residency.registers / (uint64_t{thread_registers} * thread_block_size));
+  return static_cast<uint32_t>(std::max<uint64_t>(thread_blocks, 1)) * std::max(compute_units, 1u);
 }
 
 }  // namespace lanecrypt::device::opencl

@@ -110,10 +110,10 @@ Result<std::unique_ptr<Event>> OpenClDevice::make_event() {
   return std::unique_ptr<Event>(new MarkedEvent);
 }
 
-uint32_t OpenClDevice::resident_groups(const char *kernel, uint32_t thread_block_size,
-                                       uint32_t local_bytes) {
-  return groups_at_once(session_->residency, session_->properties.compute_units, thread_block_size,
-                        local_bytes, thread_registers(kernel));
+uint32_t OpenClDevice::resident_thread_blocks(const char *kernel, uint32_t thread_block_size,
+                                              uint32_t local_bytes) {
+  return thread_blocks_at_once(session_->residency, session_->properties.compute_units,
+                               thread_block_size, local_bytes, thread_registers(kernel));
 }
 
 }  // namespace lanecrypt::device::opencl

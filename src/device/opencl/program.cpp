@@ -65,7 +65,8 @@ std::string binary_of(cl_program program) {
 }
 
 // PoCL has a cache of its own. Asked for a binary, it compiles all kernels of the program for
-// groups of any size, and each once more, for groups of its size, when that is launched.
+// thread blocks of any size, and each once more, for thread blocks of its size, when that is
+// launched.
 bool is_cached_by_driver(const Session &session) {
   return session.properties.platform == "Portable Computing Language" &&
          process::diagnostic_variable("LANECRYPT_OPENCL_CACHE") == nullptr;

@@ -41,7 +41,7 @@ struct Program {
 struct Kernel {
   KernelHandle handle;
   cl_uint parameters = 0;
-  size_t most_threads = 0;  // of a group
+  size_t most_threads = 0;  // of a thread block
 };
 
 // Device memory by its start address, of all who have the device open: one may have allocated

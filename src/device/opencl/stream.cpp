@@ -162,12 +162,12 @@ Status QueueStream::launch(const Launch &launch) {
     return {LC_ERROR_INTERNAL, named + " takes " + std::to_string(kernel.parameters) +
                                    " arguments, not " + std::to_string(parameters)};
   }
-  if (launch.groups == 0 || launch.thread_block_size == 0 ||
+  if (launch.thread_blocks == 0 || launch.thread_block_size == 0 ||
       launch.thread_block_size > kernel.most_threads) {
-    return {LC_ERROR_DEVICE, named + " runs in groups of 1 to " +
+    return {LC_ERROR_DEVICE, named + " runs in thread blocks of 1 to " +
                                  std::to_string(kernel.most_threads) + " threads on " +
                                  session_->properties.id + ", not " +
-                                 std::to_string(launch.groups) + " groups of " +
+                                 std::to_string(launch.thread_blocks) + " thread blocks of " +
                                  std::to_string(launch.thread_block_size)};
   }
   cl_uint index = 0;
@@ -193,11 +193,11 @@ Status QueueStream::launch(const Launch &launch) {
   if (launch.local_bytes > 0) {
     LC_CL(clSetKernelArg, kernel.handle.get(), index, launch.local_bytes, nullptr);
   }
-  const size_t group = launch.thread_block_size;
-  const size_t all = group * launch.groups;
+  const size_t thread_block = launch.thread_block_size;
+  const size_t all = thread_block * launch.thread_blocks;
   EventHandle command;
-  LC_CL(clEnqueueNDRangeKernel, queue_.get(), kernel.handle.get(), 1, nullptr, &all, &group, 0,
-        nullptr, command.receive());
+  LC_CL(clEnqueueNDRangeKernel, queue_.get(), kernel.handle.get(), 1, nullptr, &all, &thread_block,
+        0, nullptr, command.receive());
   return submitted(std::move(command));
 }
 

@@ -70,9 +70,9 @@ class ForwardingDevice : public device::Device {
     return inner_->adopt_stream(handle);
   }
   Result<std::unique_ptr<device::Event>> make_event() override { return inner_->make_event(); }
-  uint32_t resident_groups(const char *kernel, uint32_t thread_block_size,
-                           uint32_t local_bytes) override {
-    return inner_->resident_groups(kernel, thread_block_size, local_bytes);
+  uint32_t resident_thread_blocks(const char *kernel, uint32_t thread_block_size,
+                                  uint32_t local_bytes) override {
+    return inner_->resident_thread_blocks(kernel, thread_block_size, local_bytes);
   }
   const device::Buffer *key_slot() override { return inner_->key_slot(); }
   Result<std::unique_ptr<device::Buffer>> pin_in_place(void *memory, uint64_t bytes) override {

@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "device/host/host_groups.h"
 #include "device/host/host_kernel_entry.h"
+#include "device/host/host_thread_blocks.h"
 #include "warp_platform.h"
 
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -93,7 +93,7 @@ class WarpStream : public ForwardingStream {
     // Behind what a card has, threads hand each other words.
     const device::HostGrid grid = {launch.groups, launch.thread_block_size,
                                    launch.local_bytes + WARP_THREADS * 4};
-    device::HostGroups().run(*kernel, arguments, grid, 1);
+    device::HostThreadBlocks().run(*kernel, arguments, grid, 1);
     return Status();
   }
 };

@@ -15,10 +15,10 @@ namespace lanecrypt::test {
 inline bool any_thread(bool mine) {
   static bool answers[32];
   answers[thread_id()] = mine;
-  group_barrier();
+  thread_block_barrier();
   const bool any =
       std::find(answers, answers + thread_block_size(), true) != answers + thread_block_size();
-  group_barrier();
+  thread_block_barrier();
   return any;
 }
 
@@ -28,7 +28,7 @@ inline bool any_thread(bool mine) {
 #undef WARP_BARRIER
 #undef WARP_ANY
 #define WARP_THREADS 32u
-#define WARP_BARRIER() group_barrier()
+#define WARP_BARRIER() thread_block_barrier()
 #define WARP_ANY(x) lanecrypt::test::any_thread(x)
 #define HAS_KEY_SLOT
 #define KEY_SLOT(name, words) alignas(16) u32 name[words];

@@ -20,8 +20,8 @@
 layout(local_size_x = LC_THREADS) in;
 
 #define thread_id() (gl_LocalInvocationID.x)
-#define group_id() (gl_WorkGroupID.x)
-#define group_count() (gl_NumWorkGroups.x)
+#define thread_block_id() (gl_WorkGroupID.x)
+#define thread_block_count() (gl_NumWorkGroups.x)
 
 #if LC_EXPAND_KEYS
 
@@ -34,8 +34,8 @@ layout(location = 2) uniform uint inverse;
 // As in kernels/aes/aes_key.h.
 void main() {
   uint rounds = key_words + 6u;
-  for (uint k = group_id() * uint(LC_THREADS) + thread_id(); k < count;
-       k += group_count() * uint(LC_THREADS)) {
+  for (uint k = thread_block_id() * uint(LC_THREADS) + thread_id(); k < count;
+       k += thread_block_count() * uint(LC_THREADS)) {
     uint key = k * BLOCK_KEY_WORDS, schedule = k * AES_SCHEDULE_WORDS;
     uint recent[8];
     for (uint i = 0u; i < 8u; ++i) recent[i] = i < key_words ? keys[key + i] : 0u;
@@ -135,8 +135,8 @@ uint find_piece(uint low, uint tile) {
   return low;
 }
 
-uint warp_number() { return (group_id() * uint(LC_THREADS) + thread_id()) / WARP_THREADS; }
-uint warp_count() { return group_count() * (uint(LC_THREADS) / WARP_THREADS); }
+uint warp_number() { return (thread_block_id() * uint(LC_THREADS) + thread_id()) / WARP_THREADS; }
+uint warp_count() { return thread_block_count() * (uint(LC_THREADS) / WARP_THREADS); }
 
 #if LC_CTR
 
@@ -197,8 +197,8 @@ void main() {
 
 void main() {
   fill_tables(thread_id());
-  for (uint p = group_id() * uint(LC_THREADS) + thread_id(); p < count;
-       p += group_count() * uint(LC_THREADS)) {
+  for (uint p = thread_block_id() * uint(LC_THREADS) + thread_id(); p < count;
+       p += thread_block_count() * uint(LC_THREADS)) {
     Piece piece = load_piece(p);
     if (first_byte >= piece.length) break;  // they are sorted, longest first
     uvec4 state = piece.continues || first_byte != 0u ? chain[piece.chain] : piece.iv;

@@ -42,7 +42,7 @@ namespace kernels {
 
 }  // namespace kernels
 
-constexpr uint32_t kThreads = 32, kGroups = 2;
+constexpr uint32_t kThreads = 32, kThreadBlocks = 2;
 // Of a launch of the kernels that load them.
 constexpr uint32_t kKeys = 5;
 constexpr uint64_t kTileBytes = 16 * BLOCK_TABLE_BLOCKS * kThreads;
@@ -263,7 +263,7 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
     if (!kind.is_chain())
       parts = runtime::cut_into_parts(
           kind, is_sliced() ? runtime::BlockForm::kBitslice : runtime::BlockForm::kTable4,
-          {kThreads, kGroups, 0, 0}, pieces);
+          {kThreads, kThreadBlocks, 0, 0}, pieces);
     ASSERT_EQ(1u, parts.size());
     std::vector<Words> links(chain.size() / 16);
     memcpy(links.data(), chain.data(), chain.size());
@@ -282,8 +282,8 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
                                  links.front().w,
                                  local.data()};
     if (kernel().points) kernel().points(arguments, points);
-    for (uint32_t group = 0; group < kGroups; ++group)
-      device::run_threads(kThreads, group, kGroups, [&] { kernel().run(arguments); });
+    for (uint32_t group = 0; group < kThreadBlocks; ++group)
+      device::run_threads(kThreads, group, kThreadBlocks, [&] { kernel().run(arguments); });
     memcpy(chain.data(), links.data(), chain.size());
   }
 

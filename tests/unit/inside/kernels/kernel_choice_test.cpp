@@ -72,7 +72,7 @@ class RecordingDevice : public test::ForwardingDevice {
     return std::unique_ptr<device::Stream>(new RecordingStream(std::move(*stream), record_));
   }
   // The same on every machine, however many cores it has.
-  uint32_t resident_groups(const char *, uint32_t, uint32_t) override { return 2; }
+  uint32_t resident_thread_blocks(const char *, uint32_t, uint32_t) override { return 2; }
   const device::Buffer *key_slot() override { return key_slot_.get(); }
   // From here on it has one.
   Status make_key_slot() {
@@ -490,12 +490,12 @@ TEST_F(KernelChoice, TakesXtsOfOddUnitsByKernelsOfTheirOwn) {
 
 // Kernels that are compiled for small groups are launched in them; all others are not.
 TEST_F(KernelChoice, TakesStreamsInTheGroupsThatTheirKernelsHave) {
-  const auto small_groups = [](device::Properties &properties) {
+  const auto small_thread_blocks = [](device::Properties &properties) {
     properties.max_thread_block_size = 4;
     properties.fixed_thread_block_size = true;
     properties.chain_thread_block_size = 2;
   };
-  open("table1", true, 160 * kKiB, small_groups);
+  open("table1", true, 160 * kKiB, small_thread_blocks);
   ASSERT_TRUE(status_.ok()) << status_.text();
   kernels_of(LC_AES_CBC_CS3, LC_ENCRYPT);
   kernels_of(LC_AES_OFB, LC_ENCRYPT);
@@ -503,18 +503,18 @@ TEST_F(KernelChoice, TakesStreamsInTheGroupsThatTheirKernelsHave) {
   EXPECT_EQ(record_.thread_block_size["aes_table1_ecb_encrypt"], 4u);
   for (const char *chain : {"cbc_encrypt", "steal_encrypt", "feedback"})
     EXPECT_EQ(record_.thread_block_size[std::string("aes_table1_") + chain], 2u) << chain;
-  open("bitslice", true, 160 * kKiB, small_groups);
+  open("bitslice", true, 160 * kKiB, small_thread_blocks);
   kernels_of(LC_AES_CCM, LC_ENCRYPT);
   EXPECT_EQ(record_.thread_block_size["aes_bitslice_ccm"], 1u);  // a warp of the emulator
 }
 
 // XTS has as many threads as registers allow, unless a grid was asked for.
 TEST_F(KernelChoice, GivesXtsGroupsOfItsOwn) {
-  const auto large_groups = [](device::Properties &properties) {
+  const auto large_thread_blocks = [](device::Properties &properties) {
     properties.max_thread_block_size = 1024;
   };
   for (const char *form : {"table4", "table1"}) {
-    open(form, true, 160 * kKiB, large_groups);
+    open(form, true, 160 * kKiB, large_thread_blocks);
     ASSERT_TRUE(status_.ok()) << status_.text();
     for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) kernels_of(LC_AES_XTS, direction);
     kernels_of(LC_AES_ECB, LC_ENCRYPT);
@@ -527,16 +527,16 @@ TEST_F(KernelChoice, GivesXtsGroupsOfItsOwn) {
     EXPECT_EQ(threads("_xts_points"), 512u);
     EXPECT_EQ(threads("_ecb_encrypt"), 512u);
   }
-  const auto fixed_groups = [](device::Properties &properties) {
+  const auto fixed_thread_blocks = [](device::Properties &properties) {
     properties.max_thread_block_size = 1024;
     properties.fixed_thread_block_size = true;
   };
   for (const bool fixed : {false, true}) {
     setenv("LANECRYPT_AES_GRID", fixed ? "2x512" : "2x256", 1);
     if (fixed)
-      open("table4", true, 160 * kKiB, fixed_groups);
+      open("table4", true, 160 * kKiB, fixed_thread_blocks);
     else
-      open("table4", true, 160 * kKiB, large_groups);
+      open("table4", true, 160 * kKiB, large_thread_blocks);
     unsetenv("LANECRYPT_AES_GRID");
     ASSERT_TRUE(status_.ok()) << status_.text();
     kernels_of(LC_AES_XTS, LC_ENCRYPT);

@@ -32,7 +32,7 @@ namespace kernels {
 
 }  // namespace kernels
 
-constexpr uint32_t kThreads = 32, kGroups = 2;
+constexpr uint32_t kThreads = 32, kThreadBlocks = 2;
 constexpr uint64_t kTileSlots = BLOCK_TABLE_BLOCKS * kThreads;
 
 // What the kernels of a mode are launched with.
@@ -167,7 +167,7 @@ class OddUnits : public testing::TestWithParam<KernelCase> {
     kernel().expand(keys[0], kernels::block_key_slot, 2, kind.one_key_bytes() / 4,
                     kind.is_inverse() ? 1 : 0);
     const std::vector<runtime::BlockPart> parts = runtime::cut_into_parts(
-        kind, runtime::BlockForm::kTable4, {kThreads, kGroups, 0, 0}, pieces);
+        kind, runtime::BlockForm::kTable4, {kThreads, kThreadBlocks, 0, 0}, pieces);
     ASSERT_EQ(1u, parts.size());
     std::vector<u32> local(BLOCK_TABLE4_LOCAL_WORDS + kThreads);
     Bytes made_points(16 * (points + XTS_SPARE_POINTS));
@@ -180,11 +180,11 @@ class OddUnits : public testing::TestWithParam<KernelCase> {
                                  made_points.data(),
                                  local.data()};
     kernel().make_points(arguments);
-    for (uint32_t group = 0; group < kGroups; ++group)
-      device::run_threads(kThreads, group, kGroups, [&] { kernel().run(arguments); });
+    for (uint32_t group = 0; group < kThreadBlocks; ++group)
+      device::run_threads(kThreads, group, kThreadBlocks, [&] { kernel().run(arguments); });
     if (between_) between_();
-    for (uint32_t group = 0; group < kGroups; ++group)
-      device::run_threads(kThreads, group, kGroups, [&] { kernel().run_ends(arguments); });
+    for (uint32_t group = 0; group < kThreadBlocks; ++group)
+      device::run_threads(kThreads, group, kThreadBlocks, [&] { kernel().run_ends(arguments); });
   }
 
   Random random_{91};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/host/host_groups.h"
+#include "device/host/host_thread_blocks.h"
 
 #include <stdlib.h>
 
@@ -13,8 +13,9 @@
 namespace lanecrypt::device {
 namespace {
 
-// A thread keeps what its last group had, since to get such memory anew takes longer than many a
-// launch. It is no longer than asked for, but for alignment, so that sanitizers see where it ends.
+// A thread keeps what its last thread block had, since to get such memory anew takes longer than
+// many a launch. It is no longer than asked for, but for alignment, so that sanitizers see where it
+// ends.
 void *local_memory(uint32_t bytes) {
   thread_local std::unique_ptr<void, decltype(&free)> memory(nullptr, &free);
   thread_local uint32_t size = 0;
@@ -26,19 +27,19 @@ void *local_memory(uint32_t bytes) {
   return memory.get();
 }
 
-// One group after another, each with its threads.
-void run_groups(const HostKernelEntry &kernel, std::span<const uint64_t> given,
-                const HostGrid &grid, uint32_t first, uint32_t step) {
+// One thread block after another, each with its threads.
+void run_thread_blocks(const HostKernelEntry &kernel, std::span<const uint64_t> given,
+                       const HostGrid &grid, uint32_t first, uint32_t step) {
   std::vector<uint64_t> arguments(given.begin(), given.end());
   if (grid.local_bytes != 0)
     arguments.push_back(reinterpret_cast<uint64_t>(local_memory(grid.local_bytes)));
-  for (uint32_t group = first; group < grid.groups; group += step)
-    run_threads(grid.threads, group, grid.groups, [&] { kernel.run(arguments); });
+  for (uint32_t thread_block = first; thread_block < grid.thread_blocks; thread_block += step)
+    run_threads(grid.threads, thread_block, grid.thread_blocks, [&] { kernel.run(arguments); });
 }
 
 }  // namespace
 
-HostGroups::~HostGroups() {
+HostThreadBlocks::~HostThreadBlocks() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -47,14 +48,14 @@ HostGroups::~HostGroups() {
   for (std::thread &thread : threads_) thread.join();
 }
 
-void HostGroups::run(const HostKernelEntry &kernel, std::span<const uint64_t> arguments,
-                     const HostGrid &grid, uint32_t threads) {
-  const uint32_t parts = std::min(threads, grid.groups);
-  share(parts, [&](uint32_t part) { run_groups(kernel, arguments, grid, part, parts); });
+void HostThreadBlocks::run(const HostKernelEntry &kernel, std::span<const uint64_t> arguments,
+                           const HostGrid &grid, uint32_t threads) {
+  const uint32_t parts = std::min(threads, grid.thread_blocks);
+  share(parts, [&](uint32_t part) { run_thread_blocks(kernel, arguments, grid, part, parts); });
 }
 
 // Calls `part` for each number once. This thread does not wait for one that has not begun.
-void HostGroups::share(uint32_t parts, const Part &part) {
+void HostThreadBlocks::share(uint32_t parts, const Part &part) {
   if (parts == 1) return part(0);
   start_threads(parts - 1);
   std::unique_lock lock(mutex_);
@@ -67,14 +68,14 @@ void HostGroups::share(uint32_t parts, const Part &part) {
 }
 
 // As many as there can be: this thread does what there is no thread for.
-void HostGroups::start_threads(uint32_t count) {
+void HostThreadBlocks::start_threads(uint32_t count) {
   try {
     while (threads_.size() < count) threads_.emplace_back([this] { help(); });
   } catch (const std::system_error &) {
   }
 }
 
-void HostGroups::help() {
+void HostThreadBlocks::help() {
   std::unique_lock lock(mutex_);
   while (true) {
     begun_.wait(lock, [&] { return stopping_ || next_ < parts_; });
@@ -84,7 +85,7 @@ void HostGroups::help() {
   }
 }
 
-void HostGroups::take(std::unique_lock<std::mutex> &lock) {
+void HostThreadBlocks::take(std::unique_lock<std::mutex> &lock) {
   while (next_ < parts_) {
     const uint32_t number = next_++;
     ++under_way_;

@@ -1,4 +1,5 @@
-// The groups of a launch on the emulator: on the thread of its stream and on others beside it.
+// The thread blocks of a launch on the emulator: on the thread of its stream and on others beside
+// it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,19 +17,19 @@
 namespace lanecrypt::device {
 
 struct HostGrid {
-  uint32_t groups = 1;
-  uint32_t threads = 1;  // of a group
+  uint32_t thread_blocks = 1;
+  uint32_t threads = 1;  // of a thread block
   uint32_t local_bytes = 0;
 };
 
 // Of one stream, whose thread alone runs launches by it.
-class HostGroups {
+class HostThreadBlocks {
  public:
-  HostGroups() = default;
-  ~HostGroups();
-  HostGroups(const HostGroups &) = delete;
+  HostThreadBlocks() = default;
+  ~HostThreadBlocks();
+  HostThreadBlocks(const HostThreadBlocks &) = delete;
 
-  // Returns when all groups are done, of which so many may run at once.
+  // Returns when all thread blocks are done, of which so many may run at once.
   void run(const HostKernelEntry &kernel, std::span<const uint64_t> arguments, const HostGrid &grid,
            uint32_t threads);
 
