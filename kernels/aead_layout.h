@@ -74,13 +74,13 @@ typedef struct ShortMessage {
 // The most bytes of its text, and of its additional data.
 #define SHORT_TEXT_BYTES 16384u
 #define SHORT_AAD_BYTES 4096u
-// Threads of a thread block, and words of its local memory: in GCM a table, the key schedule, H and
-// the mask of the tag, in ChaCha20-Poly1305 the one-time key, and then in both a sum of each
+// Threads of a thread block, and words of its shared memory: in GCM a table, the key schedule, H
+// and the mask of the tag, in ChaCha20-Poly1305 the one-time key, and then in both a sum of each
 // thread, the message, and whether its tag is wrong.
 #define GCM_SHORT_THREADS 256u
-#define GCM_SHORT_LOCAL_WORDS 9328u  // 8192 + 64 + 8 + 4 * 256 + 36 + 4
+#define GCM_SHORT_SHARED_WORDS 9328u  // 8192 + 64 + 8 + 4 * 256 + 36 + 4
 #define CHACHA20_SHORT_THREADS 128u
-#define CHACHA20_SHORT_LOCAL_WORDS 1080u  // 16 + 8 * 128 + 36 + 4
+#define CHACHA20_SHORT_SHARED_WORDS 1080u  // 16 + 8 * 128 + 36 + 4
 
 // Segments of one text (lc_segments), which lie at one distance and are alike, but for the first
 // and the last, which may be shorter. aead_segments makes of them what the kernels after it read.
@@ -160,18 +160,18 @@ typedef struct SegmentGraphUpdate {
 
 // Threads a thread block. A thread block takes one run at a time.
 #define HASH_RUN_THREADS 32u
-#define HASH_RUN_LOCAL_WORDS 256u
+#define HASH_RUN_SHARED_WORDS 256u
 #define HASH_SUM_THREADS 128u
-#define HASH_SUM_LOCAL_WORDS 1024u
+#define HASH_SUM_SHARED_WORDS 1024u
 #define HASH_KEY_THREADS 32u
 
 // The form of GHASH that multiplies by bit matrices (ghash_matrix.h): the blocks that a
 // warp takes at once, the matrices of a key, and their words.
 #define GHASH_TILE_BLOCKS 512u
 #define GHASH_MATRIX_THREADS 256u
-#define GHASH_MATRIX_WORDS 8704u         // 16 * 32 * 16 + 16 * 32
-#define GHASH_MATRIX_LOCAL_WORDS 10752u  // and 256 for each warp
-#define GHASH_MATRIX_ENTRIES 272u        // threads that make one key's matrices
+#define GHASH_MATRIX_WORDS 8704u          // 16 * 32 * 16 + 16 * 32
+#define GHASH_MATRIX_SHARED_WORDS 10752u  // and 256 for each warp
+#define GHASH_MATRIX_ENTRIES 272u         // threads that make one key's matrices
 
 // Which matrices a set has: those of a key, for runs that lie so many bytes behind a multiple
 // of 16.
@@ -196,17 +196,17 @@ typedef struct OneTimeKey {
 #define POLY1305_KEY_WORDS 16u
 // A piece's sum: 5 limbs below 2^27, and from word 8 on s.
 #define POLY1305_SUM_WORDS 12u
-#define POLY1305_RUN_LOCAL_WORDS 320u
+#define POLY1305_RUN_SHARED_WORDS 320u
 
 // The form of Poly1305 that multiplies by byte matrices (poly1305_matrix.h): the bytes
 // that a warp takes at once, and the words of a key: matrices, the step, and what the
 // bits above blocks add.
 #define POLY1305_TILE_BYTES 16384u
 #define POLY1305_MATRIX_THREADS 256u
-#define POLY1305_MATRIX_WORDS 6160u        // 4 * 4 * 32 * 12 + 16
-#define POLY1305_WARP_WORDS 416u           // 24 * 16, and 32 of the cipher
-#define POLY1305_MATRIX_LOCAL_WORDS 9488u  // and those of each of 8 warps
-#define POLY1305_MATRIX_ENTRIES 257u       // threads that make one key's matrices
+#define POLY1305_MATRIX_WORDS 6160u         // 4 * 4 * 32 * 12 + 16
+#define POLY1305_WARP_WORDS 416u            // 24 * 16, and 32 of the cipher
+#define POLY1305_MATRIX_SHARED_WORDS 9488u  // and those of each of 8 warps
+#define POLY1305_MATRIX_ENTRIES 257u        // threads that make one key's matrices
 
 // CCM: what a stream's kernel must know beside its CipherPiece, whose bytes are
 // text. What goes into the MAC before them lies in memory as whole blocks.
@@ -223,6 +223,6 @@ typedef struct CcmStream {
 // warp.
 #define CHACHA20_THREADS 128u
 #define CHACHA20_BLOCK_BYTES 64u
-// For texts at any address a warp is a warp, on any device, with local memory for each.
+// For texts at any address a warp is a warp, on any device, with shared memory for each.
 #define CHACHA20_ACROSS_WARP 32u
-#define CHACHA20_ACROSS_LOCAL_WORDS 128u
+#define CHACHA20_ACROSS_SHARED_WORDS 128u

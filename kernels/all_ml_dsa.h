@@ -7,10 +7,10 @@
 
 #include "kernels/ml_dsa/ml_dsa.h"
 
-// In local memory are parts of keys, which must not stay there.
-FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
+// In shared memory are parts of keys, which must not stay there.
+FN void ml_dsa_wipe_shared(SHARED u32 *words, const MlDsaSet set) {
   thread_block_barrier();
-  for (u32 n = thread_id(); n < ML_DSA_LOCAL_WORDS(set); n += thread_block_size()) words[n] = 0;
+  for (u32 n = thread_id(); n < ML_DSA_SHARED_WORDS(set); n += thread_block_size()) words[n] = 0;
 }
 
 #define ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)          \
@@ -28,7 +28,7 @@ FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
     ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
     ml_dsa_expand_key(expanded + (u64)at * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY,                    \
                       keys + (u64)at * ML_DSA_KEY_STRIDE(set) / 4, parts, thread_block, set);      \
-    ml_dsa_wipe_local(words, set);                                                                 \
+    ml_dsa_wipe_shared(words, set);                                                                \
   }                                                                                                \
                                                                                                    \
   KERNEL(ml_dsa_##name##_draw_keys_all, ML_DSA_THREAD_BLOCK)                                       \
@@ -36,7 +36,7 @@ FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
     ML_DSA_BEGIN(k, l, eta, tau, gamma1, gamma2, omega, hash)                                      \
     ml_dsa_draw_key(keys + (u64)at * ML_DSA_KEY_STRIDE(set) / 4,                                   \
                     seeds + (u64)at * ML_DSA_SEED_BYTES / 4, thread_block, set);                   \
-    ml_dsa_wipe_local(words, set);                                                                 \
+    ml_dsa_wipe_shared(words, set);                                                                \
   }                                                                                                \
                                                                                                    \
   KERNEL(ml_dsa_##name##_finish_keys_all, ML_DSA_THREAD_BLOCK)                                     \
@@ -45,7 +45,7 @@ FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
     ml_dsa_finish_key(keys + (u64)at * ML_DSA_KEY_STRIDE(set) / 4,                                 \
                       expanded + (u64)at * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY, thread_block,      \
                       set);                                                                        \
-    ml_dsa_wipe_local(words, set);                                                                 \
+    ml_dsa_wipe_shared(words, set);                                                                \
   }                                                                                                \
                                                                                                    \
   KERNEL(ml_dsa_##name##_hash_keys_all, ML_DSA_THREAD_BLOCK)                                       \
@@ -65,7 +65,7 @@ FN void ml_dsa_wipe_local(SHARED u32 *words, const MlDsaSet set) {
                                  expanded + (u64)piece->key * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY, \
                                  thread_block, set);                                               \
     if (thread_id() == 0) verdicts[at] = done != 0 ? launch_id : 0;                                \
-    ml_dsa_wipe_local(words, set);                                                                 \
+    ml_dsa_wipe_shared(words, set);                                                                \
   }                                                                                                \
                                                                                                    \
   KERNEL(ml_dsa_##name##_verify_all, ML_DSA_THREAD_BLOCK)                                          \

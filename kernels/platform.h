@@ -12,7 +12,7 @@
 //   GLOBAL SHARED     address spaces of pointers
 //   KERNEL(name, n)   the head of a kernel of at most n threads a thread block; its
 //                     parameter list follows. Launches name a kernel by it.
-//   SHARED_PARAMETER  the last parameter of a kernel with local memory
+//   SHARED_PARAMETER  the last parameter of a kernel with shared memory
 //   SHARED_WORDS(p)   declares p as that memory: u32 words, 16-byte aligned
 //   thread_id() thread_block_size() thread_block_id() thread_block_count()
 //   thread_block_barrier()   all threads of a thread block arrive before any leaves; local
@@ -54,19 +54,19 @@
 //   PRODUCT_SUM(x, y)      x + y, made by the unit for products where it is idle beside bits
 //   SPREAD_BIT(x, n)       all ones where bit n (constant) of x is set, else 0
 //   JOIN_BYTES(a, b, c, d) four words below 256 as the bytes of one, a lowest
-//   load_block store_block load_local_block   16 bytes at a 16-byte aligned
-//                          address, the last in local memory
+//   load_block store_block load_shared_block   16 bytes at a 16-byte aligned
+//                          address, the last in shared memory
 // Where LC_BIT_MATRICES is defined, for warps of 32 threads:
 //   bit_matrix_256 bit_matrix_128   adds to c a product of bit matrices, 16 rows
 //                     by 8 columns over 256 or 128 bits, whose parts the threads
 //                     hold; counts of ones, so bit 0 is the sum modulo 2.
-//                     `scratch` is 256 words of local memory for each warp
+//                     `scratch` is 256 words of shared memory for each warp
 //   byte_matrix_32    the same of bytes, over 32 of them: sums of their products
 //   warp_barrier()    as thread_block_barrier(), for the threads of a warp
 // Where HAS_WARP_SHUFFLE is defined, for warps of 32 threads:
 //   warp_shuffle(x, from)  the word x that thread `from` of the warp holds; all its threads ask,
 //   each
-//                     for any. `scratch` is 32 words of local memory for each warp
+//                     for any. `scratch` is 32 words of shared memory for each warp
 #ifndef LANECRYPT_KERNELS_PLATFORM_H
 #define LANECRYPT_KERNELS_PLATFORM_H
 
@@ -85,7 +85,7 @@ typedef ulong u64;
   __kernel __attribute__((reqd_work_group_size( \
       (threads) < LC_MOST_THREADS ? (threads) : LC_MOST_THREADS, 1, 1))) void name
 #define KERNEL_OF(name, threads, registers) KERNEL(name, threads)
-// Local memory is only aligned as the type that a parameter points to.
+// Shared memory is only aligned as the type that a parameter points to.
 #define SHARED_PARAMETER , __local uint4 *shared_blocks
 #define SHARED_WORDS(pointer) __local u32 *pointer = (__local u32 *)shared_blocks
 #define WARP_THREADS 32u
@@ -404,7 +404,7 @@ FN Block load_block(GLOBAL const u8 *from) {
 FN void store_block(GLOBAL u8 *to, Block b) {
   *(GLOBAL uint4 *)to = (uint4)(b.w[0], b.w[1], b.w[2], b.w[3]);
 }
-FN Block load_local_block(SHARED const u32 *from) {
+FN Block load_shared_block(SHARED const u32 *from) {
   uint4 v = *(SHARED const uint4 *)from;
   Block b = {{v.x, v.y, v.z, v.w}};
   return b;
@@ -416,7 +416,7 @@ FN Block load_block(const u8 *from) {
   return b;
 }
 FN void store_block(u8 *to, Block b) { *(uint4 *)to = make_uint4(b.w[0], b.w[1], b.w[2], b.w[3]); }
-FN Block load_local_block(const u32 *from) { return load_block((const u8 *)from); }
+FN Block load_shared_block(const u32 *from) { return load_block((const u8 *)from); }
 #else
 FN Block load_block(const u8 *from) {
   Block b;
@@ -424,7 +424,7 @@ FN Block load_block(const u8 *from) {
   return b;
 }
 FN void store_block(u8 *to, Block b) { __builtin_memcpy(to, &b, 16); }
-FN Block load_local_block(const u32 *from) { return load_block((const u8 *)from); }
+FN Block load_shared_block(const u32 *from) { return load_block((const u8 *)from); }
 #endif
 
 #endif

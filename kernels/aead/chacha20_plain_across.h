@@ -133,7 +133,7 @@ KERNEL(chacha20_across, CHACHA20_THREADS)
       chacha20_tiles_across(out, in, keys + (u64)piece->key * BLOCK_KEY_WORDS, iv.w, from, to,
                             scratch);
   }
-  // Where threads get words of others by local memory, it has some of the keystream.
+  // Where threads get words of others by shared memory, it has some of the keystream.
   scratch[thread_id() % 32] = 0;
 }
 

@@ -106,5 +106,5 @@ KERNEL(chacha20_poly1305_short, CHACHA20_SHORT_THREADS)
     tag = poly_finish(poly_carry(limbs), s);
   }
   short_end(message, tag, opens, out, tag_base, verdict_base, wrong);
-  short_wipe(one_time, CHACHA20_SHORT_LOCAL_WORDS);
+  short_wipe(one_time, CHACHA20_SHORT_SHARED_WORDS);
 }

@@ -16,7 +16,7 @@
 // is: multiplying is linear, and the matrices have for each byte what it counts for in its own
 // block. Such matrices are for runs with this skew alone.
 //
-// A block costs half an instruction m16n8k256 and 17 words of local memory,
+// A block costs half an instruction m16n8k256 and 17 words of shared memory,
 // against 144 multiplications and as many logical operations by gf128.h.
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -39,7 +39,7 @@ KERNEL(poly1305_keys, HASH_KEY_THREADS)
   }
 }
 
-// Local memory of a run: four multipliers of 12 words, at 48 the hash of the run's end,
+// Shared memory of a run: four multipliers of 12 words, at 48 the hash of the run's end,
 // and from 64 on the hash of every thread.
 #define POLY1305_FACTOR(n) (words + 12 * (n))
 #define POLY1305_END (words + 48)
@@ -52,7 +52,7 @@ FN void poly_put_factor(SHARED u32 *to, Poly a) {
 }
 
 FN PolyFactor poly_get_factor(SHARED const u32 *from) {
-  const Block a = load_local_block(from), b = load_local_block(from + 4);
+  const Block a = load_shared_block(from), b = load_shared_block(from + 4);
   PolyFactor f = {{a.w[0], a.w[1], a.w[2], a.w[3], b.w[0]}, {b.w[1], b.w[2], b.w[3], from[8]}};
   return f;
 }

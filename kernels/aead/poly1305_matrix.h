@@ -109,7 +109,7 @@ FN void chacha20_share(SHARED u32 *shared, GLOBAL const u32 *key, const u32 *iv)
 // The keystream of block `number` of the message, where the counter makes no carry.
 FN void chacha20_shared_block(u32 *x, SHARED const u32 *shared, u32 number) {
   UNROLL for (u32 i = 0; i < 4; ++i) {
-    const Block part = load_local_block(shared + 16 + 4 * i);
+    const Block part = load_shared_block(shared + 16 + 4 * i);
     UNROLL for (u32 w = 0; w < 4; ++w) x[4 * i + w] = part.w[w];
   }
   x[12] += number;
@@ -122,7 +122,7 @@ FN void chacha20_shared_block(u32 *x, SHARED const u32 *shared, u32 number) {
   CHACHA20_QUARTER(3, 4, 9, 14);
   chacha20_rounds(x, 9);
   UNROLL for (u32 i = 0; i < 4; ++i) {
-    const Block part = load_local_block(shared + 4 * i);
+    const Block part = load_shared_block(shared + 4 * i);
     UNROLL for (u32 w = 0; w < 4; ++w) x[4 * i + w] += part.w[w];
   }
   x[12] += number;

@@ -67,16 +67,16 @@ typedef struct CipherPiece {
 #define BLOCK_BITSLICE_ROWS 64u
 #define BLOCK_BITSLICE_FEW_ROWS 32u
 
-// Threads a thread block, and words of local memory, of each form.
+// Threads a thread block, and words of shared memory, of each form.
 #define BLOCK_TABLE4_THREADS 512u
-#define BLOCK_TABLE4_LOCAL_WORDS 32768u  // four tables, 32 copies
+#define BLOCK_TABLE4_SHARED_WORDS 32768u  // four tables, 32 copies
 // XTS, which shares its multiprocessor with nothing: as many threads of 80 registers as
 // 65,536 are for, which hide more of each other's waiting.
 #define BLOCK_TABLE4_XTS_THREADS 768u
 // CBC encryption: and four blocks of each thread's stream.
-#define BLOCK_TABLE4_CHAIN_WORDS (BLOCK_TABLE4_LOCAL_WORDS + 16 * BLOCK_TABLE4_THREADS)
+#define BLOCK_TABLE4_CHAIN_WORDS (BLOCK_TABLE4_SHARED_WORDS + 16 * BLOCK_TABLE4_THREADS)
 #define BLOCK_TABLE1_THREADS 512u
-#define BLOCK_TABLE1_LOCAL_WORDS 8192u  // one table, 32 copies
+#define BLOCK_TABLE1_SHARED_WORDS 8192u  // one table, 32 copies
 #define BLOCK_BITSLICE_THREADS 256u
 #define BLOCK_KEY_THREADS 128u
 // And of the kernels that take a stream a thread, or 32 of them: where thread blocks cannot

@@ -16,9 +16,9 @@
 #define BLAKE3_MOST_LEVELS 12
 #define BLAKE3_MOST_ALONE ((u64)BLAKE3_CHUNK << BLAKE3_MOST_LEVELS)
 // hash_sha256_deep: the parts of a thread block, of which all but one make schedules; the most
-// messages of a thread block; and words of local memory: of each message the blocks that are hashed
-// and those that are being made. Words of other messages lie between those of one, always as many,
-// so that a compiler knows how far apart these are.
+// messages of a thread block; and words of shared memory: of each message the blocks that are
+// hashed and those that are being made. Words of other messages lie between those of one, always as
+// many, so that a compiler knows how far apart these are.
 #define SHA256_DEEP_PARTS 4
 #define SHA256_DEEP_MAKERS (SHA256_DEEP_PARTS - 1)
 #define SHA256_DEEP_MESSAGES (HASH_THREAD_BLOCK / SHA256_DEEP_PARTS)

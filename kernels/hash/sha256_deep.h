@@ -52,7 +52,7 @@ FN void sha256_deep_rounds(u32 *state, SHARED const u32 *words) {
   UNROLL for (int i = 0; i < 8; ++i) s[i] = state[i];
   UNROLL for (u32 round = 0; round < 64; round += 16) {
     UNROLL for (u32 i = 0; i < 16; i += 4) {
-      const Block four = load_local_block(words + (round + i) * SHA256_DEEP_MESSAGES);
+      const Block four = load_shared_block(words + (round + i) * SHA256_DEEP_MESSAGES);
       SHA256_DEEP_ROUND(i, four.w[0])
       SHA256_DEEP_ROUND(i + 1, four.w[1])
       SHA256_DEEP_ROUND(i + 2, four.w[2])

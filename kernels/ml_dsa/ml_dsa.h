@@ -16,7 +16,7 @@
 
 #include "kernels/ml_dsa/sample.h"
 
-// What a thread block has in local memory.
+// What a thread block has in shared memory.
 typedef struct MlDsaSharedMemory {
   SHARED u32 *first, *second;  // vectors of k polynomials
   SHARED u32 *challenge;       // a polynomial
@@ -249,7 +249,7 @@ FN u32 ml_dsa_make_hints(GLOBAL u8 *out, GLOBAL const u32 *key, u32 is_wanted,
     for (u32 n = thread_id(); n < 8 * set.k; n += thread_block_size()) {
       u32 word = 0;
       for (u32 bit = 0; bit < 32; ++bit) {
-        // Each thread begins at another coefficient, for the sake of the banks of local memory.
+        // Each thread begins at another coefficient, for the sake of the banks of shared memory.
         const u32 at = 32 * n + (bit + thread_id()) % 32;
         const u32 rest = memory.second[at];
         const u32 moved = ml_dsa_add(rest, memory.first[at]);

@@ -77,10 +77,10 @@ typedef struct MlDsaPiece {
   u32 unused[7];
 } MlDsaPiece;
 
-// Local memory, in words: two vectors of polynomials, the challenge, and what is hashed.
+// Shared memory, in words: two vectors of polynomials, the challenge, and what is hashed.
 #define ML_DSA_HASHED_WORDS(set) (16u + (set).k * 8u * ML_DSA_W1_BITS(set))
 #define ML_DSA_SMALL_WORDS 128u
-#define ML_DSA_LOCAL_WORDS(set) \
+#define ML_DSA_SHARED_WORDS(set) \
   ((2u * (set).k + 1u) * ML_DSA_POLY + ML_DSA_HASHED_WORDS(set) + ML_DSA_SMALL_WORDS)
 
 // FIPS 204, appendix C: no implementation may give up sooner. The probability of more is below

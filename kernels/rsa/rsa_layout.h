@@ -22,7 +22,7 @@
 #define RSA_WINDOW_BITS 4
 #define RSA_WINDOW_ENTRIES 16
 
-// Words of local memory for each thread, where a whole warp takes one power.
+// Words of shared memory for each thread, where a whole warp takes one power.
 #define RSA_WIDE_THREAD_WORDS 22
 
 // The blinding factor of an operation is the key's base times one entry of each of up to

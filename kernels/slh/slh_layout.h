@@ -13,7 +13,7 @@
 #define SLH_SPAN_BITS 9
 #define SLH_SPAN 512u
 
-// Words of local memory for the nodes of a span: one level, and half as many for the next.
+// Words of shared memory for the nodes of a span: one level, and half as many for the next.
 #define SLH_SHARED_WORDS(n) (SLH_SPAN * 3 / 2 * ((n) / 4))
 
 #define SLH_MOST_FORS_TREES 35

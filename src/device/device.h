@@ -28,7 +28,7 @@ struct Properties {
   std::string unusable;  // why it cannot be opened; empty when it can
   uint64_t memory_bytes = 0;
   uint32_t compute_units = 0;
-  uint32_t local_bytes = 0;            // local (shared) memory one thread block may use
+  uint32_t shared_bytes = 0;           // local (shared) memory one thread block may use
   uint32_t max_thread_block_size = 0;  // most threads of one thread block
   // A kernel runs only in thread blocks of as many threads as its KERNEL line names, or
   // of max_thread_block_size where that is less.
@@ -37,10 +37,10 @@ struct Properties {
   // those of the others (LC_CHAIN_THREADS); 0: they are not. A few thousand streams
   // reach every multiprocessor only in small thread blocks.
   uint32_t chain_thread_block_size = 0;
-  uint32_t warp_threads = 1;  // WARP_THREADS of platform.h as compiled for this device
-  bool banked_local = false;  // local memory is on the chip, in 32 banks of 4 bytes
-  bool bit_matrices = false;  // LC_BIT_MATRICES of platform.h, and thread blocks of whole warps
-  bool warp_shuffle = false;  // HAS_WARP_SHUFFLE of platform.h, and the same thread blocks
+  uint32_t warp_threads = 1;   // WARP_THREADS of platform.h as compiled for this device
+  bool banked_shared = false;  // shared memory is on the chip, in 32 banks of 4 bytes
+  bool bit_matrices = false;   // LC_BIT_MATRICES of platform.h, and thread blocks of whole warps
+  bool warp_shuffle = false;   // HAS_WARP_SHUFFLE of platform.h, and the same thread blocks
   bool is_gpu = false;
   bool pairs_launches = false;  // see Launch::beside_last
   // Has the kernels of RSA that multiply in FP64, and units as fast as they want.
@@ -105,13 +105,13 @@ class PinnedPart : public Buffer {
 // goes by its address, as a scalar; the host leaves it alone until such an event.
 using Argument = std::variant<const Buffer *, uint32_t, uint64_t>;
 
-// A launch of `thread_blocks` thread_blocks of `thread_block_size` threads. `local_bytes` is the
+// A launch of `thread_blocks` thread_blocks of `thread_block_size` threads. `shared_bytes` is the
 // size of the kernel's SHARED parameter; 0 where it has none.
 struct Launch {
   const char *kernel;
   uint32_t thread_blocks;
   uint32_t thread_block_size;
-  uint32_t local_bytes;
+  uint32_t shared_bytes;
   std::span<const Argument> arguments;
   // Where the device pairs launches: this one may begin when all thread blocks of the
   // last in this stream have come to LET_NEXT_BEGIN(), and so runs beside it
@@ -201,7 +201,7 @@ class Device {
   // How many thread blocks of such a launch the device can run at once, at least 1:
   // the grid of a kernel whose thread blocks stay for the whole launch.
   virtual uint32_t resident_thread_blocks(const char *kernel, uint32_t thread_block_size,
-                                          uint32_t local_bytes) = 0;
+                                          uint32_t shared_bytes) = 0;
   // Where kernels named ..._slot_... read the one key schedule of a launch, for
   // all streams alike: a launch must have done with it before another fills it.
   // nullptr where there are no such kernels.

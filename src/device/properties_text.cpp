@@ -61,12 +61,12 @@ void each_field(P &properties, Visit visit) {
   visit("unusable", properties.unusable);
   visit("memory_bytes", properties.memory_bytes);
   visit("compute_units", properties.compute_units);
-  visit("local_bytes", properties.local_bytes);
+  visit("shared_bytes", properties.shared_bytes);
   visit("max_thread_block_size", properties.max_thread_block_size);
   visit("fixed_thread_block_size", properties.fixed_thread_block_size);
   visit("chain_thread_block_size", properties.chain_thread_block_size);
   visit("warp_threads", properties.warp_threads);
-  visit("banked_local", properties.banked_local);
+  visit("banked_shared", properties.banked_shared);
   visit("bit_matrices", properties.bit_matrices);
   visit("warp_shuffle", properties.warp_shuffle);
   visit("is_gpu", properties.is_gpu);

@@ -45,9 +45,9 @@ bool HashLaunch::needs_states(const HashSpec &spec, uint64_t longest) {
 }
 
 Status HashLaunch::launch(device::Stream &stream, const char *kernel, uint64_t thread_blocks,
-                          uint32_t local_bytes, std::span<const Argument> arguments) {
-  LC_TRY(
-      stream.launch({kernel, uint32_t(thread_blocks), threads_of_block(), local_bytes, arguments}));
+                          uint32_t shared_bytes, std::span<const Argument> arguments) {
+  LC_TRY(stream.launch(
+      {kernel, uint32_t(thread_blocks), threads_of_block(), shared_bytes, arguments}));
   ++launches_;
   return Status();
 }
@@ -80,7 +80,7 @@ bool HashLaunch::is_deep(const HashInputs &inputs) const {
   if (device_.properties().api == "opencl") return false;
   const uint32_t messages = threads_of_block() / SHA256_DEEP_PARTS;
   return messages != 0 && threads_of_block() % SHA256_DEEP_PARTS == 0 &&
-         device_.properties().local_bytes >= 4 * SHA256_DEEP_WORDS &&
+         device_.properties().shared_bytes >= 4 * SHA256_DEEP_WORDS &&
          inputs.longest >= kLeastDeepBlocks * 64 &&
          inputs.count <= kMostDeepThreadBlocks * device_.properties().compute_units * messages;
 }

@@ -81,7 +81,7 @@ class HashLaunch {
   uint32_t threads_of_block() const;
   bool is_deep(const HashInputs &inputs) const;
   Status launch(device::Stream &stream, const char *kernel, uint64_t thread_blocks,
-                uint32_t local_bytes, std::span<const device::Argument> arguments);
+                uint32_t shared_bytes, std::span<const device::Argument> arguments);
   Status launch_threads(device::Stream &stream, const char *kernel, uint64_t threads,
                         std::span<const device::Argument> arguments);
   Status join(device::Stream &stream, HashWorkspace &workspace, const HashSpec &spec,

@@ -75,14 +75,14 @@ uint32_t AeadLaunch::max_pieces(const CipherKind &kind) const {
 }
 
 Status AeadLaunch::start(device::Stream &stream, const char *kernel, uint64_t thread_blocks,
-                         uint32_t threads, uint32_t local_words,
+                         uint32_t threads, uint32_t shared_words_of,
                          std::span<const Argument> arguments, bool beside_last) {
   ++launches_;
   return stream.launch(
       {.kernel = kernel,
        .thread_blocks = static_cast<uint32_t>(std::max<uint64_t>(thread_blocks, 1)),
        .thread_block_size = blocks_.threads_of(threads),
-       .local_bytes = local_words * 4,
+       .shared_bytes = shared_words_of * 4,
        .arguments = arguments,
        .beside_last = beside_last});
 }
@@ -312,20 +312,20 @@ Status AeadLaunch::launch_ghash(device::Stream &stream, AeadWorkspace &workspace
                                   aad,
                                   workspace.hashes.get()};
     LC_TRY(start(stream, aead.is_mixed ? "ghash_matrix_runs_across" : "ghash_matrix_runs",
-                 aead.batches.size(), GHASH_MATRIX_THREADS, GHASH_MATRIX_LOCAL_WORDS, by_matrix));
+                 aead.batches.size(), GHASH_MATRIX_THREADS, GHASH_MATRIX_SHARED_WORDS, by_matrix));
   }
   const Argument by_thread[] = {
       listed(workspace.runs.get()), workspace.powers.get(), aead.levels, data, aad,
       workspace.hashes.get()};
   if (aead.thread_runs != 0)
     LC_TRY(start(stream, aead.is_across ? "ghash_runs_across" : "ghash_runs", runs,
-                 HASH_RUN_THREADS, HASH_RUN_LOCAL_WORDS, by_thread));
+                 HASH_RUN_THREADS, HASH_RUN_SHARED_WORDS, by_thread));
   // The masks stand behind the H of all keys.
   const Argument sums[] = {
       listed(workspace.sums.get()), workspace.powers.get(),  aead.levels,
       workspace.blocks.get(),       count(work.keys.size()), workspace.hashes.get(),
       workspace.sums_to(aead)};
-  return start(stream, "ghash_sums", aead.sum_count, sum_threads(aead), HASH_SUM_LOCAL_WORDS, sums,
+  return start(stream, "ghash_sums", aead.sum_count, sum_threads(aead), HASH_SUM_SHARED_WORDS, sums,
                pairs(work));
 }
 
@@ -359,15 +359,15 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadWorkspace &worksp
                                    const CipherWork &work, const AeadWork &aead) {
   if (!work.kind.info().is_aead) {
     const char *const kernel = work.is_across ? "chacha20_across" : "chacha20";
-    const uint32_t local_words = work.is_across ? CHACHA20_ACROSS_LOCAL_WORDS : 0;
+    const uint32_t shared_words_of = work.is_across ? CHACHA20_ACROSS_SHARED_WORDS : 0;
     const uint32_t threads = blocks_.threads_of(CHACHA20_THREADS);
     const uint64_t warps = threads / chacha20_warp(work);
-    const uint64_t resident = device_.resident_thread_blocks(kernel, threads, local_words * 4);
+    const uint64_t resident = device_.resident_thread_blocks(kernel, threads, shared_words_of * 4);
     const uint32_t pieces = aead.segments ? aead.segments->rule.count : count(work.pieces.size());
     const Argument text[] = {workspace.pieces.get(), pieces,  aead.tiles,
                              workspace.keys.get(),   work.in, work.out};
     return start(stream, kernel, std::min(divide_up(aead.tiles, warps), resident), CHACHA20_THREADS,
-                 local_words, text);
+                 shared_words_of, text);
   }
   // Each part has one, and each segment.
   const uint32_t one_time_keys = aead.segments ? aead.segments->rule.count : aead.sum_count;
@@ -398,7 +398,7 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadWorkspace &worksp
     LC_TRY(start(
         stream,
         aead.is_across ? "chacha20_poly1305_matrix_runs_across" : "chacha20_poly1305_matrix_runs",
-        aead.batches.size(), POLY1305_MATRIX_THREADS, POLY1305_MATRIX_LOCAL_WORDS, by_matrix));
+        aead.batches.size(), POLY1305_MATRIX_THREADS, POLY1305_MATRIX_SHARED_WORDS, by_matrix));
   }
   if (runs != 0) {
     const device::Buffer *aad = aead.has_aad() ? workspace.aad.get() : work.in;
@@ -417,7 +417,7 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadWorkspace &worksp
     if (aead.thread_runs != 0)
       LC_TRY(start(stream,
                    work.is_across ? "chacha20_poly1305_runs_across" : "chacha20_poly1305_runs",
-                   runs, HASH_RUN_THREADS, POLY1305_RUN_LOCAL_WORDS, text));
+                   runs, HASH_RUN_THREADS, POLY1305_RUN_SHARED_WORDS, text));
     const Argument weigh[] = {workspace.runs.get(), runs, workspace.one_time_keys.get(),
                               workspace.hashes.get()};
     LC_TRY(start(stream, "poly1305_weigh", divide_up(runs, blocks_.threads_of(HASH_RUN_THREADS)),
@@ -425,7 +425,7 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadWorkspace &worksp
   }
   const Argument sums[] = {workspace.sums.get(), workspace.one_time_keys.get(),
                            workspace.hashes.get(), workspace.sums_to(aead)};
-  return start(stream, "poly1305_sums", aead.sum_count, sum_threads(aead), HASH_SUM_LOCAL_WORDS,
+  return start(stream, "poly1305_sums", aead.sum_count, sum_threads(aead), HASH_SUM_SHARED_WORDS,
                sums);
 }
 

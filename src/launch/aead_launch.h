@@ -150,7 +150,7 @@ class AeadLaunch : public ChunkLaunch {
   Status zero_secrets(device::Stream &stream, AeadWorkspace &workspace, const CipherWork &work,
                       const AeadWork &aead);
   Status start(device::Stream &stream, const char *kernel, uint64_t items, uint32_t threads,
-               uint32_t local_words, std::span<const device::Argument> arguments,
+               uint32_t shared_words_of, std::span<const device::Argument> arguments,
                bool beside_last = false);
 
   device::Device &device_;

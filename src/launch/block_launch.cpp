@@ -68,17 +68,17 @@ const ScheduleShape &schedule_of(const CipherKind &kind) {
 struct FormShape {
   const char *name;
   uint32_t threads, xts_threads;
-  uint32_t local_bytes, chain_local_bytes;  // of CBC encryption
+  uint32_t shared_bytes, chain_shared_bytes;  // of CBC encryption
 };
 
 constexpr BlockForm kForms[] = {BlockForm::kTable4, BlockForm::kTable1, BlockForm::kBitslice};
 
 const FormShape &shape(BlockForm form) {
   static const FormShape kShapes[] = {
-      {"table4", BLOCK_TABLE4_THREADS, BLOCK_TABLE4_XTS_THREADS, BLOCK_TABLE4_LOCAL_WORDS * 4,
+      {"table4", BLOCK_TABLE4_THREADS, BLOCK_TABLE4_XTS_THREADS, BLOCK_TABLE4_SHARED_WORDS * 4,
        BLOCK_TABLE4_CHAIN_WORDS * 4},
-      {"table1", BLOCK_TABLE1_THREADS, BLOCK_TABLE1_THREADS, BLOCK_TABLE1_LOCAL_WORDS * 4,
-       BLOCK_TABLE1_LOCAL_WORDS * 4},
+      {"table1", BLOCK_TABLE1_THREADS, BLOCK_TABLE1_THREADS, BLOCK_TABLE1_SHARED_WORDS * 4,
+       BLOCK_TABLE1_SHARED_WORDS * 4},
       {"bitslice", BLOCK_BITSLICE_THREADS, BLOCK_BITSLICE_THREADS, 0, 0},
   };
   return kShapes[static_cast<int>(form)];
@@ -151,7 +151,7 @@ std::string steal_name(BlockForm form, const CipherKind &kind) {
 }
 
 bool can_run(const device::Properties &properties, BlockForm form) {
-  return shape(form).chain_local_bytes <= properties.local_bytes &&
+  return shape(form).chain_shared_bytes <= properties.shared_bytes &&
          has_kernel(properties, form, {LC_AES_CTR, LC_ENCRYPT, 16});
 }
 
@@ -189,13 +189,13 @@ Result<BlockForm> choose_block_form(const device::Properties &properties) {
       if (can_run(properties, form)) return form;
       return Status(LC_ERROR_NO_DEVICE,
                     properties.id + " cannot run LANECRYPT_AES_FORM=" + wanted + ": it has " +
-                        std::to_string(properties.local_bytes) + " bytes of local memory" +
+                        std::to_string(properties.shared_bytes) + " bytes of shared memory" +
                         (properties.kernels.empty() ? "" : ", and no such kernels"));
     }
     return Status(LC_ERROR_ARGUMENT,
                   std::string("LANECRYPT_AES_FORM is table4, table1 or bitslice, not ") + wanted);
   }
-  if (properties.banked_local) {
+  if (properties.banked_shared) {
     if (can_run(properties, BlockForm::kTable4)) return BlockForm::kTable4;
     if (can_run(properties, BlockForm::kTable1)) return BlockForm::kTable1;
   }
@@ -234,12 +234,12 @@ BlockLaunch::BlockLaunch(device::Device &device, BlockForm form, BlockGrid grid)
       xts_threads_(threads_of(grid.threads != 0 && !device.properties().fixed_thread_block_size
                                   ? grid.threads
                                   : shape(form).xts_threads)),
-      local_bytes_(shape(form).local_bytes),
+      shared_bytes_(shape(form).shared_bytes),
       resident_thread_blocks_(grid.thread_blocks != 0
                                   ? grid.thread_blocks
                                   : device.resident_thread_blocks(
                                         kernel_name(form, {LC_AES_CTR, LC_ENCRYPT, 16}).c_str(),
-                                        form_threads_, local_bytes_)),
+                                        form_threads_, shared_bytes_)),
       pairs_(grid.thread_blocks == 0 && device.properties().pairs_launches) {}
 
 uint32_t BlockLaunch::threads_of(uint32_t most) const {
@@ -299,13 +299,13 @@ Status BlockLaunch::grow(std::unique_ptr<device::Buffer> &buffer, MemoryKind kin
 }
 
 Status BlockLaunch::start(device::Stream &stream, const char *kernel, uint32_t thread_blocks,
-                          uint32_t threads, uint32_t local_bytes,
+                          uint32_t threads, uint32_t shared_bytes,
                           std::span<const Argument> arguments, uint64_t longest_bytes) {
   ++launches_;
   return stream.launch({.kernel = kernel,
                         .thread_blocks = std::max(thread_blocks, 1u),
                         .thread_block_size = threads,
-                        .local_bytes = local_bytes,
+                        .shared_bytes = shared_bytes,
                         .arguments = arguments,
                         .longest_bytes = longest_bytes});
 }
@@ -459,7 +459,7 @@ Status BlockLaunch::launch_points(device::Stream &stream, BlockWorkspace &worksp
   const uint32_t thread_blocks = count_up(work.points, uint64_t{form_threads_} * (sliced ? 32 : 1));
   const std::string name = name_in(form_, work.kind) + work.kind.info().name + "_points";
   return start(stream, name.c_str(), std::min(thread_blocks, resident_thread_blocks_),
-               form_threads_, local_bytes_, arguments);
+               form_threads_, shared_bytes_, arguments);
 }
 
 Status BlockLaunch::launch_part(device::Stream &stream, BlockWorkspace &workspace,
@@ -493,7 +493,7 @@ Status BlockLaunch::launch_part(device::Stream &stream, BlockWorkspace &workspac
   return stream.launch({.kernel = name.c_str(),
                         .thread_blocks = grid.thread_blocks,
                         .thread_block_size = grid.threads,
-                        .local_bytes = shape(part.form).local_bytes,
+                        .shared_bytes = shape(part.form).shared_bytes,
                         .arguments = arguments,
                         .beside_last = beside || work.begins_beside});
 }
@@ -548,11 +548,11 @@ Status BlockLaunch::launch_chains(device::Stream &stream, BlockWorkspace &worksp
   arguments.insert(arguments.end(), work.more.begin(), work.more.end());
   const BlockGrid grid = stream_grid(pieces);
   const std::string name = kernel_name(form_, work.kind, work.in_slot);
-  const uint32_t local_bytes =
-      name.ends_with("_cbc_encrypt") ? shape(form_).chain_local_bytes : local_bytes_;
+  const uint32_t shared_bytes =
+      name.ends_with("_cbc_encrypt") ? shape(form_).chain_shared_bytes : shared_bytes_;
   // upload() has sorted them.
   return start(stream, (name + (work.is_across ? "_across" : "")).c_str(), grid.thread_blocks,
-               grid.threads, local_bytes, arguments, work.pieces.front().length);
+               grid.threads, shared_bytes, arguments, work.pieces.front().length);
 }
 
 // Ciphertext stealing: what CBC has left to do.
@@ -576,7 +576,7 @@ Status BlockLaunch::launch_tails(device::Stream &stream, BlockWorkspace &workspa
     arguments.push_back(argument);
   const std::string name = steal_name(form_, work.kind);
   const BlockGrid grid = stream_grid(pieces);
-  return start(stream, name.c_str(), grid.thread_blocks, grid.threads, local_bytes_, arguments);
+  return start(stream, name.c_str(), grid.thread_blocks, grid.threads, shared_bytes_, arguments);
 }
 
 // XTS of odd data units: the second block of each unit's end. A thread has a unit, as it has a
@@ -592,7 +592,7 @@ Status BlockLaunch::launch_ends(device::Stream &stream, BlockWorkspace &workspac
                                 workspace.points.get()};
   const std::string name = kernel_name(form_, work.kind, work.in_slot) + "_odd_ends";
   const BlockGrid grid = stream_grid(work.points);
-  return start(stream, name.c_str(), grid.thread_blocks, grid.threads, local_bytes_, arguments);
+  return start(stream, name.c_str(), grid.thread_blocks, grid.threads, shared_bytes_, arguments);
 }
 
 Status BlockLaunch::launch_mode(device::Stream &stream, BlockWorkspace &workspace,

@@ -78,7 +78,7 @@ class BlockLaunch : public ChunkLaunch {
   // For the work as it is placed; `of_segments`: of many pieces that are alike.
   BlockWarps warps_for(const CipherWork &work, bool of_segments) const;
   Status start(device::Stream &stream, const char *kernel, uint32_t thread_blocks, uint32_t threads,
-               uint32_t local_bytes, std::span<const device::Argument> arguments,
+               uint32_t shared_bytes, std::span<const device::Argument> arguments,
                uint64_t longest_bytes = 0);
   Status launch_points(device::Stream &stream, BlockWorkspace &workspace, const CipherWork &work);
   // How tiles are dealt out, and streams or, with one thread each, messages.
@@ -101,7 +101,7 @@ class BlockLaunch : public ChunkLaunch {
   device::Device &device_;
   BlockForm form_;
   uint32_t form_threads_, xts_threads_;  // of a thread block, and of one of XTS
-  uint32_t local_bytes_;
+  uint32_t shared_bytes_;
   uint32_t resident_thread_blocks_;
   bool pairs_;  // a launch beside another, where the device can
   // When the last launch that used the key slot has zeroed it; and of what workspace that was,

@@ -166,10 +166,10 @@ uint32_t AeadLaunch::matrix_thread_blocks(const CipherKind &kind) const {
   if (kind.is_gcm())
     return device_.resident_thread_blocks("ghash_matrix_runs",
                                           blocks_.threads_of(GHASH_MATRIX_THREADS),
-                                          GHASH_MATRIX_LOCAL_WORDS * 4);
+                                          GHASH_MATRIX_SHARED_WORDS * 4);
   return device_.resident_thread_blocks("chacha20_poly1305_matrix_runs",
                                         blocks_.threads_of(POLY1305_MATRIX_THREADS),
-                                        POLY1305_MATRIX_LOCAL_WORDS * 4);
+                                        POLY1305_MATRIX_SHARED_WORDS * 4);
 }
 
 // As many as make every thread block of the device busy.

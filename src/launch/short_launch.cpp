@@ -43,7 +43,7 @@ bool AeadLaunch::is_short(const ChunkWork &work) const {
   // Those that list their kernels are for other work.
   if (!work.kind.info().is_aead || work.kind.is_ccm() || !properties.kernels.empty()) return false;
   if (gcm && !(blocks_.has_tables() && work.kind.info().block->has_short_gcm &&
-               properties.local_bytes >= GCM_SHORT_LOCAL_WORDS * 4))
+               properties.shared_bytes >= GCM_SHORT_SHARED_WORDS * 4))
     return false;
   return aead.tags_stay_on_device && !aead.segments && !aead.checks.empty() &&
          aead.checks.size() <= kMostMessages &&
@@ -100,7 +100,7 @@ Status AeadLaunch::launch_short(device::Stream &stream, AeadWorkspace &workspace
                gcm ? (std::string(work.kind.info().block->name) + "_table1_gcm_short").c_str()
                    : "chacha20_poly1305_short",
                aead.checks.size(), gcm ? GCM_SHORT_THREADS : CHACHA20_SHORT_THREADS,
-               gcm ? GCM_SHORT_LOCAL_WORDS : CHACHA20_SHORT_LOCAL_WORDS, arguments);
+               gcm ? GCM_SHORT_SHARED_WORDS : CHACHA20_SHORT_SHARED_WORDS, arguments);
 }
 
 }  // namespace lanecrypt::runtime

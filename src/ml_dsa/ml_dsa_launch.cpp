@@ -28,7 +28,7 @@ using device::MemoryKind;
             .key_stride = ML_DSA_KEY_STRIDE(set),                        \
             .signature_stride = ML_DSA_SIGNATURE_STRIDE(set),            \
             .expanded_bytes = 4 * ML_DSA_KEY_POLYS(set) * ML_DSA_POLY,   \
-            .local_bytes = 4 * ML_DSA_LOCAL_WORDS(set)};                 \
+            .shared_bytes = 4 * ML_DSA_SHARED_WORDS(set)};               \
   }
 MlDsaShape shape_of(lc_ml_dsa_set number) {
   switch (number) {
@@ -94,7 +94,7 @@ Status MlDsaLaunch::launch(device::Stream &stream, const MlDsaWork &work, const 
   const uint32_t threads =
       std::min<uint32_t>(ML_DSA_THREAD_BLOCK, device_.properties().max_thread_block_size);
   LC_TRY(
-      stream.launch({kernel.c_str(), thread_blocks, threads, work.shape.local_bytes, arguments}));
+      stream.launch({kernel.c_str(), thread_blocks, threads, work.shape.shared_bytes, arguments}));
   ++launches_;
   return Status();
 }

@@ -26,8 +26,8 @@ struct MlDsaWorkspace {
 struct MlDsaShape {
   std::string kernels;  // the beginning of their names
   // Bytes of a key, of a signature and of an expanded key, one of which follows another on the
-  // device, and of a thread block's local memory.
-  uint32_t key_stride = 0, signature_stride = 0, expanded_bytes = 0, local_bytes = 0;
+  // device, and of a thread block's shared memory.
+  uint32_t key_stride = 0, signature_stride = 0, expanded_bytes = 0, shared_bytes = 0;
 };
 
 // What is to run, and where in the workspace its data are.

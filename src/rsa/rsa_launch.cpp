@@ -117,8 +117,8 @@ uint32_t RsaLaunch::most_threads_of_subgroup() const {
   return properties.single_thread_subgroups ? 1 : properties.warp_threads;
 }
 
-uint32_t RsaLaunch::local_bytes(const RsaSubgroups &subgroups) const {
-  // Subgroups that are single threads need no local memory.
+uint32_t RsaLaunch::shared_bytes(const RsaSubgroups &subgroups) const {
+  // Subgroups that are single threads need no shared memory.
   if (most_threads_of_subgroup() == 1) return 0;
   if (subgroups.wide)
     return threads_of_block() * RSA_WIDE_THREAD_WORDS * uint32_t{sizeof(uint64_t)};
@@ -180,7 +180,7 @@ uint64_t RsaLaunch::most_at_once(const RsaClass &size) const {
   const RsaSubgroups variant = best_variant(size);
   return operations_of(variant,
                        device_.resident_thread_blocks((variant.kernels + "power_all").c_str(),
-                                                      threads_of_block(), local_bytes(variant)));
+                                                      threads_of_block(), shared_bytes(variant)));
 }
 
 uint64_t RsaLaunch::best_batch(const RsaClass &size) const {
@@ -193,7 +193,7 @@ uint32_t RsaLaunch::thread_blocks_of(const RsaSubgroups &subgroups, const char *
   const uint64_t of_group = threads_of_block() / subgroups.threads;
   const uint64_t wanted = divide_up(numbers, of_group);
   const uint32_t resident = device_.resident_thread_blocks(
-      (subgroups.kernels + name).c_str(), threads_of_block(), local_bytes(subgroups));
+      (subgroups.kernels + name).c_str(), threads_of_block(), shared_bytes(subgroups));
   return static_cast<uint32_t>(std::min<uint64_t>(wanted, resident));
 }
 
@@ -201,7 +201,7 @@ Status RsaLaunch::launch(device::Stream &stream, const RsaSubgroups &subgroups, 
                          uint32_t thread_blocks, std::span<const Argument> arguments) {
   const std::string kernel = subgroups.kernels + name;
   LC_TRY(stream.launch(
-      {kernel.c_str(), thread_blocks, threads_of_block(), local_bytes(subgroups), arguments}));
+      {kernel.c_str(), thread_blocks, threads_of_block(), shared_bytes(subgroups), arguments}));
   ++launches_;
   return Status();
 }

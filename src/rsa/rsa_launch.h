@@ -135,7 +135,7 @@ class RsaLaunch {
                     RsaWorkspace &workspace);
 
   uint32_t most_threads_of_subgroup() const;
-  uint32_t local_bytes(const RsaSubgroups &subgroups) const;
+  uint32_t shared_bytes(const RsaSubgroups &subgroups) const;
   RsaSubgroups best_variant(const RsaClass &size) const;
   uint64_t operations_of(const RsaSubgroups &variant, uint64_t thread_blocks) const;
 

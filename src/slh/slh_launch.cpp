@@ -39,12 +39,12 @@ uint64_t SlhLaunch::thread_blocks_for(uint64_t threads) const {
 }
 
 Status SlhLaunch::launch(device::Stream &stream, const SlhSet &set, const char *name,
-                         uint64_t thread_blocks, bool has_local,
+                         uint64_t thread_blocks, bool has_shared,
                          std::span<const Argument> arguments) {
   const std::string kernel = set.kernels() + name;
   const uint32_t threads =
       std::min<uint32_t>(SLH_THREAD_BLOCK, device_.properties().max_thread_block_size);
-  const uint32_t local = has_local ? 4 * SLH_SHARED_WORDS(set.n) : 0;
+  const uint32_t local = has_shared ? 4 * SLH_SHARED_WORDS(set.n) : 0;
   LC_TRY(stream.launch({kernel.c_str(), uint32_t(thread_blocks), threads, local, arguments}));
   ++launches_;
   return Status();

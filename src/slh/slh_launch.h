@@ -99,7 +99,7 @@ class SlhLaunch {
   Status grow_tall_trees(device::Stream &stream, SlhWorkspace &workspace, const SlhSet &set,
                          bool is_key, bool has_tree);
   Status launch(device::Stream &stream, const SlhSet &set, const char *name, uint64_t thread_blocks,
-                bool has_local, std::span<const device::Argument> arguments);
+                bool has_shared, std::span<const device::Argument> arguments);
   uint64_t thread_blocks_for(uint64_t threads) const;
 
   device::Device &device_;

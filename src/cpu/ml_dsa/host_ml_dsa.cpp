@@ -30,9 +30,9 @@ class Workspace {
  public:
   explicit Workspace(const MlDsaSizes &sizes)
       : set(set_of(sizes.set)),
-        memory_(4 * (key_words() + signature_words() + expanded_words() + local_words())) {}
+        memory_(4 * (key_words() + signature_words() + expanded_words() + shared_words_of())) {}
   bool ok() const {
-    return memory_.ok(4 * (key_words() + signature_words() + expanded_words() + local_words()));
+    return memory_.ok(4 * (key_words() + signature_words() + expanded_words() + shared_words_of()));
   }
   u32 *key() { return reinterpret_cast<u32 *>(memory_.data()); }
   u8 *key_bytes() { return memory_.data(); }
@@ -46,7 +46,7 @@ class Workspace {
   size_t key_words() const { return ML_DSA_KEY_STRIDE(set) / 4; }
   size_t signature_words() const { return ML_DSA_SIGNATURE_STRIDE(set) / 4; }
   size_t expanded_words() const { return size_t{ML_DSA_KEY_POLYS(set)} * ML_DSA_POLY; }
-  size_t local_words() const { return ML_DSA_LOCAL_WORDS(set); }
+  size_t shared_words_of() const { return ML_DSA_SHARED_WORDS(set); }
 
   secure::KeyMemory memory_;
 };

@@ -101,10 +101,10 @@ class Kernels {
       : driver_(driver), set_(std::move(set)) {}
 
   const LoadedSet &set() const { return *set_; }
-  Result<CUfunction> find(const char *name, uint32_t local_bytes) {
+  Result<CUfunction> find(const char *name, uint32_t shared_bytes) {
     Kernel &kernel = known(name).kernel;
-    if (kernel.function == nullptr || local_bytes > kernel.local_bytes) {
-      Result<Kernel> found = set_->find(name, local_bytes);
+    if (kernel.function == nullptr || shared_bytes > kernel.shared_bytes) {
+      Result<Kernel> found = set_->find(name, shared_bytes);
       if (!found.ok()) return found.status();
       kernel = *found;
     }
@@ -112,23 +112,23 @@ class Kernels {
   }
   // Of such thread blocks, how many a multiprocessor has at once. The driver is asked where that is
   // not what was asked last.
-  uint32_t thread_blocks_at_once(const char *name, uint32_t threads, uint32_t local_bytes) {
+  uint32_t thread_blocks_at_once(const char *name, uint32_t threads, uint32_t shared_bytes) {
     Residency &last = known(name).residency;
-    if (last.thread_blocks != 0 && last.threads == threads && last.local_bytes == local_bytes)
+    if (last.thread_blocks != 0 && last.threads == threads && last.shared_bytes == shared_bytes)
       return last.thread_blocks;
     int thread_blocks = 0;
-    Result<CUfunction> function = find(name, local_bytes);
+    Result<CUfunction> function = find(name, shared_bytes);
     const bool is_told =
         function.ok() && driver_.occupancy(&thread_blocks, *function, static_cast<int>(threads),
-                                           local_bytes) == kSuccess;
+                                           shared_bytes) == kSuccess;
     const uint32_t at_least_one = thread_blocks > 0 ? static_cast<uint32_t>(thread_blocks) : 1;
-    if (is_told) last = {threads, local_bytes, at_least_one};
+    if (is_told) last = {threads, shared_bytes, at_least_one};
     return at_least_one;
   }
 
  private:
   struct Residency {
-    uint32_t threads = 0, local_bytes = 0, thread_blocks = 0;
+    uint32_t threads = 0, shared_bytes = 0, thread_blocks = 0;
   };
   struct Known {
     Kernel kernel;
@@ -173,7 +173,7 @@ class CudaStream : public Stream {
                  "clearing device memory");
   }
   Status launch(const Launch &launch) override {
-    Result<CUfunction> function = kernels_.find(launch.kernel, launch.local_bytes);
+    Result<CUfunction> function = kernels_.find(launch.kernel, launch.shared_bytes);
     if (!function.ok()) return function.status();
     constexpr size_t kMostArguments = 16;
     if (launch.arguments.size() > kMostArguments)
@@ -199,7 +199,7 @@ class CudaStream : public Stream {
                                  .block_x = launch.thread_block_size,
                                  .block_y = 1,
                                  .block_z = 1,
-                                 .shared_bytes = launch.local_bytes,
+                                 .shared_bytes = launch.shared_bytes,
                                  .stream = stream_,
                                  .attributes = &beside,
                                  .attribute_count = launch.beside_last ? 1u : 0u};
@@ -347,9 +347,9 @@ class CudaDevice : public Device {
   }
   const Buffer *key_slot() override { return key_slot_.get(); }
   uint32_t resident_thread_blocks(const char *kernel, uint32_t thread_block_size,
-                                  uint32_t local_bytes) override {
+                                  uint32_t shared_bytes) override {
     return properties_.compute_units *
-           kernels_->thread_blocks_at_once(kernel, thread_block_size, local_bytes);
+           kernels_->thread_blocks_at_once(kernel, thread_block_size, shared_bytes);
   }
   Result<std::unique_ptr<Buffer>> pin_in_place(void *start, uint64_t bytes) override {
     return pin_pages(driver_, start, bytes);

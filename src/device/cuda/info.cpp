@@ -31,11 +31,11 @@ Properties describe(const Driver &driver, CUdevice device, int number) {
       "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
   properties.memory_bytes = memory;
   properties.compute_units = static_cast<uint32_t>(attribute(kMultiprocessorCount));
-  properties.local_bytes = static_cast<uint32_t>(attribute(kMaxSharedMemoryPerBlockOptin));
+  properties.shared_bytes = static_cast<uint32_t>(attribute(kMaxSharedMemoryPerBlockOptin));
   properties.max_thread_block_size = static_cast<uint32_t>(attribute(kMaxThreadsPerBlock));
   properties.warp_threads = 32;
   properties.single_thread_subgroups = false;
-  properties.banked_local = true;
+  properties.banked_shared = true;
   properties.bit_matrices = major >= 8;
   properties.warp_shuffle = true;
   properties.is_gpu = true;

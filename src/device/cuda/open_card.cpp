@@ -23,19 +23,19 @@ LoadedSet::LoadedSet(const Driver &driver, CUmodule module) : driver_(driver), m
     key_slot_bytes_ = 0;
 }
 
-Result<Kernel> LoadedSet::find(const std::string &name, uint32_t local_bytes) {
+Result<Kernel> LoadedSet::find(const std::string &name, uint32_t shared_bytes) {
   const std::lock_guard lock(mutex_);
   Kernel &kernel = kernels_[name];
   if (kernel.function == nullptr)
     LC_TRY(check(driver_, driver_.module_function(&kernel.function, module_, name.c_str()),
                  name.c_str()));
   // Beyond 48 KiB a kernel must be allowed its shared memory; never less than others want.
-  if (local_bytes > kernel.local_bytes) {
+  if (shared_bytes > kernel.shared_bytes) {
     LC_TRY(check(driver_,
                  driver_.function_set(kernel.function, kMaxDynamicSharedSizeBytes,
-                                      static_cast<int>(local_bytes)),
+                                      static_cast<int>(shared_bytes)),
                  name.c_str()));
-    kernel.local_bytes = local_bytes;
+    kernel.shared_bytes = shared_bytes;
   }
   return kernel;
 }

@@ -20,7 +20,7 @@ namespace lanecrypt::device::cuda {
 // A kernel as it was loaded, and the shared memory that it is allowed.
 struct Kernel {
   CUfunction function = nullptr;
-  uint32_t local_bytes = 0;
+  uint32_t shared_bytes = 0;
 };
 
 // A set of kernels, loaded once for all who use it. Any thread that has the card's context;
@@ -33,7 +33,7 @@ class LoadedSet {
 
   CUdeviceptr key_slot() const { return key_slot_; }
   size_t key_slot_bytes() const { return key_slot_bytes_; }
-  Result<Kernel> find(const std::string &name, uint32_t local_bytes);
+  Result<Kernel> find(const std::string &name, uint32_t shared_bytes);
 
  private:
   const Driver &driver_;

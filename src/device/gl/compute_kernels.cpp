@@ -99,8 +99,8 @@ Status bind_buffer(Session &session, GLuint binding, const Buffer *buffer) {
 }  // namespace
 
 bool ComputeKernels::can_run(const Limits &limits) {
-  return limits.local_bytes >= BLOCK_TABLE1_LOCAL_WORDS * 4 && limits.max_thread_block_size >= 32 &&
-         limits.storage_blocks >= 4;
+  return limits.shared_bytes >= BLOCK_TABLE1_SHARED_WORDS * 4 &&
+         limits.max_thread_block_size >= 32 && limits.storage_blocks >= 4;
 }
 
 std::vector<std::string> ComputeKernels::names() const {

@@ -185,7 +185,7 @@ void Context::read_limits() {
   for (uint32_t n = 0; n < count; ++n)
     extensions_.insert(text_of(reinterpret_cast<const char *>(gl_->GetStringi(GL_EXTENSIONS, n))));
   const auto has = [&](const char *name) { return extensions_.count(name) != 0; };
-  limits_.local_bytes = number(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
+  limits_.shared_bytes = number(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
   limits_.max_thread_block_size = number(GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS);
   limits_.max_thread_blocks = 65535;
   limits_.storage_blocks = number(GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS);

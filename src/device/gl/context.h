@@ -30,7 +30,7 @@ std::vector<EglPlace> find_places();
 struct Limits {
   int version = 0;  // 310 for OpenGL ES 3.1, 430 for OpenGL 4.3; no context has less
   bool is_desktop = false;
-  uint32_t local_bytes = 0;
+  uint32_t shared_bytes = 0;
   uint32_t max_thread_block_size = 0;
   uint32_t max_thread_blocks = 0;
   uint32_t storage_blocks = 0;  // of one compute shader

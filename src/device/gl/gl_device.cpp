@@ -87,7 +87,7 @@ void add_limits(const Limits &limits, Properties *properties) {
                                   ? std::max(std::thread::hardware_concurrency(), 1u)
                               : limits.multiprocessors != 0 ? limits.multiprocessors
                                                             : kUnknownUnits;
-  properties->local_bytes = limits.local_bytes;
+  properties->shared_bytes = limits.shared_bytes;
   properties->max_thread_block_size = std::max(limits.max_thread_block_size, 32u);
 }
 

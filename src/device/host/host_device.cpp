@@ -253,13 +253,13 @@ class HostStream : public Stream {
     if (!pinned.empty() && !fault_.lets_kernels_reach())
       return Status(LC_ERROR_INTERNAL,
                     std::string("pinned memory is out of reach of ") + launch.kernel);
-    if (arguments.size() + (launch.local_bytes != 0 ? 1 : 0) != kernel->parameters)
+    if (arguments.size() + (launch.shared_bytes != 0 ? 1 : 0) != kernel->parameters)
       return Status(LC_ERROR_INTERNAL,
                     std::string("wrong number of arguments for ") + launch.kernel);
     // As GPUs refuse it.
     if (launch.thread_blocks == 0 || launch.thread_block_size == 0)
       return Status(LC_ERROR_INTERNAL, std::string("an empty launch of ") + launch.kernel);
-    const HostGrid grid = {launch.thread_blocks, launch.thread_block_size, launch.local_bytes};
+    const HostGrid grid = {launch.thread_blocks, launch.thread_block_size, launch.shared_bytes};
     return push([=, this] {
       LC_TRY(fault_.on_run());
       if (fault_.drops_kernel()) return Status();
@@ -478,7 +478,7 @@ std::vector<Found> find_host() {
   properties.driver = LC_VERSION_TEXT;
   properties.compute_units = std::clamp(std::thread::hardware_concurrency(), 1u, 64u);
   properties.memory_bytes = 0;
-  properties.local_bytes = 160 * 1024;
+  properties.shared_bytes = 160 * 1024;
   properties.max_thread_block_size =
       threads == nullptr ? 1 : static_cast<uint32_t>(std::clamp(atoi(threads), 1, 64));
   properties.warp_threads = 1;

@@ -12,13 +12,13 @@
 namespace lanecrypt::device {
 
 // Runs one thread. `arguments` are the kernel's parameters in order, pointers as
-// addresses; the last is the local memory where the kernel has one.
+// addresses; the last is the shared memory where the kernel has one.
 using HostKernel = void (*)(std::span<const uint64_t> arguments);
 
 struct HostKernelEntry {
   std::string_view name;
   HostKernel run;
-  size_t parameters;  // local memory counted
+  size_t parameters;  // shared memory counted
 };
 
 // nullptr when there is no such kernel.

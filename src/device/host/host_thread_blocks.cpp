@@ -16,7 +16,7 @@ namespace {
 // A thread keeps what its last thread block had, since to get such memory anew takes longer than
 // many a launch. It is no longer than asked for, but for alignment, so that sanitizers see where it
 // ends.
-void *local_memory(uint32_t bytes) {
+void *shared_memory(uint32_t bytes) {
   thread_local std::unique_ptr<void, decltype(&free)> memory(nullptr, &free);
   thread_local uint32_t size = 0;
   if (size != bytes) {
@@ -31,8 +31,8 @@ void *local_memory(uint32_t bytes) {
 void run_thread_blocks(const HostKernelEntry &kernel, std::span<const uint64_t> given,
                        const HostGrid &grid, uint32_t first, uint32_t step) {
   std::vector<uint64_t> arguments(given.begin(), given.end());
-  if (grid.local_bytes != 0)
-    arguments.push_back(reinterpret_cast<uint64_t>(local_memory(grid.local_bytes)));
+  if (grid.shared_bytes != 0)
+    arguments.push_back(reinterpret_cast<uint64_t>(shared_memory(grid.shared_bytes)));
   for (uint32_t thread_block = first; thread_block < grid.thread_blocks; thread_block += step)
     run_threads(grid.threads, thread_block, grid.thread_blocks, [&] { kernel.run(arguments); });
 }

@@ -19,7 +19,7 @@ namespace lanecrypt::device {
 struct HostGrid {
   uint32_t thread_blocks = 1;
   uint32_t threads = 1;  // of a thread block
-  uint32_t local_bytes = 0;
+  uint32_t shared_bytes = 0;
 };
 
 // Of one stream, whose thread alone runs launches by it.

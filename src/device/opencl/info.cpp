@@ -142,28 +142,28 @@ Properties describe(cl_platform_id platform, cl_device_id device) {
   properties.unusable = why_unusable(device);
   properties.memory_bytes = device_number(device, CL_DEVICE_GLOBAL_MEM_SIZE);
   properties.compute_units = clamped(CL_DEVICE_MAX_COMPUTE_UNITS);
-  properties.local_bytes = clamped(CL_DEVICE_LOCAL_MEM_SIZE);
+  properties.shared_bytes = clamped(CL_DEVICE_LOCAL_MEM_SIZE);
   properties.max_thread_block_size = clamped(CL_DEVICE_MAX_WORK_GROUP_SIZE);
   properties.fixed_thread_block_size = true;
   properties.warp_threads = 32;
   properties.is_gpu = (device_number(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_GPU) != 0;
   // A CPU keeps "local" memory in its cache, where addresses show in time.
-  properties.banked_local =
+  properties.banked_shared =
       properties.is_gpu && device_number(device, CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL;
   properties.flat_addresses = false;
   properties.pci_address = pci_address(device);
   // A copy of the tables in each small thread block must not be what bounds their number.
   if (const Residency all = residency(device, properties); all.registers != 0)
-    properties.chain_thread_block_size = all.local_bytes >= 228 << 10   ? 128
-                                         : all.local_bytes >= 100 << 10 ? 256
-                                                                        : 0;
+    properties.chain_thread_block_size = all.shared_bytes >= 228 << 10   ? 128
+                                         : all.shared_bytes >= 100 << 10 ? 256
+                                                                         : 0;
   return properties;
 }
 
 Residency residency(cl_device_id device, const Properties &properties) {
   if (!properties.is_gpu) {
     // One thread a compute unit runs a thread block after the other.
-    return {properties.local_bytes, 0, properties.max_thread_block_size, 1};
+    return {properties.shared_bytes, 0, properties.max_thread_block_size, 1};
   }
   if (device_number(device, CL_DEVICE_VENDOR_ID) == kVendorNvidia) {
     // The driver tells what one thread block may use (48 KiB), not what a
@@ -178,7 +178,7 @@ Residency residency(cl_device_id device, const Properties &properties) {
     if (capability >= 90) return of(228, 2048);
     if (capability == 75) return of(64, 1024);
   }
-  return {properties.local_bytes, 0, 2048, 4};
+  return {properties.shared_bytes, 0, 2048, 4};
 }
 
 uint32_t thread_registers(std::string_view kernel) {
@@ -191,13 +191,13 @@ uint32_t thread_registers(std::string_view kernel) {
 }
 
 uint32_t thread_blocks_at_once(const Residency &residency, uint32_t compute_units,
-                               uint32_t thread_block_size, uint32_t local_bytes,
+                               uint32_t thread_block_size, uint32_t shared_bytes,
                                uint32_t thread_registers) {
   uint64_t thread_blocks = residency.most_thread_blocks;
-  if (local_bytes > 0) {
+  if (shared_bytes > 0) {
     thread_blocks =
         std::min(thread_blocks,
-                 residency.local_bytes / (local_bytes + residency.thread_block_overhead_bytes));
+                 residency.shared_bytes / (shared_bytes + residency.thread_block_overhead_bytes));
   }
   if (thread_block_size > 0)
     thread_blocks = std::min(thread_blocks, residency.threads / thread_block_size);

@@ -18,7 +18,7 @@ Properties describe(cl_platform_id platform, cl_device_id device);
 
 // What one compute unit holds at a time, to size a grid whose thread blocks stay.
 struct Residency {
-  uint64_t local_bytes = 0;  // of all its thread blocks together
+  uint64_t shared_bytes = 0;  // of all its thread blocks together
   uint64_t thread_block_overhead_bytes = 0;
   uint64_t threads = 0;
   uint32_t most_thread_blocks = 1;
@@ -32,7 +32,7 @@ uint32_t thread_registers(std::string_view kernel);
 
 // Groups of such a launch that the whole device holds at once, at least 1.
 uint32_t thread_blocks_at_once(const Residency &residency, uint32_t compute_units,
-                               uint32_t thread_block_size, uint32_t local_bytes,
+                               uint32_t thread_block_size, uint32_t shared_bytes,
                                uint32_t thread_registers = 0);
 
 // A text or a number of the device; "" and 0 where it has none.

@@ -111,9 +111,9 @@ Result<std::unique_ptr<Event>> OpenClDevice::make_event() {
 }
 
 uint32_t OpenClDevice::resident_thread_blocks(const char *kernel, uint32_t thread_block_size,
-                                              uint32_t local_bytes) {
+                                              uint32_t shared_bytes) {
   return thread_blocks_at_once(session_->residency, session_->properties.compute_units,
-                               thread_block_size, local_bytes, thread_registers(kernel));
+                               thread_block_size, shared_bytes, thread_registers(kernel));
 }
 
 }  // namespace lanecrypt::device::opencl

@@ -23,7 +23,7 @@ class OpenClDevice : public Device {
   Result<std::unique_ptr<Stream>> adopt_stream(void *handle) override;
   Result<std::unique_ptr<Event>> make_event() override;
   uint32_t resident_thread_blocks(const char *kernel, uint32_t thread_block_size,
-                                  uint32_t local_bytes) override;
+                                  uint32_t shared_bytes) override;
 
   // For tests, which make queues of their own.
   const Session &session() const { return *session_; }

@@ -157,7 +157,7 @@ Status QueueStream::launch(const Launch &launch) {
   if (!found.ok()) return found.status();
   const Kernel &kernel = **found;
   const std::string named = std::string("the kernel ") + launch.kernel;
-  const size_t parameters = launch.arguments.size() + (launch.local_bytes > 0 ? 1 : 0);
+  const size_t parameters = launch.arguments.size() + (launch.shared_bytes > 0 ? 1 : 0);
   if (parameters != kernel.parameters) {
     return {LC_ERROR_INTERNAL, named + " takes " + std::to_string(kernel.parameters) +
                                    " arguments, not " + std::to_string(parameters)};
@@ -190,8 +190,8 @@ Status QueueStream::launch(const Launch &launch) {
     }
     ++index;
   }
-  if (launch.local_bytes > 0) {
-    LC_CL(clSetKernelArg, kernel.handle.get(), index, launch.local_bytes, nullptr);
+  if (launch.shared_bytes > 0) {
+    LC_CL(clSetKernelArg, kernel.handle.get(), index, launch.shared_bytes, nullptr);
   }
   const size_t thread_block = launch.thread_block_size;
   const size_t all = thread_block * launch.thread_blocks;

@@ -346,7 +346,7 @@ TEST(DeviceEnumeration, TextTellsAllOfADevice) {
   all[0].api = "cuda";
   all[0].name = "a card\nof two lines";
   all[0].memory_bytes = uint64_t{1} << 40;
-  all[0].is_gpu = all[0].banked_local = true;
+  all[0].is_gpu = all[0].banked_shared = true;
   all[1].id = "gl:0";
   all[1].kernels = {"aes_ctr", "aes_ecb"};
   all[1].kernel_sets = device::bit_of(device::KernelSet::kCiphers);
@@ -356,7 +356,7 @@ TEST(DeviceEnumeration, TextTellsAllOfADevice) {
   ASSERT_EQ(2u, read.size());
   EXPECT_EQ("a card of two lines", read[0].name);
   EXPECT_EQ(all[0].memory_bytes, read[0].memory_bytes);
-  EXPECT_TRUE(read[0].is_gpu && read[0].banked_local && read[0].has(device::KernelSet::kRsa));
+  EXPECT_TRUE(read[0].is_gpu && read[0].banked_shared && read[0].has(device::KernelSet::kRsa));
   EXPECT_EQ(all[1].kernels, read[1].kernels);
   EXPECT_TRUE(read[1].has(device::KernelSet::kCiphers));
   EXPECT_FALSE(read[1].has(device::KernelSet::kRsa));

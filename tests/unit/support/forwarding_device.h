@@ -71,8 +71,8 @@ class ForwardingDevice : public device::Device {
   }
   Result<std::unique_ptr<device::Event>> make_event() override { return inner_->make_event(); }
   uint32_t resident_thread_blocks(const char *kernel, uint32_t thread_block_size,
-                                  uint32_t local_bytes) override {
-    return inner_->resident_thread_blocks(kernel, thread_block_size, local_bytes);
+                                  uint32_t shared_bytes) override {
+    return inner_->resident_thread_blocks(kernel, thread_block_size, shared_bytes);
   }
   const device::Buffer *key_slot() override { return inner_->key_slot(); }
   Result<std::unique_ptr<device::Buffer>> pin_in_place(void *memory, uint64_t bytes) override {

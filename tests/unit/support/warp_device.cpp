@@ -83,7 +83,7 @@ class WarpStream : public ForwardingStream {
     const auto kernel = std::find_if(std::begin(device::kKernels), std::end(device::kKernels),
                                      [&](const auto &one) { return one.name == launch.kernel; });
     if (kernel == std::end(device::kKernels)) return ForwardingStream::launch(launch);
-    if (launch.thread_block_size != WARP_THREADS || launch.local_bytes == 0 ||
+    if (launch.thread_block_size != WARP_THREADS || launch.shared_bytes == 0 ||
         launch.arguments.size() + 1 != kernel->parameters)
       return Status(LC_ERROR_INTERNAL, std::string("no launch for ") + launch.kernel);
     LC_TRY(finish());
@@ -92,7 +92,7 @@ class WarpStream : public ForwardingStream {
                    device::value_of);
     // Behind what a card has, threads hand each other words.
     const device::HostGrid grid = {launch.groups, launch.thread_block_size,
-                                   launch.local_bytes + WARP_THREADS * 4};
+                                   launch.shared_bytes + WARP_THREADS * 4};
     device::HostThreadBlocks().run(*kernel, arguments, grid, 1);
     return Status();
   }

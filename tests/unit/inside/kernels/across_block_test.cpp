@@ -268,7 +268,7 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
     std::vector<Words> links(chain.size() / 16);
     memcpy(links.data(), chain.data(), chain.size());
     // Four blocks of a chain for each thread; other kernels have a word.
-    std::vector<u32> local(BLOCK_TABLE4_LOCAL_WORDS + 16 * kThreads);
+    std::vector<u32> local(BLOCK_TABLE4_SHARED_WORDS + 16 * kThreads);
     Bytes made_points(16 * (points + XTS_SPARE_POINTS));
     const Arguments arguments = {pieces.data(),
                                  static_cast<uint32_t>(pieces.size()),

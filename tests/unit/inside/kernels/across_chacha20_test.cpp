@@ -90,7 +90,7 @@ struct Pieces {
   }
   void run(const u8 *in, u8 *out, u32 groups) const {
     for (u32 group = 0; group < groups; ++group) {
-      Words local(CHACHA20_ACROSS_LOCAL_WORDS);
+      Words local(CHACHA20_ACROSS_SHARED_WORDS);
       device::run_threads(kThreads, group, groups, [&] {
         chacha20_across(all.data(), static_cast<u32>(all.size()), tiles, keys.data(), in, out,
                         local.data());
@@ -249,7 +249,7 @@ class Runs {
   std::vector<Bytes> by(Kernel kernel, const u8 *in, u8 *out) const {
     Words hashes(runs_.size() * HASH_WORDS);
     for (u32 group = 0; group < runs_.size(); ++group) {
-      Words local(POLY1305_RUN_LOCAL_WORDS);
+      Words local(POLY1305_RUN_SHARED_WORDS);
       device::run_threads(kThreads, group, static_cast<u32>(runs_.size()), [&] {
         kernel(runs_.data(), pieces_.all.data(), pieces_.keys.data(), one_time_keys_.data(), opens_,
                in, out, in, hashes.data(), local.data());

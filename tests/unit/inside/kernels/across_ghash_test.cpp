@@ -46,7 +46,7 @@ class Runs {
   Words by_threads(const uint8_t *text) const {
     Words hashes(runs_.size() * HASH_WORDS);
     for (u32 group = 0; group < runs_.size(); ++group) {
-      Words local(HASH_RUN_LOCAL_WORDS);
+      Words local(HASH_RUN_SHARED_WORDS);
       device::run_threads(kThreads, group, u32(runs_.size()), [&] {
         ghash_runs_across(runs_.data(), powers_.data(), kLevels, text, nullptr, hashes.data(),
                           local.data());
@@ -61,7 +61,7 @@ class Runs {
     const u32 set = GHASH_SET(key_, skew);
     ghash_matrices(&set, 1, powers_.data(), kLevels, matrices.data());
     const GhashBatch batch = {0, u32(runs_.size()), 0, 0};
-    Words local(GHASH_MATRIX_LOCAL_WORDS);
+    Words local(GHASH_MATRIX_SHARED_WORDS);
     device::run_threads(kThreads, 0, 1, [&] {
       kernel(runs_.data(), &batch, 1, matrices.data(), powers_.data(), kLevels, text, nullptr,
              hashes.data(), local.data());

@@ -55,7 +55,7 @@ class Message {
   Result by_threads() const {
     return by([this](const u8 *in, u8 *out, Words &hashes) {
       for (u32 group = 0; group < 2; ++group) {
-        Words local(POLY1305_RUN_LOCAL_WORDS);
+        Words local(POLY1305_RUN_SHARED_WORDS);
         device::run_threads(kThreads, group, 2, [&] {
           chacha20_poly1305_runs(runs_.data(), &piece_, keys_.data(), key_.data(), opens_, in, out,
                                  nullptr, hashes.data(), local.data());
@@ -70,7 +70,7 @@ class Message {
     poly1305_matrices(&number, 1, key_.data(), matrices.data());
     const GhashBatch batch = {0, 2, 0, 0};
     return by([&](const u8 *in, u8 *out, Words &hashes) {
-      Words local(POLY1305_MATRIX_LOCAL_WORDS);
+      Words local(POLY1305_MATRIX_SHARED_WORDS);
       device::run_threads(kThreads, 0, 1, [&] {
         chacha20_poly1305_matrix_runs_across(runs_.data(), &batch, 1, matrices.data(), &piece_,
                                              keys_.data(), key_.data(), opens_, in, out,

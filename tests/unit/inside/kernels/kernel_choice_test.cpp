@@ -94,17 +94,17 @@ class KernelChoice : public testing::Test {
     unsetenv("LANECRYPT_HASH_FORM");
   }
 
-  // The emulator, which says that its local memory is of another kind.
+  // The emulator, which says that its shared memory is of another kind.
   void open(
-      const char *form, bool banked_local, uint32_t local_bytes,
+      const char *form, bool banked_shared, uint32_t shared_bytes,
       const std::function<void(device::Properties &)> &change = [](device::Properties &) {}) {
     if (form)
       setenv("LANECRYPT_AES_FORM", form, 1);
     else
       unsetenv("LANECRYPT_AES_FORM");
     device::Found found = device::find_host().front();
-    found.properties.banked_local = banked_local;
-    found.properties.local_bytes = local_bytes;
+    found.properties.banked_shared = banked_shared;
+    found.properties.shared_bytes = shared_bytes;
     change(found.properties);
     found = test::wrapped(std::move(found), [this, properties = found.properties](auto inner) {
       auto made = std::make_unique<RecordingDevice>(std::move(inner), properties, record_);
@@ -235,7 +235,7 @@ TEST_F(KernelChoice, IsTheFormAskedFor) {
   }
 }
 
-TEST_F(KernelChoice, IsByTheDevicesLocalMemory) {
+TEST_F(KernelChoice, IsByTheDevicesSharedMemory) {
   open(nullptr, true, 160 * kKiB);
   expect_form("table4");
   open(nullptr, true, 160 * kKiB - 1);
@@ -247,7 +247,7 @@ TEST_F(KernelChoice, IsByTheDevicesLocalMemory) {
 }
 
 // Without banks the time of a table look-up may tell the key.
-TEST_F(KernelChoice, IsConstantTimeWhereLocalMemoryHasNoBanks) {
+TEST_F(KernelChoice, IsConstantTimeWhereSharedMemoryHasNoBanks) {
   open(nullptr, false, 1024 * kKiB);
   expect_form("bitslice");
 }

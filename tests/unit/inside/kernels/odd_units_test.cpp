@@ -169,7 +169,7 @@ class OddUnits : public testing::TestWithParam<KernelCase> {
     const std::vector<runtime::BlockPart> parts = runtime::cut_into_parts(
         kind, runtime::BlockForm::kTable4, {kThreads, kThreadBlocks, 0, 0}, pieces);
     ASSERT_EQ(1u, parts.size());
-    std::vector<u32> local(BLOCK_TABLE4_LOCAL_WORDS + kThreads);
+    std::vector<u32> local(BLOCK_TABLE4_SHARED_WORDS + kThreads);
     Bytes made_points(16 * (points + XTS_SPARE_POINTS));
     const Arguments arguments = {pieces.data(),
                                  static_cast<uint32_t>(pieces.size()),
