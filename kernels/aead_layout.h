@@ -224,5 +224,5 @@ typedef struct CcmStream {
 #define CHACHA20_THREADS 128u
 #define CHACHA20_BLOCK_BYTES 64u
 // For texts at any address a warp is a warp, on any device, with shared memory for each.
-#define CHACHA20_ACROSS_WARP 32u
-#define CHACHA20_ACROSS_SHARED_WORDS 128u
+#define CHACHA20_UNALIGNED_WARP 32u
+#define CHACHA20_UNALIGNED_SHARED_WORDS 128u

@@ -12,7 +12,7 @@
 #include "kernels/aead/plain_segments.h"
 #include "kernels/aead/poly1305.h"
 #ifdef HAS_WARP_SHUFFLE
-#include "kernels/aead/chacha20_plain_across.h"
+#include "kernels/aead/chacha20_plain_unaligned.h"
 #endif
 #ifdef LC_BIT_MATRIX_KERNELS
 #include "kernels/aead/ghash_matrix.h"

@@ -7,7 +7,7 @@
 
 #include "gf128.h"
 #include "kernels/aead_layout.h"
-#include "kernels/block/across.h"
+#include "kernels/block/unaligned.h"
 
 FN Gf128 ghash_load(GLOBAL const u32 *from) {
   const Block b = load_block((GLOBAL const u8 *)from);
@@ -56,11 +56,11 @@ KERNEL(ghash_powers, HASH_KEY_THREADS)
 
 // A block at any address, of which there are so many bytes or all 16. What is read are the blocks
 // of memory in which it lies.
-FN Block ghash_block_across(GLOBAL const u8 *from, u64 length) {
+FN Block ghash_block_unaligned(GLOBAL const u8 *from, u64 length) {
   if (length < 16) return block_load_bytes(from, (u32)length);
-  const u32 skew = across_skew(from);
+  const u32 skew = unaligned_skew(from);
   const Block first = load_block(from - skew);
-  return skew == 0 ? first : across_join(first, load_block(from - skew + 16), skew);
+  return skew == 0 ? first : unaligned_join(first, load_block(from - skew + 16), skew);
 }
 
 // This is the one for runs at multiples of 16.
@@ -71,8 +71,8 @@ FN Block ghash_block_across(GLOBAL const u8 *from, u64 length) {
 #undef GHASH_TAKE
 
 // The same for runs at any address.
-#define GHASH_RUNS ghash_runs_across
-#define GHASH_TAKE(from, length) ghash_block_across(from, length)
+#define GHASH_RUNS ghash_runs_unaligned
+#define GHASH_TAKE(from, length) ghash_block_unaligned(from, length)
 #include "ghash_runs.inc"
 #undef GHASH_RUNS
 #undef GHASH_TAKE

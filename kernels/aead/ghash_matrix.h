@@ -23,8 +23,8 @@
 #pragma once
 
 #include "ghash.h"
-#include "kernels/block/across.h"
 #include "kernels/block/bitslice/planes.h"
+#include "kernels/block/unaligned.h"
 
 // The word of matrices[] for bundle `j` of columns and the thread that holds column g and
 // part t of the rows. It is for depth d and word w of the block, or (d = 4) for the step
@@ -132,7 +132,7 @@ FN void ghash_matrix_finish(const u32 *rows, Block last, GLOBAL const u32 *table
 // memory. Each of its warps takes a run. hashes: as for ghash_runs. This is the one for runs with
 // the skew of their matrices.
 #define GHASH_MATRIX_RUNS ghash_matrix_runs
-#define GHASH_SKEW(from) across_skew(from)
+#define GHASH_SKEW(from) unaligned_skew(from)
 #define GHASH_TAKE(x, from) \
   UNROLL for (u32 i = 0; i < 16; ++i) x[i] = load_block((from) + 16 * (32 * i))
 #define GHASH_TAKE_ONE(number) ghash_memory_block(from, skew, skew + length, number)
@@ -143,9 +143,9 @@ FN void ghash_matrix_finish(const u32 *rows, Block last, GLOBAL const u32 *table
 #undef GHASH_TAKE_ONE
 
 // The same where runs of a key have different skews: their matrices are for none.
-#define GHASH_MATRIX_RUNS ghash_matrix_runs_across
+#define GHASH_MATRIX_RUNS ghash_matrix_runs_unaligned
 #define GHASH_SKEW(from) 0
-#define GHASH_TAKE(x, from) across_load(x, 16, from, scratch)
+#define GHASH_TAKE(x, from) unaligned_load(x, 16, from, scratch)
 #define GHASH_TAKE_ONE(number) load_part(from + 16 * (number), length - 16 * (number), 0)
 #include "ghash_matrix_runs.inc"
 #undef GHASH_MATRIX_RUNS

@@ -6,8 +6,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "chacha20_across.h"
 #include "chacha20_alone.h"
+#include "chacha20_unaligned.h"
 #include "poly1305_field.h"
 
 FN Poly poly_load(GLOBAL const u32 *from) {
@@ -96,19 +96,19 @@ FN Poly poly_absorb(Poly hash, const Block *data, SHARED const u32 *words) {
 // The same at any address, for thread blocks of one warp. All its threads take part in each trip,
 // as long as one has a block. With as many registers as the other, as many thread blocks are there
 // at once.
-#define POLY1305_RUNS KERNEL_OF(chacha20_poly1305_runs_across, HASH_RUN_THREADS, 96)
+#define POLY1305_RUNS KERNEL_OF(chacha20_poly1305_runs_unaligned, HASH_RUN_THREADS, 96)
 #define POLY1305_EACH_BLOCK \
   for (u64 trip = 0; trip < whole; trip += threads, number += number < whole ? threads : 0)
 #define POLY1305_HAS_BLOCK (number < whole)
 #define POLY1305_LAST_THREAD (whole - trip < 32 ? (u32)(whole - trip) - 1 : 31)
 #define POLY1305_SCRATCH POLY1305_HASH(0)
-#define CHACHA20_BEGIN AcrossStore before = across_begin()
-#define CHACHA20_FETCH(data, from) chacha20_fetch_across(data, from, POLY1305_LAST_THREAD)
+#define CHACHA20_BEGIN UnalignedStore before = unaligned_begin()
+#define CHACHA20_FETCH(data, from) chacha20_fetch_unaligned(data, from, POLY1305_LAST_THREAD)
 #define CHACHA20_TAKE(data, from) \
-  chacha20_take_across(data, from, POLY1305_LAST_THREAD, POLY1305_SCRATCH)
+  chacha20_take_unaligned(data, from, POLY1305_LAST_THREAD, POLY1305_SCRATCH)
 #define CHACHA20_PUT(to, data) \
-  chacha20_store_across(to, data, &before, POLY1305_LAST_THREAD, POLY1305_SCRATCH)
-#define CHACHA20_END(to) across_end(to, &before)
+  chacha20_store_unaligned(to, data, &before, POLY1305_LAST_THREAD, POLY1305_SCRATCH)
+#define CHACHA20_END(to) unaligned_end(to, &before)
 #define CHACHA20_LOAD_REST(data, from, rest) chacha20_load_alone(data, from, rest)
 #define CHACHA20_STORE_REST(to, data, rest) chacha20_store_alone(to, data, rest)
 #include "poly1305_runs.inc"

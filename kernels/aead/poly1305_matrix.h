@@ -12,7 +12,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "chacha20_across.h"
+#include "chacha20_unaligned.h"
 #include "poly1305.h"
 
 // Behind the matrices lie r^1024, and what the bits above the blocks of a row add.
@@ -169,12 +169,12 @@ FN Poly poly_next_tile(Poly hash, const u32 *sums, SHARED const u32 *words, SHAR
 #undef CHACHA20_END
 
 // The same at any address.
-#define POLY1305_MATRIX_RUNS chacha20_poly1305_matrix_runs_across
-#define CHACHA20_FETCH(data, from) chacha20_fetch_across(data, from, 31)
-#define CHACHA20_TAKE(data, from) chacha20_take_across(data, from, 31, scratch)
-#define CHACHA20_PUT(to, data) chacha20_store_across(to, data, &before, 31, scratch)
-#define CHACHA20_BEGIN AcrossStore before = across_begin()
-#define CHACHA20_END(to) across_end(to, &before)
+#define POLY1305_MATRIX_RUNS chacha20_poly1305_matrix_runs_unaligned
+#define CHACHA20_FETCH(data, from) chacha20_fetch_unaligned(data, from, 31)
+#define CHACHA20_TAKE(data, from) chacha20_take_unaligned(data, from, 31, scratch)
+#define CHACHA20_PUT(to, data) chacha20_store_unaligned(to, data, &before, 31, scratch)
+#define CHACHA20_BEGIN UnalignedStore before = unaligned_begin()
+#define CHACHA20_END(to) unaligned_end(to, &before)
 #include "poly1305_matrix_runs.inc"
 #undef POLY1305_MATRIX_RUNS
 #undef CHACHA20_FETCH

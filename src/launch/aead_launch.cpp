@@ -219,7 +219,7 @@ void AeadLaunch::stage_raw_keys(Staging &staging, AeadWorkspace &workspace,
 }
 
 uint32_t AeadLaunch::chacha20_warp(const CipherWork &work) const {
-  return work.is_across ? CHACHA20_ACROSS_WARP : device_.properties().warp_threads;
+  return work.is_unaligned ? CHACHA20_UNALIGNED_WARP : device_.properties().warp_threads;
 }
 
 Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadWorkspace &workspace,
@@ -227,8 +227,8 @@ Status AeadLaunch::upload_chacha20(device::Stream &stream, AeadWorkspace &worksp
   const auto is_unaligned = [](const CipherPiece &piece) {
     return (piece.in | piece.out) % kBlockBytes != 0;
   };
-  work.is_across = device_.properties().warp_shuffle &&
-                   std::any_of(work.pieces.begin(), work.pieces.end(), is_unaligned);
+  work.is_unaligned = device_.properties().warp_shuffle &&
+                      std::any_of(work.pieces.begin(), work.pieces.end(), is_unaligned);
   const uint64_t warp = chacha20_warp(work);
   for (CipherPiece &piece : work.pieces) {
     piece.first_tile = aead.tiles;
@@ -311,14 +311,14 @@ Status AeadLaunch::launch_ghash(device::Stream &stream, AeadWorkspace &workspace
                                   data,
                                   aad,
                                   workspace.hashes.get()};
-    LC_TRY(start(stream, aead.is_mixed ? "ghash_matrix_runs_across" : "ghash_matrix_runs",
+    LC_TRY(start(stream, aead.is_mixed ? "ghash_matrix_runs_unaligned" : "ghash_matrix_runs",
                  aead.batches.size(), GHASH_MATRIX_THREADS, GHASH_MATRIX_SHARED_WORDS, by_matrix));
   }
   const Argument by_thread[] = {
       listed(workspace.runs.get()), workspace.powers.get(), aead.levels, data, aad,
       workspace.hashes.get()};
   if (aead.thread_runs != 0)
-    LC_TRY(start(stream, aead.is_across ? "ghash_runs_across" : "ghash_runs", runs,
+    LC_TRY(start(stream, aead.is_unaligned ? "ghash_runs_unaligned" : "ghash_runs", runs,
                  HASH_RUN_THREADS, HASH_RUN_SHARED_WORDS, by_thread));
   // The masks stand behind the H of all keys.
   const Argument sums[] = {
@@ -358,8 +358,8 @@ Status AeadLaunch::launch_gcm(device::Stream &stream, AeadWorkspace &workspace,
 Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadWorkspace &workspace,
                                    const CipherWork &work, const AeadWork &aead) {
   if (!work.kind.info().is_aead) {
-    const char *const kernel = work.is_across ? "chacha20_across" : "chacha20";
-    const uint32_t shared_words_of = work.is_across ? CHACHA20_ACROSS_SHARED_WORDS : 0;
+    const char *const kernel = work.is_unaligned ? "chacha20_unaligned" : "chacha20";
+    const uint32_t shared_words_of = work.is_unaligned ? CHACHA20_UNALIGNED_SHARED_WORDS : 0;
     const uint32_t threads = blocks_.threads_of(CHACHA20_THREADS);
     const uint64_t warps = threads / chacha20_warp(work);
     const uint64_t resident = device_.resident_thread_blocks(kernel, threads, shared_words_of * 4);
@@ -395,10 +395,11 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadWorkspace &worksp
                                   work.in,
                                   work.out,
                                   workspace.hashes.get()};
-    LC_TRY(start(
-        stream,
-        aead.is_across ? "chacha20_poly1305_matrix_runs_across" : "chacha20_poly1305_matrix_runs",
-        aead.batches.size(), POLY1305_MATRIX_THREADS, POLY1305_MATRIX_SHARED_WORDS, by_matrix));
+    LC_TRY(start(stream,
+                 aead.is_unaligned ? "chacha20_poly1305_matrix_runs_unaligned"
+                                   : "chacha20_poly1305_matrix_runs",
+                 aead.batches.size(), POLY1305_MATRIX_THREADS, POLY1305_MATRIX_SHARED_WORDS,
+                 by_matrix));
   }
   if (runs != 0) {
     const device::Buffer *aad = aead.has_aad() ? workspace.aad.get() : work.in;
@@ -415,9 +416,9 @@ Status AeadLaunch::launch_chacha20(device::Stream &stream, AeadWorkspace &worksp
                              aad,
                              workspace.hashes.get()};
     if (aead.thread_runs != 0)
-      LC_TRY(start(stream,
-                   work.is_across ? "chacha20_poly1305_runs_across" : "chacha20_poly1305_runs",
-                   runs, HASH_RUN_THREADS, POLY1305_RUN_SHARED_WORDS, text));
+      LC_TRY(start(
+          stream, work.is_unaligned ? "chacha20_poly1305_runs_unaligned" : "chacha20_poly1305_runs",
+          runs, HASH_RUN_THREADS, POLY1305_RUN_SHARED_WORDS, text));
     const Argument weigh[] = {workspace.runs.get(), runs, workspace.one_time_keys.get(),
                               workspace.hashes.get()};
     LC_TRY(start(stream, "poly1305_weigh", divide_up(runs, blocks_.threads_of(HASH_RUN_THREADS)),

@@ -260,14 +260,14 @@ bool BlockLaunch::can_use_slot(const CipherWork &work) const {
   const Mode mode = info.mode;
   // What steals ciphertext reads the keys after CBC, and when it encrypts, as streams have them.
   if (work.kind.is_chain() && info.steals()) return false;
-  return has_slot(work) && (work.is_across || mode == Mode::kEcb || mode == Mode::kCbc ||
+  return has_slot(work) && (work.is_unaligned || mode == Mode::kEcb || mode == Mode::kCbc ||
                             mode == Mode::kCtr || info.has_data_units());
 }
 
 // Whether there is a kernel for texts that do not lie at multiples of 16, also where the key slot
-// is not to be had, but only on devices that have one (BLOCK_ACROSS of
+// is not to be had, but only on devices that have one (BLOCK_UNALIGNED of
 // kernels/block/table/form.inc). Of chains, CFB, OFB and CCM have one kernel for all texts.
-bool BlockLaunch::has_across(const CipherWork &work) const {
+bool BlockLaunch::has_unaligned(const CipherWork &work) const {
   const CipherInfo &info = work.kind.info();
   if (device_.key_slot() == nullptr || form_ != BlockForm::kTable4) return false;
   return !work.kind.is_chain() || (!info.is_feedback && !info.is_aead);
@@ -275,7 +275,7 @@ bool BlockLaunch::has_across(const CipherWork &work) const {
 
 // Whether the kernels for odd data units do this; see kernels/block/table/xts_odd.inc.
 bool BlockLaunch::has_odd_units(const CipherWork &work) const {
-  return work.kind.info().has_data_units() && has_across(work) &&
+  return work.kind.info().has_data_units() && has_unaligned(work) &&
          are_units_odd(work.pieces, device_.properties().warp_threads);
 }
 
@@ -317,15 +317,16 @@ BlockWarps BlockLaunch::warps_for(const CipherWork &work, bool of_segments) cons
   if (pairs_) warps.beside = uint64_t{resident_thread_blocks_} * threads_of(kBesideThreads) / warp;
   const BlockCipher &block = *work.kind.info().block;
   const bool inverse = work.kind.is_inverse();
-  if (!work.is_across) {
+  if (!work.is_unaligned) {
     warps.share = inverse ? block.inverse_share_beside : block.share_beside;
     return warps;
   }
-  const auto &across = block.across_share_beside;
+  const auto &unaligned = block.unaligned_share_beside;
   const Mode mode = work.kind.info().mode;
-  if (work.in_slot && mode == Mode::kEcb) warps.share = inverse ? across.inverse_ecb : across.ecb;
+  if (work.in_slot && mode == Mode::kEcb)
+    warps.share = inverse ? unaligned.inverse_ecb : unaligned.ecb;
   if (work.in_slot && mode == Mode::kCtr)
-    warps.share = of_segments ? across.ctr_segments : across.ctr;
+    warps.share = of_segments ? unaligned.ctr_segments : unaligned.ctr;
   return warps;
 }
 
@@ -343,8 +344,8 @@ void BlockLaunch::plan(CipherWork &work) {
   const auto is_unaligned = [](const CipherPiece &piece) {
     return (piece.in | piece.out) % kBlockBytes != 0;
   };
-  work.is_across =
-      has_across(work) && std::any_of(work.pieces.begin(), work.pieces.end(), is_unaligned);
+  work.is_unaligned =
+      has_unaligned(work) && std::any_of(work.pieces.begin(), work.pieces.end(), is_unaligned);
   work.is_odd = has_odd_units(work);
   work.in_slot = can_use_slot(work);
   if (!work.kind.is_chain())
@@ -385,7 +386,7 @@ void BlockLaunch::stage_keys(Staging &staging, BlockWorkspace &workspace, const 
 
 void BlockLaunch::reserve_alike(Staging &staging, BlockWorkspace &workspace, CipherWork &work,
                                 std::span<AlikePieces, 3> alike) {
-  work.is_across = work.is_across && has_across(work);
+  work.is_unaligned = work.is_unaligned && has_unaligned(work);
   work.in_slot = can_use_slot(work);
   work.parts = parts_of_alike(work.kind, form_, warps_for(work, true), alike);
   uint64_t pieces = 0;
@@ -481,11 +482,11 @@ Status BlockLaunch::launch_part(device::Stream &stream, BlockWorkspace &workspac
   if (work.kind.info().mode == Mode::kCtr) arguments.push_back(part.rows);
   if (work.kind.info().has_data_units()) arguments.push_back(workspace.points.get());
   const std::string name =
-      kernel_name(part.form, work.kind, work.in_slot) + (work.is_odd      ? "_odd"
-                                                         : work.is_across ? "_across"
-                                                                          : "");
+      kernel_name(part.form, work.kind, work.in_slot) + (work.is_odd         ? "_odd"
+                                                         : work.is_unaligned ? "_unaligned"
+                                                                             : "");
   // See BLOCK_LOADED_REGISTERS.
-  const bool has_many_registers = (work.is_across || work.is_odd) && !work.in_slot;
+  const bool has_many_registers = (work.is_unaligned || work.is_odd) && !work.in_slot;
   const uint32_t alone =
       work.kind.info().has_data_units() && !has_many_registers ? xts_threads_ : form_threads_;
   const BlockGrid grid = tile_grid(part, beside ? threads_of(kBesideThreads) : alone);
@@ -551,7 +552,7 @@ Status BlockLaunch::launch_chains(device::Stream &stream, BlockWorkspace &worksp
   const uint32_t shared_bytes =
       name.ends_with("_cbc_encrypt") ? shape(form_).chain_shared_bytes : shared_bytes_;
   // upload() has sorted them.
-  return start(stream, (name + (work.is_across ? "_across" : "")).c_str(), grid.thread_blocks,
+  return start(stream, (name + (work.is_unaligned ? "_unaligned" : "")).c_str(), grid.thread_blocks,
                grid.threads, shared_bytes, arguments, work.pieces.front().length);
 }
 

@@ -56,8 +56,8 @@ class BlockLaunch : public ChunkLaunch {
   // has run.
   void stage(Staging &staging, BlockWorkspace &workspace, CipherWork &work);
   // The same for pieces that a kernel of the caller's writes to workspace.pieces, under one key, in
-  // a mode without units and chains. work.is_across says whether any of them may lie at no multiple
-  // of 16.
+  // a mode without units and chains. work.is_unaligned says whether any of them may lie at no
+  // multiple of 16.
   void reserve_alike(Staging &staging, BlockWorkspace &workspace, CipherWork &work,
                      std::span<AlikePieces, 3> alike);
   // The keys, where work.keys_of names no others; the kernels; and, when nobody wants the
@@ -91,7 +91,7 @@ class BlockLaunch : public ChunkLaunch {
   Status launch_mode(device::Stream &stream, BlockWorkspace &workspace, const CipherWork &work);
   bool has_slot(const CipherWork &work) const;
   bool can_use_slot(const CipherWork &work) const;
-  bool has_across(const CipherWork &work) const;
+  bool has_unaligned(const CipherWork &work) const;
   bool has_odd_units(const CipherWork &work) const;
   Status launch_part(device::Stream &stream, BlockWorkspace &workspace, const CipherWork &work,
                      size_t number);

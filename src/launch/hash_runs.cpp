@@ -126,7 +126,7 @@ void AeadLaunch::list_runs(const CipherWork &work, AeadWork &aead) const {
     uint64_t matrix_bytes = part.length;
     if (!work.kind.is_gcm()) {
       const bool is_worth = has_matrices_ && piece != nullptr && part.length >= kWorthMatrices;
-      if (is_worth && (piece->in | piece->out) % kBlockBytes != 0) aead.is_across = true;
+      if (is_worth && (piece->in | piece->out) % kBlockBytes != 0) aead.is_unaligned = true;
       matrix_bytes = is_worth ? part.length / POLY1305_TILE_BYTES * POLY1305_TILE_BYTES : 0;
       if (is_worth) {
         set = count(aead.matrix_sets.size());
@@ -144,7 +144,7 @@ void AeadLaunch::list_runs(const CipherWork &work, AeadWork &aead) const {
       run.matrices = by_matrix && run.length >= least / 2 ? set : HASH_NO_MATRICES;
       run.piece = part.piece == AeadPart::kNoPiece ? 0 : part.piece;
       if (run.matrices == HASH_NO_MATRICES) ++aead.thread_runs;
-      if (work.kind.is_gcm() && run.at % kBlockBytes != 0) aead.is_across = true;
+      if (work.kind.is_gcm() && run.at % kBlockBytes != 0) aead.is_unaligned = true;
       aead.runs.push_back(run);
       at += run.length;
     }

@@ -37,7 +37,7 @@ struct CipherWork {
   bool begins_beside = false;
   // Pieces lie at any address, and the kernel is the one for that; in ChaCha20-Poly1305 that of
   // what is not hashed by matrices.
-  bool is_across = false;
+  bool is_unaligned = false;
   // XTS: the kernels for whole blocks would do many slots one by one, since data units end in a
   // part of a block. So the kernels are those for such units, at any address.
   bool is_odd = false;
@@ -112,7 +112,7 @@ struct AeadWork {
   std::vector<CcmStream> streams;
   uint32_t run_count = 0, sum_count = 0, check_count = 0;
   // What is hashed lies at any address; in ChaCha20-Poly1305 what is hashed by matrices.
-  bool is_across = false;
+  bool is_unaligned = false;
   // GCM: texts of one key lie at several places in blocks of memory. Matrices are for one place, so
   // theirs are for the beginning of a block, and the texts are moved.
   bool is_mixed = false;

@@ -25,11 +25,11 @@ Status AeadLaunch::upload_plain_segments(device::Stream &stream, AeadWorkspace &
       // No counter is known here. None has more tiles than one at the end of its window.
       alike[n].piece.iv[3] = 0xffff0000u;
     }
-    work.is_across = are_unaligned(rule);
+    work.is_unaligned = are_unaligned(rule);
     blocks_.reserve_alike(staging, workspace.text, work, alike);
     for (size_t n = 0; n < alike.size(); ++n) rule.shapes[n].tiles = alike[n].tiles;
   } else {
-    work.is_across = are_unaligned(rule) && device_.properties().warp_shuffle;
+    work.is_unaligned = are_unaligned(rule) && device_.properties().warp_shuffle;
     const uint64_t warp = chacha20_warp(work);
     stage_raw_keys(staging, workspace, work);
     staging.reserve(workspace.pieces, rule.count * sizeof(CipherPiece));

@@ -49,7 +49,7 @@ void AeadLaunch::plan_segments(const CipherWork &work, AeadWork &aead) const {
   rule.run_bytes = even_run(run_bytes(work.kind, bytes, all_by_matrix), longest, tile);
   aead.levels = levels_for(2 + hash_blocks(longest) + hash_blocks(rule.aad_length));
   const bool may_have_matrices = !gcm && has_matrices_;
-  aead.is_across = are_unaligned(rule);
+  aead.is_unaligned = are_unaligned(rule);
   uint64_t runs = 0, matrix_runs = 0;
   for (size_t n = 0; n < count.size(); ++n) {
     SegmentShape &shape = rule.shapes[n];
@@ -132,7 +132,7 @@ void AeadLaunch::stage_segment_texts(Staging &staging, AeadWorkspace &workspace,
     alike[n].piece.length = rule.shapes[n].length;
     alike[n].piece.iv[3] = 0x02000000u;  // as aead_segments has it
   }
-  aead.text.is_across = aead.is_across;
+  aead.text.is_unaligned = aead.is_unaligned;
   blocks_.reserve_alike(staging, workspace.text, aead.text, alike);
   for (size_t n = 0; n < alike.size(); ++n) rule.shapes[n].tiles = alike[n].tiles;
   if (aead.text.parts.size() > 1) rule.beside_from = aead.text.parts[1].first_piece;
@@ -172,7 +172,7 @@ Status AeadLaunch::upload_segments(device::Stream &stream, AeadWorkspace &worksp
                                    CipherWork &work, AeadWork &aead) {
   plan_segments(work, aead);
   // The block cipher of GCM is another work.
-  work.is_across = !work.kind.is_gcm() && aead.is_across && device_.properties().warp_shuffle;
+  work.is_unaligned = !work.kind.is_gcm() && aead.is_unaligned && device_.properties().warp_shuffle;
   SegmentRule &rule = aead.segments->rule;
   Staging staging(device_);
   stage_segment_texts(staging, workspace, work, aead);

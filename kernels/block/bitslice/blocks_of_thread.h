@@ -9,7 +9,7 @@
 #define BLOCK_MODE_ECB 0
 #define BLOCK_MODE_CBC_DECRYPT 1
 #define BLOCK_MODE_CTR 2
-#define BLOCK_MODE_ECB_ACROSS 3  // of texts at any address
+#define BLOCK_MODE_ECB_UNALIGNED 3  // of texts at any address
 
 // A thread's blocks: those numbered number, number + step, ... in their piece. A
 // number before 0 is a very large one, and like those behind the end no block.

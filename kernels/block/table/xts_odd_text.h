@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "kernels/block/across.h"
 #include "kernels/block/stream_text.h"
+#include "kernels/block/unaligned.h"
 #include "kernels/block/xts_tweak.h"
 
 #define XTS_TILE_SLOTS (BLOCK_TABLE_BLOCKS * WARP_THREADS)
@@ -51,7 +51,7 @@ FN XtsOddSlots xts_odd_slots(XtsPlace place, u32 first_unit, u32 left,
 
 // The first `bytes` (1 to 16) from any address; behind them it has anything.
 FN Block xts_odd_bytes(GLOBAL const u8 *from, u32 bytes) {
-  const u32 skew = across_skew(from);
+  const u32 skew = unaligned_skew(from);
   const Block first = load_block(from - skew);
   Block second = first;
   if (skew + bytes > 16) second = load_block(from - skew + 16);
@@ -66,11 +66,11 @@ FN void xts_odd_join(Block *first, const Block *second, GLOBAL const u8 *text, X
   // Most often a thread's slots are one unit's, and lie alike.
   const u32 last = BLOCK_TABLE_BLOCKS - 1, from = xts_odd_at(slots, 0);
   if (!WARP_ANY(xts_odd_at(slots, last) != from + 16 * WARP_THREADS * last)) {
-    const u32 skew = across_skew(text + from);
-    across_join_each(first, second, BLOCK_TABLE_BLOCKS, is_written ? 16 - skew : skew);
+    const u32 skew = unaligned_skew(text + from);
+    unaligned_join_each(first, second, BLOCK_TABLE_BLOCKS, is_written ? 16 - skew : skew);
   } else {
     UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
-      const u32 skew = across_skew(text + xts_odd_at(slots, n));
+      const u32 skew = unaligned_skew(text + xts_odd_at(slots, n));
       first[n] = stream_join(first[n], second[n], is_written ? 16 - skew : skew);
     }
   }
@@ -84,7 +84,7 @@ FN void xts_odd_read(Block *blocks, GLOBAL const u8 *in, XtsOddSlots slots, u32 
     blocks[n] = second[n] = zero;
     if (thread_id() % WARP_THREADS + n * WARP_THREADS < left) {
       GLOBAL const u8 *from = in + xts_odd_at(slots, n);
-      const u32 skew = across_skew(from);
+      const u32 skew = unaligned_skew(from);
       blocks[n] = load_block(from - skew);
       second[n] = load_block(from - skew + (skew != 0 ? 16 : 0));
     }
@@ -111,7 +111,7 @@ FN Block xts_odd_move(XtsOddMoved *moved, u32 n, Block tail, XtsOddSlots slots, 
   const u32 mine = thread + n * WARP_THREADS + 1 == xts_odd_count(left) ? ~0u : 0u;
   moved->end |= (xts_odd_at(slots, n) + 16 + xts_odd_more(slots, n)) & mine;
   UNROLL for (u32 w = 0; w < 4; ++w) moved->end_tail.w[w] |= tail.w[w] & mine;
-  const Block beside = across_block_of(thread + WARP_THREADS - 1, tail, scratch);
+  const Block beside = unaligned_block_of(thread + WARP_THREADS - 1, tail, scratch);
   const Block before = thread == 0 ? moved->before : beside;
   moved->before = beside;
   return before;
@@ -123,16 +123,16 @@ FN void xts_odd_write(GLOBAL u8 *out, const Block *blocks, const XtsOddMoved *mo
                       XtsOddSlots slots, u32 left, SHARED u32 *scratch) {
   const u32 thread = thread_id() % WARP_THREADS, last = xts_odd_count(left) - 1;
   const u32 end = warp_shuffle(moved->end, last % WARP_THREADS, scratch);
-  const u32 begin_skew = across_skew(out), end_skew = across_skew(out + end);
+  const u32 begin_skew = unaligned_skew(out), end_skew = unaligned_skew(out + end);
   const Block at_end = stream_join(moved->end_tail, moved->end_tail, 16 - end_skew);
-  const u32 end_byte = across_byte_of(last % WARP_THREADS, at_end, scratch);
-  const u32 begin_byte = across_byte_of(0, blocks[0], scratch);
+  const u32 end_byte = unaligned_byte_of(last % WARP_THREADS, at_end, scratch);
+  const u32 begin_byte = unaligned_byte_of(0, blocks[0], scratch);
   if (left == 0) return;
   UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
     const u32 number = thread + n * WARP_THREADS;
     GLOBAL u8 *to = out + xts_odd_at(slots, n);
     if (number < left && (number != 0 || begin_skew == 0))
-      store_block(to - across_skew(to), blocks[n]);
+      store_block(to - unaligned_skew(to), blocks[n]);
   }
   if (thread < 16) {
     if (begin_skew != 0 && thread >= begin_skew) out[thread - begin_skew] = (u8)begin_byte;
@@ -167,7 +167,7 @@ FN XtsOddEnd xts_odd_end(GLOBAL const CipherPiece *piece, u32 point) {
 // Writes a block to any address. is_alone: as xts_odd_end() says, so that what lies around it may
 // be written again.
 FN void xts_odd_put(GLOBAL u8 *to, Block block, u32 is_alone) {
-  const u32 skew = across_skew(to);
+  const u32 skew = unaligned_skew(to);
   if (skew == 0) {
     store_block(to, block);
   } else if (is_alone) {

@@ -163,10 +163,10 @@ class CudaStream : public Stream {
   }
   Status copy(const Buffer &to, uint64_t to_offset, const Buffer &from, uint64_t from_offset,
               uint64_t bytes) override {
-    return check(
-        driver_,
-        driver_.copy_across(to.address() + to_offset, from.address() + from_offset, bytes, stream_),
-        "copy on the device");
+    return check(driver_,
+                 driver_.copy_on_device(to.address() + to_offset, from.address() + from_offset,
+                                        bytes, stream_),
+                 "copy on the device");
   }
   Status zero(const Buffer &buffer, uint64_t offset, uint64_t bytes) override {
     return check(driver_, driver_.fill(buffer.address() + offset, 0, bytes, stream_),

@@ -111,7 +111,7 @@ struct LaunchConfig {
   F(cuMemcpyHtoDAsync_v2, copy_up,                                                                \
     (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))                            \
   F(cuMemcpyDtoHAsync_v2, copy_down, (void *to, CUdeviceptr from, size_t bytes, CUstream stream)) \
-  F(cuMemcpyDtoDAsync_v2, copy_across,                                                            \
+  F(cuMemcpyDtoDAsync_v2, copy_on_device,                                                         \
     (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                            \
   F(cuMemsetD8Async, fill, (CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream))  \
   F(cuPointerGetAttribute, pointer_attribute, (void *value, int attribute, CUdeviceptr pointer))  \

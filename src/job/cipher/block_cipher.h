@@ -57,7 +57,7 @@ struct BlockCipher {
   // segments.
   struct {
     double ecb = 0, inverse_ecb = 0, ctr = 0, ctr_segments = 0;
-  } across_share_beside = {};
+  } unaligned_share_beside = {};
   // Has a kernel for short messages of GCM.
   bool has_short_gcm = false;
 
@@ -85,7 +85,8 @@ inline constexpr BlockCipher kBlockCiphers[] = {
      // gates.
      .share_beside = 0.12,
      .inverse_share_beside = 0.08,
-     .across_share_beside = {.ecb = 0.10, .inverse_ecb = 0.05, .ctr = 0.08, .ctr_segments = 0.10},
+     .unaligned_share_beside =
+         {.ecb = 0.10, .inverse_ecb = 0.05, .ctr = 0.08, .ctr_segments = 0.10},
      .has_short_gcm = true},
     {.name = "sm4",
      .title = "SM4",

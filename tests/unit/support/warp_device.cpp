@@ -31,16 +31,16 @@ namespace {
 
 // Those whose warps take tiles, or streams together. A thread that takes a stream by itself does
 // not ask for its warp.
-#define OF_FORM(name)                                                                        \
-  ENTRY(name##_ecb_encrypt), ENTRY(name##_ecb_decrypt), ENTRY(name##_cbc_decrypt),           \
-      ENTRY(name##_ctr), ENTRY(name##_ecb_encrypt_across), ENTRY(name##_ecb_decrypt_across), \
-      ENTRY(name##_cbc_decrypt_across), ENTRY(name##_cfb_decrypt_across),                    \
-      ENTRY(name##_ctr_across), ENTRY(name##_cbc_encrypt), ENTRY(name##_cbc_encrypt_across)
+#define OF_FORM(name)                                                                              \
+  ENTRY(name##_ecb_encrypt), ENTRY(name##_ecb_decrypt), ENTRY(name##_cbc_decrypt),                 \
+      ENTRY(name##_ctr), ENTRY(name##_ecb_encrypt_unaligned), ENTRY(name##_ecb_decrypt_unaligned), \
+      ENTRY(name##_cbc_decrypt_unaligned), ENTRY(name##_cfb_decrypt_unaligned),                    \
+      ENTRY(name##_ctr_unaligned), ENTRY(name##_cbc_encrypt), ENTRY(name##_cbc_encrypt_unaligned)
 #define OF_CIPHER(name) \
   OF_FORM(name##_table4), OF_FORM(name##_table4_slot), ENTRY(name##_table4_cfb_decrypt)
-#define OF_XTS(name)                                                                      \
-  ENTRY(name##_encrypt), ENTRY(name##_decrypt), ENTRY(name##_encrypt_across),             \
-      ENTRY(name##_decrypt_across), ENTRY(name##_encrypt_odd), ENTRY(name##_decrypt_odd), \
+#define OF_XTS(name)                                                                         \
+  ENTRY(name##_encrypt), ENTRY(name##_decrypt), ENTRY(name##_encrypt_unaligned),             \
+      ENTRY(name##_decrypt_unaligned), ENTRY(name##_encrypt_odd), ENTRY(name##_decrypt_odd), \
       ENTRY(name##_encrypt_odd_ends), ENTRY(name##_decrypt_odd_ends)
 
 constexpr HostKernelEntry kKernels[] = {OF_CIPHER(aes),

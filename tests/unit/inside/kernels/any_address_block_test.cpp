@@ -75,7 +75,7 @@ TEST_F(AnyAddressOfBlocks, OfOneKeyAndOfSeveral) {
       const auto expected = [&](const std::string &mode) {
         // Of CFB's encryption and OFB there is one for all texts.
         if (mode == "feedback") return Kernels{one.block + "_table4_feedback"};
-        if (one.unit_bytes == 0) return Kernels{form + mode + "_across"};
+        if (one.unit_bytes == 0) return Kernels{form + mode + "_unaligned"};
         // Most messages' last units end in a part of a block.
         return Kernels{form + mode + "_odd", form + mode + "_odd_ends",
                        one.block + "_table4_" + info.substr(0, info.rfind('_')) + "_points"};
@@ -89,7 +89,7 @@ TEST_F(AnyAddressOfBlocks, OfOneKeyAndOfSeveral) {
 TEST_F(AnyAddressOfBlocks, OfManyKeys) {
   key_count_ = 40;
   for (uint32_t n = 0; n < 200; ++n) add(7 * n % 16, 11 * n % 16, 1 + n * 29 % 700);
-  EXPECT_EQ(Kernels{"aes_table4_ctr_across"}, of_blocks(run(LC_AES_CTR)));
+  EXPECT_EQ(Kernels{"aes_table4_ctr_unaligned"}, of_blocks(run(LC_AES_CTR)));
   // Where all lie at multiples of 16, the kernel is the other one.
   for (Text &text : texts_) text.in = text.out = (&text - texts_.data()) * 704 + 16;
   EXPECT_EQ(Kernels{"aes_table4_ctr"}, of_blocks(run(LC_AES_CTR)));
@@ -99,10 +99,10 @@ TEST_F(AnyAddressOfBlocks, OfKeysInPlace) {
   key_count_ = 5;
   for (uint32_t n = 0; n < 32; ++n) add(n % 16, 0, 16 + n * n * 16);
   in_place();
-  EXPECT_EQ(Kernels{"aes_table4_ctr_across"}, of_blocks(run(LC_AES_CTR)));
+  EXPECT_EQ(Kernels{"aes_table4_ctr_unaligned"}, of_blocks(run(LC_AES_CTR)));
   const auto [encrypting, decrypting] = run_both(LC_AES_ECB);
-  EXPECT_EQ(Kernels{"aes_table4_ecb_encrypt_across"}, of_blocks(encrypting));
-  EXPECT_EQ(Kernels{"aes_table4_ecb_decrypt_across"}, of_blocks(decrypting));
+  EXPECT_EQ(Kernels{"aes_table4_ecb_encrypt_unaligned"}, of_blocks(encrypting));
+  EXPECT_EQ(Kernels{"aes_table4_ecb_decrypt_unaligned"}, of_blocks(decrypting));
 }
 
 // A stream a thread, and each of them lies elsewhere and ends elsewhere.
@@ -112,8 +112,8 @@ TEST_F(AnyAddressOfBlocks, OfManyStreams) {
     key_count_ = keys;
     const std::string form = keys == 1 ? "aes_table4_slot_" : "aes_table4_";
     const auto [encrypting, decrypting] = run_both(LC_AES_CBC);
-    EXPECT_EQ(Kernels{form + "cbc_encrypt_across"}, of_blocks(encrypting));
-    EXPECT_EQ(Kernels{form + "cbc_decrypt_across"}, of_blocks(decrypting));
+    EXPECT_EQ(Kernels{form + "cbc_encrypt_unaligned"}, of_blocks(encrypting));
+    EXPECT_EQ(Kernels{form + "cbc_decrypt_unaligned"}, of_blocks(decrypting));
   }
   // Where all lie at multiples of 16, the kernel is the other one.
   for (Text &text : texts_) text.in = text.out = (&text - texts_.data()) * 704 + 16;
@@ -124,7 +124,7 @@ TEST_F(AnyAddressOfBlocks, OfManyStreams) {
   }
   // One among many is enough.
   texts_[100].out += 1;
-  EXPECT_EQ(Kernels{"aes_table4_cbc_encrypt_across"}, of_blocks(run_both(LC_AES_CBC).first));
+  EXPECT_EQ(Kernels{"aes_table4_cbc_encrypt_unaligned"}, of_blocks(run_both(LC_AES_CBC).first));
 }
 
 TEST_F(AnyAddressOfBlocks, OfStreamsInPlace) {
@@ -132,9 +132,9 @@ TEST_F(AnyAddressOfBlocks, OfStreamsInPlace) {
   in_place();
   for (const uint32_t keys : {1u, 5u}) {
     key_count_ = keys;
-    EXPECT_EQ(
-        Kernels{keys == 1 ? "aes_table4_slot_cbc_encrypt_across" : "aes_table4_cbc_encrypt_across"},
-        of_blocks(run_both(LC_AES_CBC).first));
+    EXPECT_EQ(Kernels{keys == 1 ? "aes_table4_slot_cbc_encrypt_unaligned"
+                                : "aes_table4_cbc_encrypt_unaligned"},
+              of_blocks(run_both(LC_AES_CBC).first));
   }
 }
 
@@ -146,9 +146,9 @@ TEST_F(AnyAddressOfBlocks, OfStolenCiphertext) {
       key_count_ = keys;
       const std::string form = keys == 1 ? "aes_table4_slot_" : "aes_table4_";
       const auto [encrypting, decrypting] = run_both(cipher);
-      EXPECT_EQ((Kernels{"aes_table4_cbc_encrypt_across", "aes_table4_steal_encrypt"}),
+      EXPECT_EQ((Kernels{"aes_table4_cbc_encrypt_unaligned", "aes_table4_steal_encrypt"}),
                 of_blocks(encrypting));
-      EXPECT_EQ((Kernels{form + "cbc_decrypt_across", "aes_table4_steal_decrypt"}),
+      EXPECT_EQ((Kernels{form + "cbc_decrypt_unaligned", "aes_table4_steal_decrypt"}),
                 of_blocks(decrypting));
     }
 }
@@ -162,8 +162,8 @@ TEST_F(AnyAddressOfBlocks, OfKeysOfGcm) {
     const std::string form = keys == 1 ? "aes_table4_slot_" : "aes_table4_";
     for (const bool tags_stay : {false, true}) {
       const Kernels kernels = run(LC_AES_GCM, tags_stay);
-      EXPECT_EQ((Kernels{form + "ecb_encrypt", form + "ctr_across"}), of_blocks(kernels));
-      EXPECT_EQ(1u, kernels.count("ghash_runs_across"));
+      EXPECT_EQ((Kernels{form + "ecb_encrypt", form + "ctr_unaligned"}), of_blocks(kernels));
+      EXPECT_EQ(1u, kernels.count("ghash_runs_unaligned"));
       EXPECT_EQ(0u, kernels.count("ghash_runs"));
     }
   }

@@ -7,7 +7,7 @@
 namespace lanecrypt::runtime {
 namespace {
 
-const Kernels kPlain = {"chacha20"}, kPlainAcross = {"chacha20_across"};
+const Kernels kPlain = {"chacha20"}, kPlainUnaligned = {"chacha20_unaligned"};
 
 // Kernels of ChaCha20-Poly1305 without matrices.
 Kernels thread_kernels(const std::string &runs) {
@@ -16,25 +16,25 @@ Kernels thread_kernels(const std::string &runs) {
 
 TEST_F(AnyAddress, OfChaCha20) {
   for (uint32_t skews = 0; skews < 256; ++skews) add(skews / 16, skews % 16, 1 + skews * 11 % 200);
-  EXPECT_EQ(kPlainAcross, run(LC_CHACHA20));
+  EXPECT_EQ(kPlainUnaligned, run(LC_CHACHA20));
 }
 
 TEST_F(AnyAddress, OfChaCha20InPlace) {
   for (uint32_t n = 0; n < 40; ++n) add(n % 16, 0, 1 + n * n * 7);
   in_place();
-  EXPECT_EQ(kPlainAcross, run(LC_CHACHA20));
+  EXPECT_EQ(kPlainUnaligned, run(LC_CHACHA20));
 }
 
 TEST_F(AnyAddress, OfSeveralKeysOfChaCha20) {
   key_count_ = 7;
   for (uint32_t n = 0; n < 60; ++n) add(5 * n % 16, 3 * n % 16, 1 + n * n * 5);
-  EXPECT_EQ(kPlainAcross, run(LC_CHACHA20));
-  EXPECT_EQ(thread_kernels("chacha20_poly1305_runs_across"), run(LC_CHACHA20_POLY1305));
+  EXPECT_EQ(kPlainUnaligned, run(LC_CHACHA20));
+  EXPECT_EQ(thread_kernels("chacha20_poly1305_runs_unaligned"), run(LC_CHACHA20_POLY1305));
 }
 
 TEST_F(AnyAddress, OfOneLongText) {
   add(5, 13, 300007);
-  EXPECT_EQ(kPlainAcross, run(LC_CHACHA20));
+  EXPECT_EQ(kPlainUnaligned, run(LC_CHACHA20));
 }
 
 // One of many is enough.
@@ -42,23 +42,23 @@ TEST_F(AnyAddress, OfOneTextAmongOthers) {
   for (uint32_t n = 0; n < 5; ++n) add(0, 0, 5000);
   EXPECT_EQ(kPlain, run(LC_CHACHA20));
   texts_[3].out += 1;
-  EXPECT_EQ(kPlainAcross, run(LC_CHACHA20));
+  EXPECT_EQ(kPlainUnaligned, run(LC_CHACHA20));
   texts_[3].out -= 1;
   texts_[2].in += 8;
-  EXPECT_EQ(kPlainAcross, run(LC_CHACHA20));
+  EXPECT_EQ(kPlainUnaligned, run(LC_CHACHA20));
 }
 
 TEST_F(AnyAddress, OfChaCha20Poly1305) {
   for (uint32_t skews = 0; skews < 256; ++skews) add(skews / 16, skews % 16, skews * 11 % 201);
   for (const bool tags_stay : {false, true})
-    EXPECT_EQ(thread_kernels("chacha20_poly1305_runs_across"),
+    EXPECT_EQ(thread_kernels("chacha20_poly1305_runs_unaligned"),
               run(LC_CHACHA20_POLY1305, tags_stay));
 }
 
 TEST_F(AnyAddress, OfChaCha20Poly1305InPlace) {
   for (uint32_t n = 0; n < 40; ++n) add(n % 16, 0, n * n * 7);
   in_place();
-  EXPECT_EQ(thread_kernels("chacha20_poly1305_runs_across"), run(LC_CHACHA20_POLY1305));
+  EXPECT_EQ(thread_kernels("chacha20_poly1305_runs_unaligned"), run(LC_CHACHA20_POLY1305));
   for (Text &text : texts_) text.in = text.out = text.in / 16 * 16;
 }
 
@@ -66,7 +66,7 @@ TEST_F(AnyAddress, OfLongMessagesOfChaCha20Poly1305) {
   add(5, 5, 16384);
   add(0, 11, 70001);
   add(9, 0, 32768 + 64);
-  EXPECT_EQ(thread_kernels("chacha20_poly1305_runs_across"), run(LC_CHACHA20_POLY1305, true));
+  EXPECT_EQ(thread_kernels("chacha20_poly1305_runs_unaligned"), run(LC_CHACHA20_POLY1305, true));
 }
 
 TEST_F(AnyAddress, OfAlignedMessagesOfChaCha20Poly1305) {
@@ -94,7 +94,7 @@ TEST_F(AnyAddress, OfGcmByMatrices) {
     if (!is_alike) texts_[1].out += 1;
     const Kernels kernels = run(LC_AES_GCM, true);
     EXPECT_EQ(is_alike, kernels.contains("ghash_matrix_runs"));
-    EXPECT_EQ(!is_alike, kernels.contains("ghash_matrix_runs_across"));
+    EXPECT_EQ(!is_alike, kernels.contains("ghash_matrix_runs_unaligned"));
   }
 }
 

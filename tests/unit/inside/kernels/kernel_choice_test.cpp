@@ -47,7 +47,7 @@ class RecordingStream : public test::ForwardingStream {
       if (launch.beside_last) record_.beside_last.push_back(launch.kernel);
     }
     // The emulator has no such kernels.
-    for (const char *card : {"_slot_", "_across"})
+    for (const char *card : {"_slot_", "_unaligned"})
       if (std::string_view(launch.kernel).find(card) != std::string_view::npos) return Status();
     // The emulator has few threads, whatever a test says. Kernels take any number.
     device::Launch fewer = launch;
@@ -311,7 +311,7 @@ TEST_F(KernelChoice, EncryptsWhileGhashIsPrepared) {
 }
 
 // The same of texts at any address, where both kinds have kernels for them. What these make is seen
-// in across_block_test.cpp, and on a card.
+// in unaligned_block_test.cpp, and on a card.
 TEST_F(KernelChoice, PairsThemAtAnyAddress) {
   open("table4", true, 160 * kKiB,
        [](device::Properties &properties) { properties.pairs_launches = true; });
@@ -336,16 +336,16 @@ TEST_F(KernelChoice, PairsThemAtAnyAddress) {
     return "aes_table4_slot_" + mode + " aes_bitslice_slot_" + mode + " ";
   };
   EXPECT_EQ(both("ctr"), kernels(LC_AES_CTR, LC_ENCRYPT, 0));
-  EXPECT_EQ(both("ctr_across"), kernels(LC_AES_CTR, LC_ENCRYPT, 5));
-  EXPECT_EQ(both("ecb_encrypt_across"), kernels(LC_AES_ECB, LC_ENCRYPT, 5));
-  EXPECT_EQ(both("ecb_decrypt_across"), kernels(LC_AES_ECB, LC_DECRYPT, 5));
+  EXPECT_EQ(both("ctr_unaligned"), kernels(LC_AES_CTR, LC_ENCRYPT, 5));
+  EXPECT_EQ(both("ecb_encrypt_unaligned"), kernels(LC_AES_ECB, LC_ENCRYPT, 5));
+  EXPECT_EQ(both("ecb_decrypt_unaligned"), kernels(LC_AES_ECB, LC_DECRYPT, 5));
   EXPECT_EQ(both("cbc_decrypt"), kernels(LC_AES_CBC, LC_DECRYPT, 0));
-  EXPECT_EQ("aes_table4_slot_cbc_decrypt_across ", kernels(LC_AES_CBC, LC_DECRYPT, 5));
-  EXPECT_EQ("sm4_table4_slot_ctr_across ", kernels(LC_SM4_CTR, LC_ENCRYPT, 5));
+  EXPECT_EQ("aes_table4_slot_cbc_decrypt_unaligned ", kernels(LC_AES_CBC, LC_DECRYPT, 5));
+  EXPECT_EQ("sm4_table4_slot_ctr_unaligned ", kernels(LC_SM4_CTR, LC_ENCRYPT, 5));
 }
 
 // With the key in the device's key slot, or several keys that it has no room for. What these make
-// is seen where they run: in across_block_test.cpp, any_address_block_test.cpp, and on a card.
+// is seen where they run: in unaligned_block_test.cpp, any_address_block_test.cpp, and on a card.
 TEST_F(KernelChoice, TakesTextsAtAnyAddressByKernelsOfTheirOwn) {
   open("table4", true, 160 * kKiB,
        [](device::Properties &properties) { properties.max_thread_block_size = 1024; });
@@ -381,70 +381,71 @@ TEST_F(KernelChoice, TakesTextsAtAnyAddressByKernelsOfTheirOwn) {
   const struct {
     lc_cipher cipher;
     lc_direction direction;
-    const char *aligned, *across, *keys, *keys_across;
+    const char *aligned, *unaligned, *keys, *keys_unaligned;
   } kCases[] = {
       {LC_AES_ECB, LC_ENCRYPT, "aes_table4_slot_ecb_encrypt ",
-       "aes_table4_slot_ecb_encrypt_across ", "aes_table4_ecb_encrypt ",
-       "aes_table4_ecb_encrypt_across "},
+       "aes_table4_slot_ecb_encrypt_unaligned ", "aes_table4_ecb_encrypt ",
+       "aes_table4_ecb_encrypt_unaligned "},
       {LC_AES_ECB, LC_DECRYPT, "aes_table4_slot_ecb_decrypt ",
-       "aes_table4_slot_ecb_decrypt_across ", "aes_table4_ecb_decrypt ",
-       "aes_table4_ecb_decrypt_across "},
+       "aes_table4_slot_ecb_decrypt_unaligned ", "aes_table4_ecb_decrypt ",
+       "aes_table4_ecb_decrypt_unaligned "},
       {LC_AES_CBC, LC_DECRYPT, "aes_table4_slot_cbc_decrypt ",
-       "aes_table4_slot_cbc_decrypt_across ", "aes_table4_cbc_decrypt ",
-       "aes_table4_cbc_decrypt_across "},
+       "aes_table4_slot_cbc_decrypt_unaligned ", "aes_table4_cbc_decrypt ",
+       "aes_table4_cbc_decrypt_unaligned "},
       {LC_AES_CBC, LC_ENCRYPT, "aes_table4_slot_cbc_encrypt ",
-       "aes_table4_slot_cbc_encrypt_across ", "aes_table4_cbc_encrypt ",
-       "aes_table4_cbc_encrypt_across "},
-      {LC_AES_CTR, LC_ENCRYPT, "aes_table4_slot_ctr ", "aes_table4_slot_ctr_across ",
-       "aes_table4_ctr ", "aes_table4_ctr_across "},
-      {LC_AES_CFB128, LC_DECRYPT, "aes_table4_cfb_decrypt ", "aes_table4_slot_cfb_decrypt_across ",
-       "aes_table4_cfb_decrypt ", "aes_table4_cfb_decrypt_across "},
+       "aes_table4_slot_cbc_encrypt_unaligned ", "aes_table4_cbc_encrypt ",
+       "aes_table4_cbc_encrypt_unaligned "},
+      {LC_AES_CTR, LC_ENCRYPT, "aes_table4_slot_ctr ", "aes_table4_slot_ctr_unaligned ",
+       "aes_table4_ctr ", "aes_table4_ctr_unaligned "},
+      {LC_AES_CFB128, LC_DECRYPT, "aes_table4_cfb_decrypt ",
+       "aes_table4_slot_cfb_decrypt_unaligned ", "aes_table4_cfb_decrypt ",
+       "aes_table4_cfb_decrypt_unaligned "},
       {LC_AES_CBC_CS3, LC_DECRYPT, "aes_table4_cbc_decrypt aes_table4_steal_decrypt ",
-       "aes_table4_slot_cbc_decrypt_across aes_table4_steal_decrypt ",
+       "aes_table4_slot_cbc_decrypt_unaligned aes_table4_steal_decrypt ",
        "aes_table4_cbc_decrypt aes_table4_steal_decrypt ",
-       "aes_table4_cbc_decrypt_across aes_table4_steal_decrypt "},
+       "aes_table4_cbc_decrypt_unaligned aes_table4_steal_decrypt "},
       // What encrypts the last two blocks reads the keys that CBC had, as streams have them.
       {LC_AES_CBC_CS3, LC_ENCRYPT, "aes_table4_cbc_encrypt aes_table4_steal_encrypt ",
-       "aes_table4_cbc_encrypt_across aes_table4_steal_encrypt ",
+       "aes_table4_cbc_encrypt_unaligned aes_table4_steal_encrypt ",
        "aes_table4_cbc_encrypt aes_table4_steal_encrypt ",
-       "aes_table4_cbc_encrypt_across aes_table4_steal_encrypt "},
+       "aes_table4_cbc_encrypt_unaligned aes_table4_steal_encrypt "},
       // These take all texts.
       {LC_AES_CFB128, LC_ENCRYPT, "aes_table4_feedback ", "aes_table4_feedback ",
        "aes_table4_feedback ", "aes_table4_feedback "},
       {LC_AES_OFB, LC_DECRYPT, "aes_table4_feedback ", "aes_table4_feedback ",
        "aes_table4_feedback ", "aes_table4_feedback "},
       {LC_AES_XTS, LC_ENCRYPT, "aes_table4_xts_points aes_table4_slot_xts_encrypt ",
-       "aes_table4_xts_points aes_table4_slot_xts_encrypt_across ",
+       "aes_table4_xts_points aes_table4_slot_xts_encrypt_unaligned ",
        "aes_table4_xts_points aes_table4_xts_encrypt ",
-       "aes_table4_xts_points aes_table4_xts_encrypt_across "},
+       "aes_table4_xts_points aes_table4_xts_encrypt_unaligned "},
       {LC_SM4_XTS_GB, LC_DECRYPT, "sm4_table4_xts_gb_points sm4_table4_slot_xts_gb_decrypt ",
-       "sm4_table4_xts_gb_points sm4_table4_slot_xts_gb_decrypt_across ",
+       "sm4_table4_xts_gb_points sm4_table4_slot_xts_gb_decrypt_unaligned ",
        "sm4_table4_xts_gb_points sm4_table4_xts_gb_decrypt ",
-       "sm4_table4_xts_gb_points sm4_table4_xts_gb_decrypt_across "},
+       "sm4_table4_xts_gb_points sm4_table4_xts_gb_decrypt_unaligned "},
       {LC_CAMELLIA_CBC, LC_ENCRYPT, "camellia_table4_slot_cbc_encrypt ",
-       "camellia_table4_slot_cbc_encrypt_across ", "camellia_table4_cbc_encrypt ",
-       "camellia_table4_cbc_encrypt_across "},
+       "camellia_table4_slot_cbc_encrypt_unaligned ", "camellia_table4_cbc_encrypt ",
+       "camellia_table4_cbc_encrypt_unaligned "},
       {LC_CAMELLIA_ECB, LC_ENCRYPT, "camellia_table4_slot_ecb_encrypt ",
-       "camellia_table4_slot_ecb_encrypt_across ", "camellia_table4_ecb_encrypt ",
-       "camellia_table4_ecb_encrypt_across "},
+       "camellia_table4_slot_ecb_encrypt_unaligned ", "camellia_table4_ecb_encrypt ",
+       "camellia_table4_ecb_encrypt_unaligned "},
       {LC_ARIA_CFB128, LC_DECRYPT, "aria_table4_cfb_decrypt ",
-       "aria_table4_slot_cfb_decrypt_across ", "aria_table4_cfb_decrypt ",
-       "aria_table4_cfb_decrypt_across "},
+       "aria_table4_slot_cfb_decrypt_unaligned ", "aria_table4_cfb_decrypt ",
+       "aria_table4_cfb_decrypt_unaligned "},
   };
   for (const auto &one : kCases) {
-    SCOPED_TRACE(one.across);
+    SCOPED_TRACE(one.unaligned);
     EXPECT_EQ(one.aligned, kernels(one.cipher, one.direction, 0, 0));
-    EXPECT_EQ(one.across, kernels(one.cipher, one.direction, 5, 0));
-    EXPECT_EQ(one.across, kernels(one.cipher, one.direction, 0, 3));
+    EXPECT_EQ(one.unaligned, kernels(one.cipher, one.direction, 5, 0));
+    EXPECT_EQ(one.unaligned, kernels(one.cipher, one.direction, 0, 3));
     EXPECT_EQ(one.keys, kernels(one.cipher, one.direction, 0, 0, 2));
-    EXPECT_EQ(one.keys_across, kernels(one.cipher, one.direction, 5, 0, 2));
-    EXPECT_EQ(one.keys_across, kernels(one.cipher, one.direction, 0, 3, 2));
+    EXPECT_EQ(one.keys_unaligned, kernels(one.cipher, one.direction, 5, 0, 2));
+    EXPECT_EQ(one.keys_unaligned, kernels(one.cipher, one.direction, 0, 3, 2));
   }
   // In groups that their registers are for.
-  EXPECT_EQ(768u, record_.thread_block_size["aes_table4_slot_xts_encrypt_across"]);
+  EXPECT_EQ(768u, record_.thread_block_size["aes_table4_slot_xts_encrypt_unaligned"]);
   EXPECT_EQ(768u, record_.thread_block_size["aes_table4_xts_encrypt"]);
-  EXPECT_EQ(512u, record_.thread_block_size["aes_table4_xts_encrypt_across"]);
-  EXPECT_EQ(512u, record_.thread_block_size["aes_table4_ctr_across"]);
+  EXPECT_EQ(512u, record_.thread_block_size["aes_table4_xts_encrypt_unaligned"]);
+  EXPECT_EQ(512u, record_.thread_block_size["aes_table4_ctr_unaligned"]);
 }
 
 // What these make is seen in odd_units_test.cpp, and on a card.
@@ -479,7 +480,7 @@ TEST_F(KernelChoice, TakesXtsOfOddUnitsByKernelsOfTheirOwn) {
     EXPECT_EQ(odd, kernels(LC_AES_XTS, LC_ENCRYPT, skew, 4097, 9000));
     EXPECT_EQ(odd, kernels(LC_AES_XTS, LC_ENCRYPT, skew, 0, 33));
     // A part of a block at the end of whole ones is little.
-    const std::string whole = points + aes + (skew != 0 ? "_across " : " ");
+    const std::string whole = points + aes + (skew != 0 ? "_unaligned " : " ");
     EXPECT_EQ(whole, kernels(LC_AES_XTS, LC_ENCRYPT, skew, 4096, 8192));
     EXPECT_EQ(whole, kernels(LC_AES_XTS, LC_ENCRYPT, skew, 512, 6 * 2048 + 17));
     const std::string gb = "sm4_table4_slot_xts_gb_decrypt";

@@ -1,7 +1,7 @@
 // The kernels for XTS whose data units end in a part of a block, as a card's threads run them: by
 // warps of 32, with the keys in the device's key slot, called by their names as in
-// across_block_test.cpp. Every byte of memory is compared with OpenSSL's answers, unit by unit, and
-// so is what lies around the texts.
+// unaligned_block_test.cpp. Every byte of memory is compared with OpenSSL's answers, unit by unit,
+// and so is what lies around the texts.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>

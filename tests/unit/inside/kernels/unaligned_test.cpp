@@ -1,10 +1,10 @@
-// Texts at any address, by the threads of a warp: what block/across.h XORs with them.
+// Texts at any address, by the threads of a warp: what block/unaligned.h XORs with them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include "device/host/host_threads.h"
-#include "kernels/block/across.h"
+#include "kernels/block/unaligned.h"
 #include "kernels/host_thread.h"
 #include "unit/support/random_bytes.h"
 
@@ -37,7 +37,7 @@ struct Memory {
   u32 skew_;
 };
 
-TEST(Across, XorsATextAtAnyAddress) {
+TEST(Unaligned, XorsATextAtAnyAddress) {
   Random random(77);
   constexpr u64 kRow = 16 * kThreads * kCount;
   for (const u32 out_skew : {0u, 1u, 8u, 15u})
@@ -59,8 +59,8 @@ TEST(Across, XorsATextAtAnyAddress) {
             Block blocks[kCount];
             for (u32 n = 0; n < kCount; ++n)
               blocks[n] = load_block(keystream.data() + row * kRow + 16 * (thread + 32 * n));
-            across_xor(out.text(), in.text(), blocks, kCount, row * kCount * kThreads + thread - 3,
-                       length, warp.scratch);
+            unaligned_xor(out.text(), in.text(), blocks, kCount,
+                          row * kCount * kThreads + thread - 3, length, warp.scratch);
           }
         });
         EXPECT_TRUE(expected == out.bytes);
@@ -68,7 +68,7 @@ TEST(Across, XorsATextAtAnyAddress) {
       }
 }
 
-TEST(Across, XorsATextInPlace) {
+TEST(Unaligned, XorsATextInPlace) {
   Random random(78);
   for (const u32 skew : {0u, 5u, 12u}) {
     constexpr u64 kLength = 16 * kThreads * kCount * 2 - 7;
@@ -84,8 +84,8 @@ TEST(Across, XorsATextInPlace) {
         for (u32 n = 0; n < kCount; ++n)
           blocks[n] =
               load_block(keystream.data() + 16 * (row * kCount * kThreads + thread + 32 * n));
-        across_xor(text.text(), text.text(), blocks, kCount, row * kCount * kThreads + thread,
-                   kLength, warp.scratch);
+        unaligned_xor(text.text(), text.text(), blocks, kCount, row * kCount * kThreads + thread,
+                      kLength, warp.scratch);
       }
     });
     EXPECT_TRUE(expected == text.bytes);

@@ -1,18 +1,18 @@
-// ChaCha20's texts at any address, for warps: see block/across.h. A thread has 64 bytes. `last` is
-// the last thread that has any: 31, but where a text ends.
+// ChaCha20's texts at any address, for warps: see block/unaligned.h. A thread has 64 bytes. `last`
+// is the last thread that has any: 31, but where a text ends.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "chacha20.h"
-#include "kernels/block/across.h"
+#include "kernels/block/unaligned.h"
 
 #ifdef HAS_WARP_SHUFFLE
 
 // The blocks of memory in which each thread's 64 bytes begin, and in the last thread one more, in
 // which they end.
-FN void chacha20_fetch_across(Block *data, GLOBAL const u8 *in, u32 last) {
-  const u32 thread = thread_id() % 32, skew = across_skew(in);
+FN void chacha20_fetch_unaligned(Block *data, GLOBAL const u8 *in, u32 last) {
+  const u32 thread = thread_id() % 32, skew = unaligned_skew(in);
   UNROLL for (u32 i = 0; i < 4; ++i) {
     const Block zero = {{0, 0, 0, 0}};
     data[i] = zero;
@@ -23,7 +23,7 @@ FN void chacha20_fetch_across(Block *data, GLOBAL const u8 *in, u32 last) {
 }
 
 // Makes of these the 64 bytes. Who asks for it long after he has fetched them does not wait.
-FN void chacha20_take_across(Block *data, GLOBAL const u8 *in, u32 last, SHARED u32 *scratch) {
+FN void chacha20_take_unaligned(Block *data, GLOBAL const u8 *in, u32 last, SHARED u32 *scratch) {
   const u32 thread = thread_id() % 32;
   u32 words[21], moved[16];
   UNROLL for (u32 i = 0; i < 16; ++i) words[i] = data[i / 4].w[i % 4];
@@ -32,15 +32,15 @@ FN void chacha20_take_across(Block *data, GLOBAL const u8 *in, u32 last, SHARED 
     words[16 + w] = thread == last ? data[4].w[w] : beside;
   }
   words[20] = 0;
-  across_move(moved, words, 16, across_skew(in));
+  unaligned_move(moved, words, 16, unaligned_skew(in));
   UNROLL for (u32 i = 0; i < 16; ++i) data[i / 4].w[i % 4] = moved[i];
 }
 
 // Of each thread's 64 bytes, what belongs into the blocks of memory in which they begin; `skew` is
 // how far behind these blocks' beginning. `before`: the block that lies before thread 0's bytes,
 // which thread 0 has; then the last one of all.
-FN void chacha20_move_across(Block *moved, const Block *data, Block *before, u32 skew, u32 last,
-                             SHARED u32 *scratch) {
+FN void chacha20_move_unaligned(Block *moved, const Block *data, Block *before, u32 skew, u32 last,
+                                SHARED u32 *scratch) {
   const u32 thread = thread_id() % 32;
   u32 words[21], parts[16];
   UNROLL for (u32 w = 0; w < 4; ++w) {
@@ -50,27 +50,27 @@ FN void chacha20_move_across(Block *moved, const Block *data, Block *before, u32
   }
   UNROLL for (u32 i = 0; i < 16; ++i) words[4 + i] = data[i / 4].w[i % 4];
   words[20] = 0;
-  across_move(parts, words, 16, 16 - skew);
+  unaligned_move(parts, words, 16, 16 - skew);
   UNROLL for (u32 i = 0; i < 16; ++i) moved[i / 4].w[i % 4] = parts[i];
 }
 
 // What a warp keeps from one store to the next: the last block that its last thread has stored in
 // part, which only thread 0 has; and whether anything was stored.
-typedef struct AcrossStore {
+typedef struct UnalignedStore {
   Block last;
   u32 has_begun;
-} AcrossStore;
+} UnalignedStore;
 
-FN AcrossStore across_begin(void) {
-  AcrossStore before = {{{0, 0, 0, 0}}, 0};
+FN UnalignedStore unaligned_begin(void) {
+  UnalignedStore before = {{{0, 0, 0, 0}}, 0};
   return before;
 }
 
-FN void chacha20_store_across(GLOBAL u8 *out, const Block *data, AcrossStore *before, u32 last,
-                              SHARED u32 *scratch) {
-  const u32 thread = thread_id() % 32, skew = across_skew(out);
+FN void chacha20_store_unaligned(GLOBAL u8 *out, const Block *data, UnalignedStore *before,
+                                 u32 last, SHARED u32 *scratch) {
+  const u32 thread = thread_id() % 32, skew = unaligned_skew(out);
   Block parts[4];
-  chacha20_move_across(parts, data, &before->last, skew, last, scratch);
+  chacha20_move_unaligned(parts, data, &before->last, skew, last, scratch);
   if (thread <= last) {
     // The first bytes of the first block belong to whoever has what lies before.
     if (thread == 0 && !before->has_begun)
@@ -83,11 +83,11 @@ FN void chacha20_store_across(GLOBAL u8 *out, const Block *data, AcrossStore *be
 }
 
 // `end`: behind the last byte.
-FN void across_end(GLOBAL u8 *end, const AcrossStore *before) {
-  const u32 skew = across_skew(end);
+FN void unaligned_end(GLOBAL u8 *end, const UnalignedStore *before) {
+  const u32 skew = unaligned_skew(end);
   if (thread_id() % 32 != 0 || !before->has_begun || skew == 0) return;
   const Block zero = {{0, 0, 0, 0}};
-  block_store_bytes(end - skew, across_join(before->last, zero, 16 - skew), skew);
+  block_store_bytes(end - skew, unaligned_join(before->last, zero, 16 - skew), skew);
 }
 
 #endif

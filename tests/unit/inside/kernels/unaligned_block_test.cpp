@@ -98,11 +98,11 @@ class KernelCase {
     kernels::name(a.pieces, a.count, a.chain, a.schedules, a.rounds, a.memory, a.memory, a.local); \
   })
 // Of streams that load keys, those lie as streams read them.
-#define CHAINS_OF(name, NAME)                                                                  \
-  CHAINS(name##_table4_slot_cbc_encrypt_across, LC_##NAME##_CBC, kernels::name##_expand_keys), \
-      CHAINS(name##_table4_cbc_encrypt_across, LC_##NAME##_CBC,                                \
-             [](const u32 *keys, u32 *schedules, u32 count, u32 words, u32) {                  \
-               kernels::name##_expand_stream_keys(keys, schedules, count, words);              \
+#define CHAINS_OF(name, NAME)                                                                     \
+  CHAINS(name##_table4_slot_cbc_encrypt_unaligned, LC_##NAME##_CBC, kernels::name##_expand_keys), \
+      CHAINS(name##_table4_cbc_encrypt_unaligned, LC_##NAME##_CBC,                                \
+             [](const u32 *keys, u32 *schedules, u32 count, u32 words, u32) {                     \
+               kernels::name##_expand_stream_keys(keys, schedules, count, words);                 \
              })
 #define UNITS(name, of, cipher, direction, expand)                                              \
   KernelCase(                                                                                   \
@@ -115,17 +115,19 @@ class KernelCase {
         kernels::of##_points(a.pieces, a.count, count, a.schedules, a.keys, a.rounds, a.points, \
                              a.local);                                                          \
       })
-#define EVERY_CIPHER(name, NAME, form)                                                            \
-  PLAIN(name##_##form##_ecb_encrypt_across, LC_##NAME##_ECB, LC_ENCRYPT, name##_expand_keys),     \
-      PLAIN(name##_##form##_ecb_decrypt_across, LC_##NAME##_ECB, LC_DECRYPT, name##_expand_keys), \
-      PLAIN(name##_##form##_cbc_decrypt_across, LC_##NAME##_CBC, LC_DECRYPT, name##_expand_keys), \
-      PLAIN(name##_##form##_cfb_decrypt_across, LC_##NAME##_CFB128, LC_DECRYPT,                   \
-            name##_expand_keys),                                                                  \
-      COUNTS(name##_##form##_ctr_across, LC_##NAME##_CTR, name##_expand_keys)
-#define WITH_UNITS(name, mode, CIPHER, form)                                                   \
-  UNITS(name##_##form##_##mode##_encrypt_across, name##_table4_##mode, CIPHER, LC_ENCRYPT,     \
-        name##_expand_keys),                                                                   \
-      UNITS(name##_##form##_##mode##_decrypt_across, name##_table4_##mode, CIPHER, LC_DECRYPT, \
+#define EVERY_CIPHER(name, NAME, form)                                                           \
+  PLAIN(name##_##form##_ecb_encrypt_unaligned, LC_##NAME##_ECB, LC_ENCRYPT, name##_expand_keys), \
+      PLAIN(name##_##form##_ecb_decrypt_unaligned, LC_##NAME##_ECB, LC_DECRYPT,                  \
+            name##_expand_keys),                                                                 \
+      PLAIN(name##_##form##_cbc_decrypt_unaligned, LC_##NAME##_CBC, LC_DECRYPT,                  \
+            name##_expand_keys),                                                                 \
+      PLAIN(name##_##form##_cfb_decrypt_unaligned, LC_##NAME##_CFB128, LC_DECRYPT,               \
+            name##_expand_keys),                                                                 \
+      COUNTS(name##_##form##_ctr_unaligned, LC_##NAME##_CTR, name##_expand_keys)
+#define WITH_UNITS(name, mode, CIPHER, form)                                                      \
+  UNITS(name##_##form##_##mode##_encrypt_unaligned, name##_table4_##mode, CIPHER, LC_ENCRYPT,     \
+        name##_expand_keys),                                                                      \
+      UNITS(name##_##form##_##mode##_decrypt_unaligned, name##_table4_##mode, CIPHER, LC_DECRYPT, \
             name##_expand_keys)
 #define EVERY_KERNEL(form)                                                            \
   EVERY_CIPHER(aes, AES, form), EVERY_CIPHER(sm4, SM4, form),                         \
@@ -137,9 +139,9 @@ const KernelCase kKernels[] = {
     EVERY_KERNEL(table4_slot), EVERY_KERNEL(table4), CHAINS_OF(aes, AES), CHAINS_OF(sm4, SM4),
     CHAINS_OF(camellia, CAMELLIA), CHAINS_OF(aria, ARIA),
     // What bitsliced warps do beside tables.
-    PLAIN(aes_bitslice_slot_ecb_encrypt_across, LC_AES_ECB, LC_ENCRYPT, aes_expand_keys),
-    PLAIN(aes_bitslice_slot_ecb_decrypt_across, LC_AES_ECB, LC_DECRYPT, aes_expand_keys),
-    COUNTS(aes_bitslice_slot_ctr_across, LC_AES_CTR, aes_expand_keys)};
+    PLAIN(aes_bitslice_slot_ecb_encrypt_unaligned, LC_AES_ECB, LC_ENCRYPT, aes_expand_keys),
+    PLAIN(aes_bitslice_slot_ecb_decrypt_unaligned, LC_AES_ECB, LC_DECRYPT, aes_expand_keys),
+    COUNTS(aes_bitslice_slot_ctr_unaligned, LC_AES_CTR, aes_expand_keys)};
 
 // A text, and how many bytes behind a multiple of 16 it begins.
 struct Text {
@@ -149,7 +151,7 @@ struct Text {
   bool continues = false;  // CBC and CFB: ciphertext comes before it too
 };
 
-class AcrossBlock : public testing::TestWithParam<KernelCase> {
+class UnalignedBlock : public testing::TestWithParam<KernelCase> {
  protected:
   const KernelCase &kernel() const { return GetParam(); }
   const CipherInfo &info() const { return cipher_info(kernel().cipher); }
@@ -299,7 +301,7 @@ class AcrossBlock : public testing::TestWithParam<KernelCase> {
   Random random_{91};
 };
 
-TEST_P(AcrossBlock, FromAnyAddressToAnyOther) {
+TEST_P(UnalignedBlock, FromAnyAddressToAnyOther) {
   std::vector<Text> texts;
   for (uint32_t pair = 0; pair < 256; ++pair) {
     // Other ciphers have the same code around them.
@@ -310,7 +312,7 @@ TEST_P(AcrossBlock, FromAnyAddressToAnyOther) {
   check(texts, info().has_data_units() ? 512 : 0);
 }
 
-TEST_P(AcrossBlock, OfAnyLength) {
+TEST_P(UnalignedBlock, OfAnyLength) {
   std::vector<Text> texts;
   for (uint64_t number = 0; number <= 40; ++number)
     for (const auto &[in, out] : {std::pair(5u, 11u), std::pair(0u, 3u), std::pair(9u, 0u)})
@@ -322,7 +324,7 @@ TEST_P(AcrossBlock, OfAnyLength) {
   check(texts);
 }
 
-TEST_P(AcrossBlock, InPlace) {
+TEST_P(UnalignedBlock, InPlace) {
   if (!can_be_in_place()) GTEST_SKIP() << "it reads what it has overwritten";
   std::vector<Text> texts;
   for (uint32_t skew = 0; skew < 16; ++skew) {
@@ -332,7 +334,7 @@ TEST_P(AcrossBlock, InPlace) {
   check(texts);
 }
 
-TEST_P(AcrossBlock, OfManyTiles) {
+TEST_P(UnalignedBlock, OfManyTiles) {
   const uint64_t most = is_aes() ? 200000 : 10000;
   std::vector<Text> texts;
   for (const auto &[in, out] : {std::pair(5u, 5u), std::pair(8u, 1u), std::pair(15u, 12u)}) {
@@ -353,7 +355,7 @@ TEST_P(AcrossBlock, OfManyTiles) {
 }
 
 // Outside of the blocks of memory that have bytes of a text there may be nothing.
-TEST_P(AcrossBlock, ReadsAndWritesNothingElse) {
+TEST_P(UnalignedBlock, ReadsAndWritesNothingElse) {
   const LonePages pages;
   const uint64_t page = pages.page_bytes();
   const auto at_end = [&](uint64_t skew, uint64_t length) {
@@ -376,7 +378,7 @@ TEST_P(AcrossBlock, ReadsAndWritesNothingElse) {
           pages.memory(), pages.spans());
 }
 
-INSTANTIATE_TEST_SUITE_P(, AcrossBlock, testing::ValuesIn(kKernels),
+INSTANTIATE_TEST_SUITE_P(, UnalignedBlock, testing::ValuesIn(kKernels),
                          [](const auto &test) { return std::string(test.param.name); });
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "kernels/aead/ghash_matrix.h"
 #include "unit/support/random_bytes.h"
 
-namespace lanecrypt::test::across_ghash {
+namespace lanecrypt::test::unaligned_ghash {
 namespace {
 
 constexpr u32 kThreads = 32, kLevels = 3;
@@ -48,8 +48,8 @@ class Runs {
     for (u32 group = 0; group < runs_.size(); ++group) {
       Words local(HASH_RUN_SHARED_WORDS);
       device::run_threads(kThreads, group, u32(runs_.size()), [&] {
-        ghash_runs_across(runs_.data(), powers_.data(), kLevels, text, nullptr, hashes.data(),
-                          local.data());
+        ghash_runs_unaligned(runs_.data(), powers_.data(), kLevels, text, nullptr, hashes.data(),
+                             local.data());
       });
     }
     return hashes;
@@ -76,7 +76,7 @@ class Runs {
   std::vector<HashRun> runs_;
 };
 
-TEST(AcrossGhash, IsThatOfTheText) {
+TEST(UnalignedGhash, IsThatOfTheText) {
   Random random(83);
   constexpr u64 kTile = 16 * GHASH_TILE_BLOCKS;
   const Words powers = make_powers(random);
@@ -94,7 +94,7 @@ TEST(AcrossGhash, IsThatOfTheText) {
       random.fill(memory.data(), memory.size());
       const Words expected = runs.by_threads(text);
       EXPECT_EQ(expected, runs.by_matrices(text, skew, ghash_matrix_runs));
-      EXPECT_EQ(expected, runs.by_matrices(text, 0, ghash_matrix_runs_across));
+      EXPECT_EQ(expected, runs.by_matrices(text, 0, ghash_matrix_runs_unaligned));
       // What lies around the text is not hashed.
       random.fill(memory.data(), static_cast<u64>(text - memory.data()));
       random.fill(text + length, 32);
@@ -103,4 +103,4 @@ TEST(AcrossGhash, IsThatOfTheText) {
 }
 
 }  // namespace
-}  // namespace lanecrypt::test::across_ghash
+}  // namespace lanecrypt::test::unaligned_ghash

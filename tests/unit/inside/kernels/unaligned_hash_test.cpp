@@ -8,7 +8,7 @@
 #include "kernels/aead/poly1305_matrix.h"
 #include "unit/support/random_bytes.h"
 
-namespace lanecrypt::test::across_hash {
+namespace lanecrypt::test::unaligned_hash {
 namespace {
 
 constexpr u32 kThreads = 32;
@@ -72,9 +72,9 @@ class Message {
     return by([&](const u8 *in, u8 *out, Words &hashes) {
       Words local(POLY1305_MATRIX_SHARED_WORDS);
       device::run_threads(kThreads, 0, 1, [&] {
-        chacha20_poly1305_matrix_runs_across(runs_.data(), &batch, 1, matrices.data(), &piece_,
-                                             keys_.data(), key_.data(), opens_, in, out,
-                                             hashes.data(), local.data());
+        chacha20_poly1305_matrix_runs_unaligned(runs_.data(), &batch, 1, matrices.data(), &piece_,
+                                                keys_.data(), key_.data(), opens_, in, out,
+                                                hashes.data(), local.data());
       });
     });
   }
@@ -115,7 +115,7 @@ class Message {
   std::vector<HashRun> runs_;
 };
 
-TEST(AcrossHash, IsThatOfTheText) {
+TEST(UnalignedHash, IsThatOfTheText) {
   Random random(81);
   const struct {
     u32 in, out;
@@ -132,4 +132,4 @@ TEST(AcrossHash, IsThatOfTheText) {
 }
 
 }  // namespace
-}  // namespace lanecrypt::test::across_hash
+}  // namespace lanecrypt::test::unaligned_hash

@@ -10,12 +10,12 @@
 #include <array>
 
 #include "device/host/host_threads.h"
-#include "kernels/aead/chacha20_plain_across.h"
+#include "kernels/aead/chacha20_plain_unaligned.h"
 #include "kernels/aead/poly1305.h"
 #include "unit/support/random_bytes.h"
 #include "unit/support/reference.h"
 
-namespace lanecrypt::test::across_chacha20 {
+namespace lanecrypt::test::unaligned_chacha20 {
 namespace {
 
 constexpr u32 kThreads = 32;
@@ -74,7 +74,7 @@ struct Pieces {
       piece.first_tile = tiles;
       for (u32 &word : piece.iv) word = static_cast<u32>(random.next());
       if (random.below(2) != 0) piece.iv[0] = ~static_cast<u32>(random.below(40));
-      constexpr u64 kTile = CHACHA20_BLOCK_BYTES * CHACHA20_ACROSS_WARP;
+      constexpr u64 kTile = CHACHA20_BLOCK_BYTES * CHACHA20_UNALIGNED_WARP;
       tiles += (text.length + kTile - 1) / kTile;
       all.push_back(piece);
     }
@@ -90,10 +90,10 @@ struct Pieces {
   }
   void run(const u8 *in, u8 *out, u32 groups) const {
     for (u32 group = 0; group < groups; ++group) {
-      Words local(CHACHA20_ACROSS_SHARED_WORDS);
+      Words local(CHACHA20_UNALIGNED_SHARED_WORDS);
       device::run_threads(kThreads, group, groups, [&] {
-        chacha20_across(all.data(), static_cast<u32>(all.size()), tiles, keys.data(), in, out,
-                        local.data());
+        chacha20_unaligned(all.data(), static_cast<u32>(all.size()), tiles, keys.data(), in, out,
+                           local.data());
       });
       EXPECT_EQ(local, Words(local.size())) << "the keystream is left there";
     }
@@ -115,7 +115,7 @@ void expect_right(const Texts &texts, u32 groups, Random &random) {
 }
 
 // All of these, in many messages of one launch.
-TEST(AcrossChaCha20, IsOpenSslsForEverySkewAndLength) {
+TEST(UnalignedChaCha20, IsOpenSslsForEverySkewAndLength) {
   Random random(91);
   u64 length = 0;
   for (u32 in_skew = 0; in_skew < 16; ++in_skew) {
@@ -129,7 +129,7 @@ TEST(AcrossChaCha20, IsOpenSslsForEverySkewAndLength) {
   }
 }
 
-TEST(AcrossChaCha20, IsOpenSslsInPlace) {
+TEST(UnalignedChaCha20, IsOpenSslsInPlace) {
   Random random(92);
   Texts texts;
   for (u32 skew = 0; skew < 16; ++skew)
@@ -143,7 +143,7 @@ TEST(AcrossChaCha20, IsOpenSslsInPlace) {
 }
 
 // Warps divide a long text, and begin and end anywhere in it.
-TEST(AcrossChaCha20, IsOpenSslsForLongTexts) {
+TEST(UnalignedChaCha20, IsOpenSslsForLongTexts) {
   Random random(93);
   for (const u32 groups : {1u, 5u, 64u}) {
     SCOPED_TRACE(groups);
@@ -157,7 +157,7 @@ TEST(AcrossChaCha20, IsOpenSslsForLongTexts) {
 }
 
 // A refused segment has tiles, and no text (plain_refuse).
-TEST(AcrossChaCha20, LeavesATextWithoutLengthAlone) {
+TEST(UnalignedChaCha20, LeavesATextWithoutLengthAlone) {
   Random random(94);
   Texts texts;
   for (u32 n = 0; n < 3; ++n) texts.add(5, 5, 3000);
@@ -193,7 +193,7 @@ class Pages {
 constexpr std::array<u32, 3> kEnds[] = {{5, 5, 3}, {1, 15, 15}, {15, 0, 1}, {0, 7, 8},
                                         {9, 4, 0}, {5, 5, 0},   {0, 0, 0}};
 
-TEST(AcrossChaCha20, ReadsNoOtherBlockOfMemory) {
+TEST(UnalignedChaCha20, ReadsNoOtherBlockOfMemory) {
   Random random(95);
   const u64 bytes = 2 * static_cast<u64>(getpagesize());
   const Pages in(bytes), out(bytes);
@@ -272,7 +272,7 @@ class Runs {
     Memory in_1 = in, in_2 = in, out_1 = out, out_2 = out;
     Memory &to_1 = in_place ? in_1 : out_1, &to_2 = in_place ? in_2 : out_2;
     EXPECT_EQ(by(chacha20_poly1305_runs, in_1.data(), to_1.data()),
-              by(chacha20_poly1305_runs_across, in_2.data(), to_2.data()));
+              by(chacha20_poly1305_runs_unaligned, in_2.data(), to_2.data()));
     EXPECT_TRUE(to_1.copy() == to_2.copy());
   }
 
@@ -283,7 +283,7 @@ class Runs {
   Words one_time_keys_;
 };
 
-TEST(AcrossPoly1305, IsThatByBytes) {
+TEST(UnalignedPoly1305, IsThatByBytes) {
   Random random(96);
   u64 length = 0;
   for (const u32 opens : {0u, 1u})
@@ -299,7 +299,7 @@ TEST(AcrossPoly1305, IsThatByBytes) {
     }
 }
 
-TEST(AcrossPoly1305, IsThatByBytesInPlace) {
+TEST(UnalignedPoly1305, IsThatByBytesInPlace) {
   Random random(97);
   for (const u32 opens : {0u, 1u}) {
     SCOPED_TRACE(opens);
@@ -312,7 +312,7 @@ TEST(AcrossPoly1305, IsThatByBytesInPlace) {
   }
 }
 
-TEST(AcrossPoly1305, HashesAdditionalData) {
+TEST(UnalignedPoly1305, HashesAdditionalData) {
   Random random(98);
   Texts texts;
   for (u32 skew = 0; skew < 16; ++skew) texts.add(skew, 0, 1 + random.below(5000));
@@ -322,7 +322,7 @@ TEST(AcrossPoly1305, HashesAdditionalData) {
   runs.expect_alike(in, out, false);
 }
 
-TEST(AcrossPoly1305, ReadsNoOtherBlockOfMemory) {
+TEST(UnalignedPoly1305, ReadsNoOtherBlockOfMemory) {
   Random random(99);
   // With and without whole warps, and with and without a rest of less than 64 bytes.
   const u64 page = static_cast<u64>(getpagesize());
@@ -339,11 +339,11 @@ TEST(AcrossPoly1305, ReadsNoOtherBlockOfMemory) {
         Bytes bytes(out.data(), out.data() + page);
         const Runs runs({text}, 0, random);
         EXPECT_EQ(runs.by(chacha20_poly1305_runs, in.data(), bytes.data()),
-                  runs.by(chacha20_poly1305_runs_across, in.data(), out.data()));
+                  runs.by(chacha20_poly1305_runs_unaligned, in.data(), out.data()));
         EXPECT_TRUE(bytes == Bytes(out.data(), out.data() + page));
       }
     }
 }
 
 }  // namespace
-}  // namespace lanecrypt::test::across_chacha20
+}  // namespace lanecrypt::test::unaligned_chacha20

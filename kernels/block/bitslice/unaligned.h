@@ -1,15 +1,15 @@
-// Texts at any address, for bitsliced warps of 32 threads: see kernels/block/across.h. A row is
+// Texts at any address, for bitsliced warps of 32 threads: see kernels/block/unaligned.h. A row is
 // what a warp has of one number in all threads, 32 blocks side by side. Rows need not lie side by
 // side.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "kernels/block/across.h"
 #include "kernels/block/bitslice/blocks_of_thread.h"
+#include "kernels/block/unaligned.h"
 
 // Rows at a time: registers have no room for more.
-#define SLICE_ACROSS_ROWS 4u
+#define SLICE_UNALIGNED_ROWS 4u
 
 // Where the warp's rows go.
 typedef struct SliceRows {
@@ -26,7 +26,7 @@ typedef struct SliceRows {
 FN SliceRows slice_rows(GLOBAL u8 *out, const BlocksOfThread *thread) {
   const u32 own = thread_id() % 32;
   GLOBAL u8 *to = out + 16 * thread->number;
-  const u32 skew = across_skew(to);
+  const u32 skew = unaligned_skew(to);
   const SliceRows rows = {to - skew,
                           skew,
                           16 * thread->step,
@@ -45,54 +45,56 @@ FN u32 slice_left(const BlocksOfThread *thread, u32 k) {
 
 // Blocks of rows, the first at `from`.
 FN void slice_read(Block *x, GLOBAL const u8 *from, u32 row_bytes) {
-  const u32 skew = across_skew(from);
-  UNROLL for (u32 n = 0; n < SLICE_ACROSS_ROWS; ++n) x[n] = load_block(from - skew + n * row_bytes);
+  const u32 skew = unaligned_skew(from);
+  UNROLL for (u32 n = 0; n < SLICE_UNALIGNED_ROWS; ++n) x[n] =
+      load_block(from - skew + n * row_bytes);
   if (skew == 0) return;
-  Block second[SLICE_ACROSS_ROWS];
-  UNROLL for (u32 n = 0; n < SLICE_ACROSS_ROWS; ++n) {
+  Block second[SLICE_UNALIGNED_ROWS];
+  UNROLL for (u32 n = 0; n < SLICE_UNALIGNED_ROWS; ++n) {
     second[n] = load_block(from - skew + 16 + n * row_bytes);
   }
-  across_join_each(x, second, SLICE_ACROSS_ROWS, skew);
+  unaligned_join_each(x, second, SLICE_UNALIGNED_ROWS, skew);
 }
 
 // What of rows `first` and those behind it goes to the blocks of memory in which the threads'
 // begin. Thread 0's is both: the end of the row, and its beginning.
 FN void slice_move(Block *moved, const u32 *state, u32 first, u32 skew, SHARED u32 *scratch) {
-  Block blocks[SLICE_ACROSS_ROWS];
-  UNROLL for (u32 n = 0; n < SLICE_ACROSS_ROWS; ++n) {
+  Block blocks[SLICE_UNALIGNED_ROWS];
+  UNROLL for (u32 n = 0; n < SLICE_UNALIGNED_ROWS; ++n) {
     blocks[n] = block_planes_get(state, first + n);
-    moved[n] = across_block_of(thread_id() + 31, blocks[n], scratch);
+    moved[n] = unaligned_block_of(thread_id() + 31, blocks[n], scratch);
   }
-  across_join_each(moved, blocks, SLICE_ACROSS_ROWS, 16 - skew);
+  unaligned_join_each(moved, blocks, SLICE_UNALIGNED_ROWS, 16 - skew);
 }
 
-FN void slice_load_across(u32 *state, GLOBAL const u8 *in, const BlocksOfThread *thread) {
+FN void slice_load_unaligned(u32 *state, GLOBAL const u8 *in, const BlocksOfThread *thread) {
   GLOBAL const u8 *from = in + 16 * thread->number;
   if (block_are_whole(thread)) {
-    UNROLL for (u32 first = 0; first < 32; first += SLICE_ACROSS_ROWS) {
-      Block x[SLICE_ACROSS_ROWS];
+    UNROLL for (u32 first = 0; first < 32; first += SLICE_UNALIGNED_ROWS) {
+      Block x[SLICE_UNALIGNED_ROWS];
       slice_read(x, from + first * 16 * thread->step, 16 * thread->step);
-      UNROLL for (u32 n = 0; n < SLICE_ACROSS_ROWS; ++n) block_planes_set(state, first + n, x[n]);
+      UNROLL for (u32 n = 0; n < SLICE_UNALIGNED_ROWS; ++n)
+          block_planes_set(state, first + n, x[n]);
     }
   } else {
     ROLLED for (u32 k = 0; k < 32; ++k) {
       Block x;
-      across_read(&x, 1, from + k * 16 * thread->step, 0, slice_left(thread, k));
+      unaligned_read(&x, 1, from + k * 16 * thread->step, 0, slice_left(thread, k));
       block_turn(state);
       block_planes_set(state, 31, x);
     }
   }
 }
 
-FN void slice_store_across(GLOBAL u8 *out, u32 *state, const BlocksOfThread *thread,
-                           SHARED u32 *scratch) {
+FN void slice_store_unaligned(GLOBAL u8 *out, u32 *state, const BlocksOfThread *thread,
+                              SHARED u32 *scratch) {
   if (block_are_whole(thread)) {
     const SliceRows rows = slice_rows(out, thread);
-    UNROLL for (u32 first = 0; first < 32; first += SLICE_ACROSS_ROWS) {
-      Block moved[SLICE_ACROSS_ROWS];
+    UNROLL for (u32 first = 0; first < 32; first += SLICE_UNALIGNED_ROWS) {
+      Block moved[SLICE_UNALIGNED_ROWS];
       slice_move(moved, state, first, rows.skew, scratch);
-      UNROLL for (u32 n = 0; n < SLICE_ACROSS_ROWS; ++n) {
-        const u32 edge = across_byte_of(0, moved[n], scratch);
+      UNROLL for (u32 n = 0; n < SLICE_UNALIGNED_ROWS; ++n) {
+        const u32 edge = unaligned_byte_of(0, moved[n], scratch);
         GLOBAL u8 *to = rows.to + (first + n) * rows.row_bytes;
         if (rows.has_all) store_block(to, moved[n]);
         if (rows.has_edge) to[rows.edge] = (u8)edge;
@@ -101,8 +103,8 @@ FN void slice_store_across(GLOBAL u8 *out, u32 *state, const BlocksOfThread *thr
   } else {
     ROLLED for (u32 k = 0; k < 32; ++k) {
       Block block = block_planes_get(state, 0);
-      across_store(out + 16 * (thread->number + k * thread->step), &block, 1, slice_left(thread, k),
-                   scratch);
+      unaligned_store(out + 16 * (thread->number + k * thread->step), &block, 1,
+                      slice_left(thread, k), scratch);
       block_turn(state);
     }
   }
@@ -110,21 +112,21 @@ FN void slice_store_across(GLOBAL u8 *out, u32 *state, const BlocksOfThread *thr
 
 // XORs the thread's blocks with a text, whose blocks of memory are read as they are written; thread
 // 0's has bytes of the block before the row.
-FN void slice_xor_across(GLOBAL u8 *out, u32 *state, GLOBAL const u8 *in,
-                         const BlocksOfThread *thread, SHARED u32 *scratch) {
+FN void slice_xor_unaligned(GLOBAL u8 *out, u32 *state, GLOBAL const u8 *in,
+                            const BlocksOfThread *thread, SHARED u32 *scratch) {
   if (block_are_whole(thread) && thread->number != thread_id() % 32) {
     const SliceRows rows = slice_rows(out, thread);
     GLOBAL const u8 *from = in + 16 * thread->number - rows.skew;
-    UNROLL for (u32 first = 0; first < 32; first += SLICE_ACROSS_ROWS) {
-      Block text[SLICE_ACROSS_ROWS], moved[SLICE_ACROSS_ROWS];
-      u32 edge_text[SLICE_ACROSS_ROWS];
-      UNROLL for (u32 n = 0; n < SLICE_ACROSS_ROWS; ++n) {
+    UNROLL for (u32 first = 0; first < 32; first += SLICE_UNALIGNED_ROWS) {
+      Block text[SLICE_UNALIGNED_ROWS], moved[SLICE_UNALIGNED_ROWS];
+      u32 edge_text[SLICE_UNALIGNED_ROWS];
+      UNROLL for (u32 n = 0; n < SLICE_UNALIGNED_ROWS; ++n) {
         edge_text[n] = rows.has_edge ? (from + (first + n) * rows.row_bytes)[rows.edge] : 0;
       }
       slice_read(text, from + first * rows.row_bytes, rows.row_bytes);
       slice_move(moved, state, first, rows.skew, scratch);
-      UNROLL for (u32 n = 0; n < SLICE_ACROSS_ROWS; ++n) {
-        const u32 edge_key = across_byte_of(0, moved[n], scratch);
+      UNROLL for (u32 n = 0; n < SLICE_UNALIGNED_ROWS; ++n) {
+        const u32 edge_key = unaligned_byte_of(0, moved[n], scratch);
         GLOBAL u8 *to = rows.to + (first + n) * rows.row_bytes;
         if (rows.has_all) store_block(to, block_xor(text[n], moved[n]));
         if (rows.has_edge) to[rows.edge] = (u8)(edge_text[n] ^ edge_key);
@@ -133,7 +135,7 @@ FN void slice_xor_across(GLOBAL u8 *out, u32 *state, GLOBAL const u8 *in,
   } else {
     ROLLED for (u32 k = 0; k < 32; ++k) {
       Block block = block_planes_get(state, 0);
-      across_xor(out, in, &block, 1, thread->number + k * thread->step, thread->length, scratch);
+      unaligned_xor(out, in, &block, 1, thread->number + k * thread->step, thread->length, scratch);
       block_turn(state);
     }
   }
