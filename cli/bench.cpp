@@ -13,7 +13,7 @@
 namespace lanecrypt::cli {
 
 void become_bench(char **argv) {
-  std::string program = program_beside("lanecrypt-bench");
+  std::string program = sibling_program("lanecrypt-bench");
   // The program's path replaces the word "bench" as argv[0] of the new program.
   argv[1] = program.data();
   execv(program.c_str(), argv + 1);

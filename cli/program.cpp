@@ -100,7 +100,7 @@ int run_subcommand(std::string_view name, Subcommand &subcommand, int argc, char
   return 0;
 }
 
-std::string program_beside(const char *name) {
+std::string sibling_program(const char *name) {
   if (getauxval(AT_SECURE) != 0)
     throw Failure(ExitCode::kFailed,
                   fmt::format("{} is not run with more rights than its caller has", name));

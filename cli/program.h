@@ -25,7 +25,7 @@ int run_subcommand(std::string_view name, Subcommand &subcommand, int argc, char
 // the running program, both in the build folder and when installed. Throws Failure if there is no
 // /proc, or if this process has more rights than its caller (AT_SECURE), who could have linked it
 // into a folder of their own.
-std::string program_beside(const char *name);
+std::string sibling_program(const char *name);
 
 // Prints `text` on standard error after "lanecrypt: ", unless it is empty. Returns the exit code.
 int fail(ExitCode code, std::string_view text);

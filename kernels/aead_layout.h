@@ -123,9 +123,9 @@ typedef struct SegmentRule {
   u32 opens;
   u32 is_poly;  // ChaCha20-Poly1305; otherwise GCM, or a mode without tags
   // From this segment on bitsliced warps take them, with so many tiles each but for the last.
-  u32 beside_from;
+  u32 concurrent_from;
   u32 sums_each;  // of each segment's hash: 1, or 2 with that of additional data behind the text's
-  u64 beside_tiles;
+  u64 concurrent_tiles;
   // Additional data, the same for all segments but for a number: where they are given, and that of
   // the first segment.
   u64 aad_at, aad_number;

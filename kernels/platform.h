@@ -34,7 +34,7 @@
 //                     warps that run it at one time share its instructions
 //   IDLE_THREADS_MAY_SKIP    whether a thread that has no block may leave out such code: a CPU runs
 //                     threads one after the other, and it takes as long as any other's
-//   LET_NEXT_BEGIN() AWAIT_BEFORE()  device::Launch::beside_last: from all
+//   LET_NEXT_BEGIN() AWAIT_BEFORE()  device::Launch::overlaps_previous: from all
 //                     thread blocks of a launch, the next may begin; at its end the
 //                     next awaits the end of that before it
 //   HAS_KEY_SLOT KEY_SLOT(name, n)  a target that can read n words at fixed

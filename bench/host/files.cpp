@@ -147,7 +147,7 @@ void bench_files(const std::string &folder, const std::vector<EvpDevice> &device
   std::vector<std::pair<std::string, std::vector<std::string>>> programs = {
       {row + ".openssl", {"openssl", "enc"}},
       {row + ".openssl-bufsize-1M", {"openssl", "enc", "-bufsize", "1048576"}}};
-  const std::string command = cli::program_beside("lanecrypt");
+  const std::string command = cli::sibling_program("lanecrypt");
   programs.push_back({row + ".own-choice", {command, "enc"}});
   for (const EvpDevice &device : devices)
     programs.push_back(

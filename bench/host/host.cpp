@@ -77,12 +77,13 @@ class HostBench {
   void pinned() {
     for (const uint64_t bytes : {scale_.usual_bytes, scale_.large_bytes})
       for (const BenchCase &run : parallel_cases())
-        beside_openssl(run, run.name() + ".pinned-to-pinned.default", bytes);
+        compare_with_openssl(run, run.name() + ".pinned-to-pinned.default", bytes);
     memory_.reset();
     for (const char *name : {"aes-128-cbc", "aes-256-cbc"}) {
       const BenchCase run{*cli::find_cipher(name), LC_ENCRYPT, kStreamBytes};
-      beside_openssl(run, fmt::format("{}.{}x16KiB-pinned.default", run.name(), scale_.streams),
-                     scale_.streams * kStreamBytes);
+      compare_with_openssl(run,
+                           fmt::format("{}.{}x16KiB-pinned.default", run.name(), scale_.streams),
+                           scale_.streams * kStreamBytes);
     }
     memory_.reset();
   }
@@ -176,7 +177,7 @@ class HostBench {
   }
 
   // Measures the devices and OpenSSL, on one core and on all.
-  void beside_openssl(const BenchCase &run, const std::string &row, uint64_t bytes) {
+  void compare_with_openssl(const BenchCase &run, const std::string &row, uint64_t bytes) {
     const std::string one = row + ".openssl", all = row + ".openssl-cores";
     const bool device_is_wanted = std::any_of(devices_.begin(), devices_.end(), [&](const auto &d) {
       return log_.wants(row + "." + d.second);

@@ -144,7 +144,7 @@ void measure(Worker &worker, const std::string &name, const Scale &scale, const 
     for (unsigned n = 0; n < scale.runs; ++n) {
       uint64_t jobs = 0;
       Pace pace(rate == 0 ? 0 : gigabytes / rate);
-      const Share share = share_beside(task, [&] {
+      const Share share = concurrent_share(task, [&] {
         pace.run([&] { worker.run(bytes); });
         jobs++;
       });

@@ -28,7 +28,7 @@ void paper_h_idle(const GlBench &gl) {
       std::vector<double> idle;
       uint64_t passes = 0;
       for (unsigned n = 0; n < runs; n++) {
-        const Share share = share_beside(task, [&] {
+        const Share share = concurrent_share(task, [&] {
           data.by_device(context, 0, run, bytes);
           passes++;
         });

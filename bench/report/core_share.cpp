@@ -47,7 +47,7 @@ double CountingTask::run() const {
   return seconds_of([&] { count(steps_); });
 }
 
-Share share_beside(const CountingTask &task, const std::function<void()> &work) {
+Share concurrent_share(const CountingTask &task, const std::function<void()> &work) {
   const double alone = task.run();
   std::atomic<bool> over{false};
   std::exception_ptr failure;

@@ -40,13 +40,13 @@ class CountingTask {
   uint64_t steps_ = 1 << 20;
 };
 
-// The result of share_beside(). `percent` is the share of its core that the task keeps: 100 times
-// its time alone, measured just before, divided by its time while another thread calls `work`
-// repeatedly. `seconds` is for how long `work` was called. share_beside() throws what `work`
+// The result of concurrent_share(). `percent` is the share of its core that the task keeps: 100
+// times its time alone, measured just before, divided by its time while another thread calls `work`
+// repeatedly. `seconds` is for how long `work` was called. concurrent_share() throws what `work`
 // throws.
 struct Share {
   double percent, seconds;
 };
-Share share_beside(const CountingTask &task, const std::function<void()> &work);
+Share concurrent_share(const CountingTask &task, const std::function<void()> &work);
 
 }  // namespace lanecrypt::bench

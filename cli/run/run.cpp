@@ -159,7 +159,7 @@ int start(int argc, char **argv) {
   if (*program == nullptr)
     throw Failure(ExitCode::kUsage, "no program is named (see lanecrypt run --help)");
   const PrivateService service =
-      start_private_service(program_beside("lanecryptd"), run.service_arguments());
+      start_private_service(sibling_program("lanecryptd"), run.service_arguments());
   wait_until_ready(service);
   set_environment(service);
   tell_of_devices(service.socket());

@@ -55,9 +55,10 @@ FN void segment_write_piece(GLOBAL const SegmentRule *rule, u32 n, GLOBAL Cipher
   piece->in = segment_place(rule->in, n);
   piece->out = segment_place(rule->out, n);
   piece->length = rule->shapes[segment_shape(rule, n)].length;
-  piece->first_tile = n < rule->beside_from ? segment_before(n, rule->shapes[SEGMENT_FIRST].tiles,
-                                                             rule->shapes[SEGMENT_BETWEEN].tiles)
-                                            : (n - rule->beside_from) * rule->beside_tiles;
+  piece->first_tile = n < rule->concurrent_from
+                          ? segment_before(n, rule->shapes[SEGMENT_FIRST].tiles,
+                                           rule->shapes[SEGMENT_BETWEEN].tiles)
+                          : (n - rule->concurrent_from) * rule->concurrent_tiles;
   piece->key = piece->continues = 0;
   piece->chain = n;
   piece->tail_bytes = piece->swapped = 0;

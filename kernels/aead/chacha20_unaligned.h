@@ -28,8 +28,8 @@ FN void chacha20_take_unaligned(Block *data, GLOBAL const u8 *in, u32 last, SHAR
   u32 words[21], moved[16];
   UNROLL for (u32 i = 0; i < 16; ++i) words[i] = data[i / 4].w[i % 4];
   UNROLL for (u32 w = 0; w < 4; ++w) {
-    const u32 beside = warp_shuffle(words[w], (thread + 1) % 32, scratch);
-    words[16 + w] = thread == last ? data[4].w[w] : beside;
+    const u32 neighbour = warp_shuffle(words[w], (thread + 1) % 32, scratch);
+    words[16 + w] = thread == last ? data[4].w[w] : neighbour;
   }
   words[20] = 0;
   unaligned_move(moved, words, 16, unaligned_skew(in));
@@ -44,9 +44,9 @@ FN void chacha20_move_unaligned(Block *moved, const Block *data, Block *before, 
   const u32 thread = thread_id() % 32;
   u32 words[21], parts[16];
   UNROLL for (u32 w = 0; w < 4; ++w) {
-    const u32 beside = warp_shuffle(data[3].w[w], thread == 0 ? last : thread - 1, scratch);
-    words[w] = thread == 0 ? before->w[w] : beside;
-    before->w[w] = beside;
+    const u32 neighbour = warp_shuffle(data[3].w[w], thread == 0 ? last : thread - 1, scratch);
+    words[w] = thread == 0 ? before->w[w] : neighbour;
+    before->w[w] = neighbour;
   }
   UNROLL for (u32 i = 0; i < 16; ++i) words[4 + i] = data[i / 4].w[i % 4];
   words[20] = 0;

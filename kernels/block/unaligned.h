@@ -101,10 +101,10 @@ FN void unaligned_load(Block *x, u32 count, GLOBAL const u8 *from, SHARED u32 *s
   if (thread == 31 && skew != 0) behind = load_block(from - skew + 512 * (count - 1) + 16);
   UNROLL for (u32 n = 0; n < count; ++n) {
     const u32 i = count - 1 - n;
-    const Block beside = unaligned_block_of(thread + 1, x[i], scratch);
+    const Block neighbour = unaligned_block_of(thread + 1, x[i], scratch);
     Block next = behind;
-    if (thread != 31) next = beside;
-    behind = beside;
+    if (thread != 31) next = neighbour;
+    behind = neighbour;
     x[i] = unaligned_join(x[i], next, skew);
   }
 }
@@ -130,13 +130,13 @@ FN void unaligned_xor_edge(GLOBAL u8 *out, GLOBAL const u8 *in, u32 owner, Block
 // unaligned_xor() and unaligned_store().
 FN void unaligned_move_blocks(Block *blocks, u32 count, u32 from, SHARED u32 *scratch) {
   const u32 thread = thread_id() % 32;
-  Block beside[UNALIGNED_MOST_BLOCKS], before[UNALIGNED_MOST_BLOCKS];
+  Block neighbour[UNALIGNED_MOST_BLOCKS], before[UNALIGNED_MOST_BLOCKS];
   UNROLL for (u32 n = 0; n < count; ++n) {
-    beside[n] = unaligned_block_of(thread + 31, blocks[n], scratch);
+    neighbour[n] = unaligned_block_of(thread + 31, blocks[n], scratch);
   }
   UNROLL for (u32 n = 0; n < count; ++n) {
-    before[n] = beside[n];
-    if (thread == 0) before[n] = beside[(n + count - 1) % count];
+    before[n] = neighbour[n];
+    if (thread == 0) before[n] = neighbour[(n + count - 1) % count];
   }
   unaligned_join_each(before, blocks, count, from);
   UNROLL for (u32 n = 0; n < count; ++n) blocks[n] = before[n];

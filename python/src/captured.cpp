@@ -13,7 +13,7 @@ void *address_of(nb::handle view, uint64_t bytes, const char *which, CipherTask 
   if (place.bytes() != bytes)
     raise(PyExc_ValueError, std::string(which) + " has " + std::to_string(bytes) + " bytes, not " +
                                 std::to_string(place.bytes()));
-  task.add_beside(place, which);
+  task.add_further(place, which);
   return place.data();
 }
 

@@ -189,7 +189,7 @@ void CipherTask::set_segments(nb::handle iv, uint64_t iv_stride, nb::object numb
     all.aad = additional->data();
     all.aad_length = additional->bytes();
     if (additional->memory_space() != MemorySpace::kHost) {
-      location_.add_beside(*additional, "the associated data");
+      location_.add_further(*additional, "the associated data");
       all.aad_memory = LC_MEMORY_DEVICE;
     }
   }
@@ -273,7 +273,7 @@ void CipherTask::put_tags(nb::object to, uint64_t offset) {
   view.check_range(offset, count_ * tag_bytes_);
   if (count_ == 0) return;
   tags_on_device_ = view.memory_space() != MemorySpace::kHost;
-  if (tags_on_device_) location_.add_beside(view, "the tags");
+  if (tags_on_device_) location_.add_further(view, "the tags");
   keep(to);
   tags_outside_ = view.data() + offset;
 }
@@ -285,7 +285,7 @@ void CipherTask::set_verdicts(nb::object to) {
   if (count_ == 0) return;
   if (view.memory_space() == MemorySpace::kHost)
     raise(PyExc_ValueError, "the verdicts must lie on the device of the data");
-  location_.add_beside(view, "the verdicts");
+  location_.add_further(view, "the verdicts");
   keep(to);
   verdicts_ = &view;
 }

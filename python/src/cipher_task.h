@@ -55,7 +55,7 @@ class CipherTask : public Task {
   // right.
   void set_verdicts(nb::object to);
   // Adds memory that must be on the device of the data. `what` names it in errors.
-  void add_beside(const View &view, const std::string &what) { location_.add_beside(view, what); }
+  void add_further(const View &view, const std::string &what) { location_.add_further(view, what); }
   // Returns the job for the library. It is complete after begin().
   const lc_cipher_job &job() const { return job_; }
   // Reads the verdicts after the task has completed, and throws InvalidTag if a tag is wrong.

@@ -27,7 +27,7 @@ void DataLocation::add(const View &view) {
   if (!framework_stream_) framework_stream_ = view.stream();
 }
 
-void DataLocation::add_beside(const View &view, const std::string &what) {
+void DataLocation::add_further(const View &view, const std::string &what) {
   if (!is_here(view)) raise(PyExc_ValueError, what + " must lie on the device of the data");
   add(view);
 }

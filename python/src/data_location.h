@@ -21,7 +21,7 @@ class DataLocation {
   void add(const View &view);
   // Does the same for memory that belongs to a text that was added before. `what` names it in
   // errors.
-  void add_beside(const View &view, const std::string &what);
+  void add_further(const View &view, const std::string &what);
   // Adds an output. If the input, which was added before, is on a device, the outputs may be in
   // host memory: all of them, or none.
   void add_output(const View &view);

@@ -85,7 +85,7 @@ void HashTask::put_digests(nb::object to) {
   view.check_range(0, count() * job_.digest_bytes);
   if (count() == 0) return;
   if (view.memory_space() != MemorySpace::kHost) {
-    location_.add_beside(view, "the digests");
+    location_.add_further(view, "the digests");
     job_.digest_memory = LC_MEMORY_DEVICE;
   }
   keep(to);

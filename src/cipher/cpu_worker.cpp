@@ -92,16 +92,16 @@ void CpuWorker::count(Request &request, uint64_t bytes) {
 Status CpuWorker::finish_aead(Request &request, const Piece &piece) {
   const CipherJob &job = request.job;
   const CipherMessage &message = job.messages[piece.message];
-  const AeadMessage &beside = job.aead[piece.message];
+  const AeadMessage &aead_message = job.aead[piece.message];
   const uint8_t *key = job.key(message.key);
   const cpu::AeadInput input = {key, job.ivs.data() + uint64_t{piece.message} * job.iv_bytes,
-                                job.iv_bytes, beside.aad, beside.aad_length};
-  if (beside.part == nullptr && request.aead->is_untouched(piece.message) && piece.offset == 0 &&
-      cpu::takes_whole(job.kind, input, message.length)) {
+                                job.iv_bytes, aead_message.aad, aead_message.aad_length};
+  if (aead_message.part == nullptr && request.aead->is_untouched(piece.message) &&
+      piece.offset == 0 && cpu::takes_whole(job.kind, input, message.length)) {
     std::erase_if(request.todo.made(),
                   [&](const Piece &other) { return other.message == piece.message; });
     const Status status = cpu::run_aead(job.kind, input, message.in, message.out, message.length,
-                                        beside.tag, job.tag_bytes);
+                                        aead_message.tag, job.tag_bytes);
     if (!status.ok() && status.code() != LC_ERROR_TAG) return status;
     request.aead->set_done(piece.message, !status.ok());
     count(request, message.length);
@@ -117,17 +117,17 @@ Status CpuWorker::finish_aead(Request &request, const Piece &piece) {
     count(request, request.text_of(piece).length);
     return Status();
   }
-  const uint8_t *in = piece.is_aad ? beside.aad : message.in;
+  const uint8_t *in = piece.is_aad ? aead_message.aad : message.in;
   LC_TRY(cpu::run_aead_piece(job.kind, key, start,
                              {.in = in + piece.offset,
                               .out = message.out + piece.offset,
                               .length = piece.length,
-                              .offset = beside.text_before() + piece.offset,
+                              .offset = aead_message.text_before() + piece.offset,
                               .exponent = aead_exponent(job, piece),
                               .is_aad = piece.is_aad},
                              &sum));
   if (closes(request, piece))
-    LC_TRY(cpu::close_aead(job.kind, key, start, beside.aad_length, message.length, &sum));
+    LC_TRY(cpu::close_aead(job.kind, key, start, aead_message.aad_length, message.length, &sum));
   request.aead->add(request, piece, sum);
   count(request, request.text_of(piece).length);
   return Status();

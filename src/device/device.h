@@ -42,7 +42,7 @@ struct Properties {
   bool bit_matrices = false;   // LC_BIT_MATRICES of platform.h, and thread blocks of whole warps
   bool warp_shuffle = false;   // HAS_WARP_SHUFFLE of platform.h, and the same thread blocks
   bool is_gpu = false;
-  bool pairs_launches = false;  // see Launch::beside_last
+  bool pairs_launches = false;  // see Launch::overlaps_previous
   // Has the kernels of RSA that multiply in FP64, and units as fast as they want.
   bool fast_fp64 = false;
   // Addresses of different buffers may share one launch, and kernels take any part of one.
@@ -117,7 +117,7 @@ struct Launch {
   // last in this stream have come to LET_NEXT_BEGIN(), and so runs beside it
   // in what it leaves of each multiprocessor. Its kernel ends by AWAIT_BEFORE(), or begins by it
   // where it needs what the last has made.
-  bool beside_last = false;
+  bool overlaps_previous = false;
   // Of a kernel whose threads walk chains, the longest, for devices that must not
   // run one launch for long; 0 for others.
   uint64_t longest_bytes = 0;

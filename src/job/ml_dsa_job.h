@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "job/beside_key.h"
+#include "job/key_attachment.h"
 #include "job/ml_dsa_sizes.h"
 #include "job/random_source.h"
 #include "job/status.h"
@@ -49,7 +49,7 @@ struct MlDsaKey {
   // What OpenSSL makes of it, from 3.5 on; otherwise nullptr.
   std::shared_ptr<const cpu::OpensslMlDsaKey> on_cpu;
   secure::KeyMemory memory;
-  mutable BesideKeys beside;
+  mutable KeyAttachments attachments;
 };
 
 using MlDsaKeyPointer = std::shared_ptr<const MlDsaKey>;

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "job/beside_key.h"
+#include "job/key_attachment.h"
 #include "job/random_source.h"
 #include "job/status.h"
 #include "secure/key_memory.h"
@@ -41,7 +41,7 @@ struct RsaKey {
   std::shared_ptr<const cpu::OpensslKey> on_cpu;
 
   secure::KeyMemory memory;  // of the numbers
-  mutable BesideKeys beside;
+  mutable KeyAttachments attachments;
 
   // Whether p or q has turned out not to be prime. Its private operations are then refused, since
   // their results would be wrong.

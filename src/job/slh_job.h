@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "job/beside_key.h"
+#include "job/key_attachment.h"
 #include "job/random_source.h"
 #include "job/signed_roots.h"
 #include "job/slh_set.h"
@@ -41,7 +41,7 @@ struct SlhKey {
   std::vector<uint32_t> tree;
   // What the kernels are given of it: an SlhItem, set by cpu::prepare().
   secure::KeyMemory image;
-  mutable BesideKeys beside;
+  mutable KeyAttachments attachments;
 };
 
 using SlhKeyPointer = std::shared_ptr<const SlhKey>;

@@ -76,7 +76,7 @@ uint32_t AeadLaunch::max_pieces(const CipherKind &kind) const {
 
 Status AeadLaunch::start(device::Stream &stream, const char *kernel, uint64_t thread_blocks,
                          uint32_t threads, uint32_t shared_words_of,
-                         std::span<const Argument> arguments, bool beside_last) {
+                         std::span<const Argument> arguments, bool overlaps_previous) {
   ++launches_;
   return stream.launch(
       {.kernel = kernel,
@@ -84,7 +84,7 @@ Status AeadLaunch::start(device::Stream &stream, const char *kernel, uint64_t th
        .thread_block_size = blocks_.threads_of(threads),
        .shared_bytes = shared_words_of * 4,
        .arguments = arguments,
-       .beside_last = beside_last});
+       .overlaps_previous = overlaps_previous});
 }
 
 // Of very many parts with few runs each, more threads than runs would only be in the way.
@@ -99,7 +99,7 @@ uint32_t AeadLaunch::sum_threads(const AeadWork &aead) const {
 // The text of an encryption needs nothing of what prepares the hash just before it.
 CipherWork AeadLaunch::gcm_text(const CipherWork &work) const {
   CipherWork text = inner_work(work, Mode::kCtr);
-  text.begins_beside = work.kind.direction == LC_ENCRYPT && pairs(work);
+  text.begins_concurrently = work.kind.direction == LC_ENCRYPT && pairs(work);
   return text;
 }
 

@@ -151,7 +151,7 @@ class AeadLaunch : public ChunkLaunch {
                       const AeadWork &aead);
   Status start(device::Stream &stream, const char *kernel, uint64_t items, uint32_t threads,
                uint32_t shared_words_of, std::span<const device::Argument> arguments,
-               bool beside_last = false);
+               bool overlaps_previous = false);
 
   device::Device &device_;
   BlockLaunch &blocks_;

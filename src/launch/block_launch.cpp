@@ -23,7 +23,7 @@ constexpr uint64_t kKeyBytes = BLOCK_KEY_WORDS * 4;
 constexpr uint64_t kChainBytes = 16;
 constexpr uint64_t kPointBytes = 16;
 // Half a bitsliced thread block: what has room beside a thread block of tables.
-constexpr uint32_t kBesideThreads = BLOCK_BITSLICE_THREADS / 2;
+constexpr uint32_t kConcurrentThreads = BLOCK_BITSLICE_THREADS / 2;
 
 // Of a key's schedule, and of a bitsliced one; and which kernels there are.
 struct ScheduleShape {
@@ -251,7 +251,7 @@ uint32_t BlockLaunch::threads_of(uint32_t most) const {
 
 bool BlockLaunch::has_slot(const CipherWork &work) const {
   return device_.key_slot() != nullptr && slot_filler_ == nullptr && work.keys.size() == 1 &&
-         !work.is_beside && !work.is_in_graph && form_ != BlockForm::kTable1 &&
+         !work.is_concurrent && !work.is_in_graph && form_ != BlockForm::kTable1 &&
          !has_planes(form_, work.kind);
 }
 
@@ -314,14 +314,15 @@ Status BlockLaunch::start(device::Stream &stream, const char *kernel, uint32_t t
 BlockWarps BlockLaunch::warps_for(const CipherWork &work, bool of_segments) const {
   const uint32_t warp = device_.properties().warp_threads;
   BlockWarps warps = {warp, uint64_t{resident_thread_blocks_} * form_threads_ / warp, 0, 0};
-  if (pairs_) warps.beside = uint64_t{resident_thread_blocks_} * threads_of(kBesideThreads) / warp;
+  if (pairs_)
+    warps.concurrent = uint64_t{resident_thread_blocks_} * threads_of(kConcurrentThreads) / warp;
   const BlockCipher &block = *work.kind.info().block;
   const bool inverse = work.kind.is_inverse();
   if (!work.is_unaligned) {
-    warps.share = inverse ? block.inverse_share_beside : block.share_beside;
+    warps.share = inverse ? block.inverse_concurrent_share : block.concurrent_share;
     return warps;
   }
-  const auto &unaligned = block.unaligned_share_beside;
+  const auto &unaligned = block.unaligned_concurrent_share;
   const Mode mode = work.kind.info().mode;
   if (work.in_slot && mode == Mode::kEcb)
     warps.share = inverse ? unaligned.inverse_ecb : unaligned.ecb;
@@ -367,7 +368,7 @@ void BlockLaunch::stage(Staging &staging, BlockWorkspace &workspace, CipherWork 
   if (work.parts.size() > 1) {
     const size_t first = work.parts[1].first_piece;
     const uint64_t bytes = (work.pieces.size() - first) * sizeof(CipherPiece);
-    staging.add(workspace.pieces_beside, bytes, work.secret_starts,
+    staging.add(workspace.concurrent_pieces, bytes, work.secret_starts,
                 [=, &work](uint8_t *place) { memcpy(place, &work.pieces[first], bytes); });
   }
   stage_keys(staging, workspace, work);
@@ -466,17 +467,17 @@ Status BlockLaunch::launch_points(device::Stream &stream, BlockWorkspace &worksp
 Status BlockLaunch::launch_part(device::Stream &stream, BlockWorkspace &workspace,
                                 const CipherWork &work, size_t number) {
   const BlockPart &part = work.parts[number];
-  const bool beside = number > 0;
+  const bool concurrent = number > 0;
   // What steals ciphertext may leave CBC itself nothing.
   if (part.tiles == 0) return Status();
   const device::Buffer *keys =
       has_planes(part.form, work.kind) ? workspace.planes.get() : schedules(workspace, work);
   Argument pieces = workspace.pieces.get();
   // What the device lists lies in one place, and where launches are paired addresses are flat.
-  if (beside && work.pieces.empty())
+  if (concurrent && work.pieces.empty())
     pieces = workspace.pieces->address() + part.first_piece * sizeof(CipherPiece);
-  else if (beside)
-    pieces = workspace.pieces_beside.get();
+  else if (concurrent)
+    pieces = workspace.concurrent_pieces.get();
   std::vector<Argument> arguments = {pieces,  part.pieces, part.tiles, keys, work.kind.rounds(),
                                      work.in, work.out};
   if (work.kind.info().mode == Mode::kCtr) arguments.push_back(part.rows);
@@ -489,14 +490,14 @@ Status BlockLaunch::launch_part(device::Stream &stream, BlockWorkspace &workspac
   const bool has_many_registers = (work.is_unaligned || work.is_odd) && !work.in_slot;
   const uint32_t alone =
       work.kind.info().has_data_units() && !has_many_registers ? xts_threads_ : form_threads_;
-  const BlockGrid grid = tile_grid(part, beside ? threads_of(kBesideThreads) : alone);
+  const BlockGrid grid = tile_grid(part, concurrent ? threads_of(kConcurrentThreads) : alone);
   ++launches_;
   return stream.launch({.kernel = name.c_str(),
                         .thread_blocks = grid.thread_blocks,
                         .thread_block_size = grid.threads,
                         .shared_bytes = shape(part.form).shared_bytes,
                         .arguments = arguments,
-                        .beside_last = beside || work.begins_beside});
+                        .overlaps_previous = concurrent || work.begins_concurrently});
 }
 
 // Few tiles are dealt out over all thread blocks first; of tables, which all threads of a thread

@@ -27,7 +27,7 @@ bool has_kernel(const device::Properties &properties, BlockForm form, const Ciph
 
 struct BlockWorkspace : LaunchWorkspace {
   StagedMemory staged;
-  std::unique_ptr<device::Buffer> pieces, pieces_beside, keys;  // staged
+  std::unique_ptr<device::Buffer> pieces, concurrent_pieces, keys;  // staged
   std::unique_ptr<device::Buffer> schedules, planes, chain, points, tail_planes;
 };
 

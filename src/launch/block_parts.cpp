@@ -79,7 +79,7 @@ struct Cut {
 
 Cut choose_cut(const CipherKind &kind, const BlockWarps &warps, const CipherPiece &piece) {
   constexpr uint64_t kLeastTrips = 4, kLeastOfFewRows = 2;
-  const uint64_t blocks = blocks_of(kind, piece), at_once = warps.beside * warps.threads;
+  const uint64_t blocks = blocks_of(kind, piece), at_once = warps.concurrent * warps.threads;
   if (at_once == 0) return {};
   const double wanted = warps.share * static_cast<double>(blocks) / static_cast<double>(at_once);
   uint32_t rows = has_windows(kind) ? BLOCK_BITSLICE_ROWS : 0;
@@ -112,7 +112,7 @@ struct Trips {
 };
 
 Trips table_trips(const CipherKind &kind, BlockForm form, const BlockWarps &warps,
-                  const AlikePieces &between, uint32_t rows, double share_beside) {
+                  const AlikePieces &between, uint32_t rows, double concurrent_share) {
   // To begin a tile takes a small part of the time of a row. A piece's first tile takes longer, and
   // falls to some warps more often than to others where tiles and warps have a common divisor.
   constexpr double kBegin = 1.0 / 8, kFirst = 1.0 / 12;
@@ -120,12 +120,14 @@ Trips table_trips(const CipherKind &kind, BlockForm form, const BlockWarps &warp
   const double often =
       static_cast<double>(std::gcd(tiles, warps.count)) / static_cast<double>(tiles);
   const double blocks = (std::max(rows, 1u) + kBegin) * BLOCK_TABLE_BLOCKS * warps.threads;
-  return {rows, tiles,
-          (1 + kFirst * often) * blocks * static_cast<double>(warps.count) / (1 - share_beside)};
+  return {
+      rows, tiles,
+      (1 + kFirst * often) * blocks * static_cast<double>(warps.count) / (1 - concurrent_share)};
 }
 
 // Those of bitsliced warps, in which a piece takes the least.
-Trips beside_trips(const CipherKind &kind, const BlockWarps &warps, const AlikePieces &between) {
+Trips concurrent_trips(const CipherKind &kind, const BlockWarps &warps,
+                       const AlikePieces &between) {
   // Without windows all rounds are done for each block. Of many pieces a trip takes longer than of
   // one (docs/lab/device-memory.md).
   constexpr double kWithoutWindows = 1.3, kOfPieces = 1.2;
@@ -136,7 +138,7 @@ Trips beside_trips(const CipherKind &kind, const BlockWarps &warps, const AlikeP
     const double blocks_of_thread = rows != 0 ? rows : kWithoutWindows * BLOCK_BITSLICE_BLOCKS;
     const Trips trips = {
         rows, count_tiles(kind, BlockForm::kBitslice, rows, warps.threads, between.piece),
-        kOfPieces * blocks_of_thread * warps.threads * static_cast<double>(warps.beside) /
+        kOfPieces * blocks_of_thread * warps.threads * static_cast<double>(warps.concurrent) /
             warps.share};
     if (best.tiles == 0 ||
         static_cast<double>(trips.tiles) * trips.time < static_cast<double>(best.tiles) * best.time)
@@ -148,35 +150,37 @@ Trips beside_trips(const CipherKind &kind, const BlockWarps &warps, const AlikeP
 // How pieces that are alike are done soonest: by tables with windows of so many rows, and the last
 // pieces by bitsliced warps.
 struct AlikePlan {
-  uint32_t table_rows = 0, beside_rows = 0;
-  uint64_t beside_pieces = 0;
+  uint32_t table_rows = 0, concurrent_rows = 0;
+  uint64_t concurrent_pieces = 0;
 };
 
 AlikePlan plan_alike(const CipherKind &kind, BlockForm form, const BlockWarps &warps,
                      const AlikePieces &between, uint64_t pieces, uint32_t most_rows) {
   constexpr uint64_t kLeastTrips = 2, kLeastPieces = 2;
   constexpr double kWorthIt = 0.99;
-  const bool may_be_beside = form == BlockForm::kTable4 && can_be_cut(kind) && warps.beside != 0;
-  const double share = may_be_beside ? warps.share : 0;
-  const Trips beside = share != 0 ? beside_trips(kind, warps, between) : Trips();
-  AlikePlan plan = {most_rows, beside.rows, 0};
+  const bool may_be_concurrent =
+      form == BlockForm::kTable4 && can_be_cut(kind) && warps.concurrent != 0;
+  const double share = may_be_concurrent ? warps.share : 0;
+  const Trips concurrent = share != 0 ? concurrent_trips(kind, warps, between) : Trips();
+  AlikePlan plan = {most_rows, concurrent.rows, 0};
   double least = 0;
   for (uint32_t rows = most_rows;; rows /= 2) {
     // Of windows with fewer rows more begin, but fewer tiles of a last trip are empty.
     const Trips tables = table_trips(kind, form, warps, between, rows, share);
-    const auto consider = [&](uint64_t beside_pieces, double beside_end) {
-      const double end =
-          std::max(beside_end, tables.whole((pieces - beside_pieces) * tables.tiles, warps.count));
+    const auto consider = [&](uint64_t concurrent_pieces, double concurrent_end) {
+      const double end = std::max(
+          concurrent_end, tables.whole((pieces - concurrent_pieces) * tables.tiles, warps.count));
       if (least != 0 && end >= (rows < plan.table_rows ? kWorthIt : 1) * least) return;
       least = end;
       plan.table_rows = rows;
-      plan.beside_pieces = beside_pieces;
+      plan.concurrent_pieces = concurrent_pieces;
     };
     consider(0, 0);
-    for (uint64_t trips = kLeastTrips; beside.tiles != 0; ++trips) {
-      const double end = static_cast<double>(trips) * beside.time;
+    for (uint64_t trips = kLeastTrips; concurrent.tiles != 0; ++trips) {
+      const double end = static_cast<double>(trips) * concurrent.time;
       if (end >= least) break;
-      const uint64_t its_pieces = std::min(trips * warps.beside / beside.tiles, between.count);
+      const uint64_t its_pieces =
+          std::min(trips * warps.concurrent / concurrent.tiles, between.count);
       if (its_pieces >= kLeastPieces) consider(its_pieces, end);
     }
     if (rows <= 1) return plan;
@@ -251,20 +255,20 @@ std::vector<BlockPart> parts_of_alike(const CipherKind &kind, BlockForm form,
     plan = plan_alike(kind, form, warps, alike[1], pieces, plan.table_rows);
   std::vector<BlockPart> parts;
   parts.push_back(
-      {form, 0, static_cast<uint32_t>(pieces - plan.beside_pieces), plan.table_rows, 0});
+      {form, 0, static_cast<uint32_t>(pieces - plan.concurrent_pieces), plan.table_rows, 0});
   for (AlikePieces &some : alike) {
     some.tiles = count_tiles(kind, form, plan.table_rows, warps.threads, some.piece);
-    some.beside_tiles =
-        count_tiles(kind, BlockForm::kBitslice, plan.beside_rows, warps.threads, some.piece);
+    some.concurrent_tiles =
+        count_tiles(kind, BlockForm::kBitslice, plan.concurrent_rows, warps.threads, some.piece);
     parts.front().tiles += some.count * some.tiles;
   }
-  if (plan.beside_pieces == 0) return parts;
+  if (plan.concurrent_pieces == 0) return parts;
   // The last piece, and those between that come before it.
-  const uint64_t between = plan.beside_pieces - 1;
+  const uint64_t between = plan.concurrent_pieces - 1;
   parts.front().tiles -= between * alike[1].tiles + alike[2].tiles;
-  parts.push_back({BlockForm::kBitslice, static_cast<uint32_t>(pieces - plan.beside_pieces),
-                   static_cast<uint32_t>(plan.beside_pieces), plan.beside_rows,
-                   between * alike[1].beside_tiles + alike[2].beside_tiles});
+  parts.push_back({BlockForm::kBitslice, static_cast<uint32_t>(pieces - plan.concurrent_pieces),
+                   static_cast<uint32_t>(plan.concurrent_pieces), plan.concurrent_rows,
+                   between * alike[1].concurrent_tiles + alike[2].concurrent_tiles});
   return parts;
 }
 

@@ -31,10 +31,10 @@ struct BlockPart {
 
 // What of a device counts here.
 struct BlockWarps {
-  uint32_t threads;  // of a warp
-  uint64_t count;    // of warps that run at once, in the launch's form
-  uint64_t beside;   // of bitsliced warps that run beside them; 0: none can
-  double share;      // of a large piece, what those take meanwhile
+  uint32_t threads;     // of a warp
+  uint64_t count;       // of warps that run at once, in the launch's form
+  uint64_t concurrent;  // of bitsliced warps that run beside them; 0: none can
+  double share;         // of a large piece, what those take meanwhile
 };
 
 // Cuts the pieces of a launch, and counts their tiles into `first_tile`. Where
@@ -51,7 +51,7 @@ struct AlikePieces {
   CipherPiece piece = {};  // one of them
   uint64_t count = 0;
   // Of one of them, in the launch's form and bitsliced; parts_of_alike() sets both.
-  uint64_t tiles = 0, beside_tiles = 0;
+  uint64_t tiles = 0, concurrent_tiles = 0;
 };
 
 // The parts of pieces that the device lists by itself, a first one, any number between, and a last

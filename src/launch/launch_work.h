@@ -29,12 +29,12 @@ struct CipherWork {
   std::vector<BlockPart> parts;           // these are BlockLaunch's
   uint32_t points = 0;
   bool secret_starts = false;          // the pieces' IVs are made from a key
-  bool is_beside = false;              // other launches run at the same time
+  bool is_concurrent = false;          // other launches run at the same time
   bool is_in_graph = false;            // a graph does it again: what it uses is its own, and stays
   bool is_sorted = false;              // chains: the longest piece comes first already
   std::vector<device::Argument> more;  // of a chain's kernel, after those of all
   // CTR: the launch before it in the stream makes nothing for it, and need not have ended.
-  bool begins_beside = false;
+  bool begins_concurrently = false;
   // Pieces lie at any address, and the kernel is the one for that; in ChaCha20-Poly1305 that of
   // what is not hashed by matrices.
   bool is_unaligned = false;

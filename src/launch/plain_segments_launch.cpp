@@ -39,7 +39,7 @@ Status AeadLaunch::upload_plain_segments(device::Stream &stream, AeadWorkspace &
       aead.tiles += counts[n] * shape.tiles;
     }
   }
-  rule.beside_from = rule.count;
+  rule.concurrent_from = rule.count;
   stage_rule(staging, workspace, *aead.segments);
   return staging.run(stream, workspace.staged);
 }

@@ -64,7 +64,7 @@ void AeadLaunch::plan_segments(const CipherWork &work, AeadWork &aead) const {
     matrix_runs += count[n] * shape.matrix_runs;
   }
   rule.run_count = static_cast<uint32_t>(runs);
-  rule.beside_from = rule.count;
+  rule.concurrent_from = rule.count;
   // Additional data are a run of each segment, behind those of all texts.
   const uint32_t aad_runs = aead.has_aad() ? rule.count : 0;
   aead.run_count = rule.run_count + aad_runs;
@@ -135,8 +135,8 @@ void AeadLaunch::stage_segment_texts(Staging &staging, AeadWorkspace &workspace,
   aead.text.is_unaligned = aead.is_unaligned;
   blocks_.reserve_alike(staging, workspace.text, aead.text, alike);
   for (size_t n = 0; n < alike.size(); ++n) rule.shapes[n].tiles = alike[n].tiles;
-  if (aead.text.parts.size() > 1) rule.beside_from = aead.text.parts[1].first_piece;
-  rule.beside_tiles = alike[SEGMENT_BETWEEN].beside_tiles;
+  if (aead.text.parts.size() > 1) rule.concurrent_from = aead.text.parts[1].first_piece;
+  rule.concurrent_tiles = alike[SEGMENT_BETWEEN].concurrent_tiles;
   staging.reserve(workspace.blocks, (uint64_t{rule.count} + 1) * kBlockBytes);
   staging.reserve(workspace.powers, aead.levels * uint64_t{GHASH_LEVEL_WORDS} * 4);
   staging.reserve(workspace.matrices, aead.matrix_sets.size() * GHASH_MATRIX_WORDS * 4);

@@ -40,22 +40,23 @@ Status check_whole_aead(const ChunkPiece &part, const uint8_t *out, const cpu::A
   const Request &request = *part.request;
   const CipherJob &job = request.job;
   const CipherMessage &message = job.messages[part.piece.message];
-  const AeadMessage &beside = job.aead[part.piece.message];
+  const AeadMessage &aead_message = job.aead[part.piece.message];
   const uint8_t *key = job.key(message.key);
   const Iv &start = request.aead->start(part.piece.message);
   std::vector<uint8_t> right(part.piece.is_aad ? 0 : part.piece.length);
   cpu::AeadSum right_sum = {};
   LC_TRY(cpu::run_aead_piece(
       job.kind, key, start,
-      {.in = part.piece.is_aad ? beside.aad + part.piece.offset : input_of(part),
+      {.in = part.piece.is_aad ? aead_message.aad + part.piece.offset : input_of(part),
        .out = right.data(),
        .length = part.piece.length,
-       .offset = beside.text_before() + part.piece.offset,
+       .offset = aead_message.text_before() + part.piece.offset,
        .exponent = aead_exponent(job, part.piece),
        .is_aad = part.piece.is_aad},
       &right_sum));
   if (closes(request, part.piece))
-    LC_TRY(cpu::close_aead(job.kind, key, start, beside.aad_length, message.length, &right_sum));
+    LC_TRY(
+        cpu::close_aead(job.kind, key, start, aead_message.aad_length, message.length, &right_sum));
   // Different sums may make the same tag.
   const bool same = (right.empty() || memcmp(right.data(), out, right.size()) == 0) &&
                     cpu::aead_tag(job.kind, right_sum) == cpu::aead_tag(job.kind, sum);

@@ -130,7 +130,7 @@ void Pipeline::start(Chunk chunk) {
   slot.is_polled = slot.sliced == nullptr;
   slot.work = {};
   slot.work.kind = chunk.kind;
-  slot.work.is_beside = chunk.is_beside;
+  slot.work.is_concurrent = chunk.is_concurrent;
   choose_launch(slot);
   if (const Status status = prepare(slot); !status.ok()) fail(slot, status);
   (void)advance();
@@ -297,7 +297,7 @@ void Pipeline::issue(Slot &slot) {
 }
 
 Result<device::Stream *> Pipeline::stream_for(Slot &slot) {
-  if (!slot.work.is_beside && !slot.is_in_callers_order) return compute_.get();
+  if (!slot.work.is_concurrent && !slot.is_in_callers_order) return compute_.get();
   if (slot.own_stream == nullptr) {
     Result<std::unique_ptr<device::Stream>> made = device_.make_stream();
     if (!made.ok()) return made.status();

@@ -147,7 +147,7 @@ class Pipeline {
   void await_in_stream(Workers &waiter, Slot &slot);
   // In pipeline_memory.cpp:
   static bool leaves_room(const Slot &slot);
-  bool make_slot_beside();
+  bool make_concurrent_slot();
   void take_over_ring(Slot &slot);
   Status allocate(Slot &slot);
   Status fit(std::unique_ptr<device::Buffer> &buffer, device::MemoryKind kind, uint64_t bytes);

@@ -11,7 +11,7 @@ namespace {
 
 // The most slots for chunks that leave room. The kernel of a chunk of 256 streams of 64 KiB
 // takes 3.8 ms, in which a bus of 50 GB/s brings eleven more.
-constexpr size_t kMostSlotsBeside = 16;
+constexpr size_t kMostConcurrentSlots = 16;
 // A kernel takes as long as its longest stream, 3.8 ms for 64 KiB. If that stream is less than
 // this part of its chunk, the ring's eight slots hide the time, and more slots would only wait
 // for each other.
@@ -28,7 +28,7 @@ using device::MemoryKind;
 bool Pipeline::leaves_room(const Slot &slot) {
   const bool needs_none =
       slot.share.pages.empty() && slot.share.ring_in_bytes == 0 && slot.share.ring_out_bytes == 0;
-  if (!slot.work.is_beside || !needs_none) return false;
+  if (!slot.work.is_concurrent || !needs_none) return false;
   uint64_t longest = 0;
   for (const CipherPiece &piece : slot.work.pieces) longest = std::max(longest, piece.length);
   return longest * kPartOfLongest > slot.bytes;
@@ -39,15 +39,16 @@ bool Pipeline::has_free_slot(bool in_callers_stream) {
   if (under_way_.size() < ring_slots_) return true;
   const auto has_room = [](const Slot *slot) { return slot->leaves_room; };
   if (!std::all_of(under_way_.begin(), under_way_.end(), has_room)) return false;
-  return !free_.empty() || make_slot_beside();
+  return !free_.empty() || make_concurrent_slot();
 }
 
 // Makes a slot with as much memory on the device as the last chunk's has. If there is not so
 // much, no more slots are made.
-bool Pipeline::make_slot_beside() {
+bool Pipeline::make_concurrent_slot() {
   const uint64_t memory = device_.properties().memory_bytes;
-  const bool is_large = memory == 0 || 2 * kChunkBytes * kMostSlotsBeside <= memory / kPartOfMemory;
-  may_make_more_ = may_make_more_ && is_large && slots_.size() < kMostSlotsBeside;
+  const bool is_large =
+      memory == 0 || 2 * kChunkBytes * kMostConcurrentSlots <= memory / kPartOfMemory;
+  may_make_more_ = may_make_more_ && is_large && slots_.size() < kMostConcurrentSlots;
   if (!may_make_more_) return false;
   auto slot = std::make_unique<Slot>();
   for (std::unique_ptr<device::Buffer> *buffer : {&slot->device_in, &slot->device_out}) {

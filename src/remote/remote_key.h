@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "job/beside_key.h"
+#include "job/key_attachment.h"
 #include "remote/service.h"
 #include "service/client/client.h"
 #include "service/client/key.h"
@@ -14,10 +14,10 @@ namespace lanecrypt::remote {
 
 // Attached to its key. When the key is destroyed, the service forgets it. A subclass for each
 // family provides the numbers of the key, which must outlive the operations with it.
-class RemoteKey : public client::Key, public BesideKey {
+class RemoteKey : public client::Key, public KeyAttachment {
  public:
   RemoteKey(const service::OperationKind &operation_kind, const Service &service)
-      : client::Key(operation_kind), BesideKey(service.number), client_(service.client) {}
+      : client::Key(operation_kind), KeyAttachment(service.number), client_(service.client) {}
   ~RemoteKey() override;
 
  private:
@@ -28,8 +28,8 @@ class RemoteKey : public client::Key, public BesideKey {
 // use.
 template <class Made, class Key>
 RemoteKey &remote_key(const Key &key, const Service &service) {
-  BesideKey *kept = key.beside.of(service.number);
-  if (kept == nullptr) kept = key.beside.keep(std::make_unique<Made>(key, service));
+  KeyAttachment *kept = key.attachments.of(service.number);
+  if (kept == nullptr) kept = key.attachments.keep(std::make_unique<Made>(key, service));
   return static_cast<RemoteKey &>(*kept);
 }
 

@@ -53,7 +53,7 @@ void AeadTally::set_done(uint32_t message, bool tag_is_wrong) {
 Result<bool> AeadTally::is_tag_right(const CipherJob &job, uint32_t number) const {
   constexpr uint64_t kPartBytes = 1 << 20;
   const CipherMessage &message = job.messages[number];
-  const AeadMessage &beside = job.aead[number];
+  const AeadMessage &aead_message = job.aead[number];
   const bool in_place = message.in == message.out;
   const uint8_t *key = job.key(message.key);
   const Iv &start = messages_[number].start;
@@ -62,19 +62,19 @@ Result<bool> AeadTally::is_tag_right(const CipherJob &job, uint32_t number) cons
   std::vector<uint8_t> other(kind.is_ccm() ? message.length : std::min(message.length, kPartBytes));
   if (kind.is_ccm()) {
     const cpu::AeadInput input = {key, job.ivs.data() + uint64_t{number} * job.iv_bytes,
-                                  job.iv_bytes, beside.aad, beside.aad_length};
+                                  job.iv_bytes, aead_message.aad, aead_message.aad_length};
     if (!cpu::takes_whole(kind, input, message.length)) return false;
     std::array<uint8_t, 16> tag = {};
-    memcpy(tag.data(), beside.tag, job.tag_bytes);
+    memcpy(tag.data(), aead_message.tag, job.tag_bytes);
     const Status whole = cpu::run_aead(kind, input, message.in, other.data(), message.length,
                                        tag.data(), job.tag_bytes);
     secure::wipe(other.data(), other.size());
-    return whole.ok() && cpu::same_tag(tag.data(), beside.tag, job.tag_bytes);
+    return whole.ok() && cpu::same_tag(tag.data(), aead_message.tag, job.tag_bytes);
   }
   cpu::AeadSum sum = {};
   const auto add = [&](bool is_aad, uint64_t offset, uint64_t length) {
     const Piece piece = {number, offset, length, {}, false, is_aad};
-    const uint8_t *in = is_aad ? beside.aad : message.in;
+    const uint8_t *in = is_aad ? aead_message.aad : message.in;
     return cpu::run_aead_piece(kind, key, start,
                                {.in = in + offset,
                                 .out = other.data(),
@@ -85,16 +85,16 @@ Result<bool> AeadTally::is_tag_right(const CipherJob &job, uint32_t number) cons
                                &sum);
   };
   Status status;
-  if (beside.aad_length != 0) status = add(true, 0, beside.aad_length);
+  if (aead_message.aad_length != 0) status = add(true, 0, aead_message.aad_length);
   for (uint64_t at = 0; at < message.length && status.ok(); at += kPartBytes)
     status = add(false, at, std::min(kPartBytes, message.length - at));
   if (status.ok())
-    status = cpu::close_aead(kind, key, start, beside.aad_length, message.length, &sum);
+    status = cpu::close_aead(kind, key, start, aead_message.aad_length, message.length, &sum);
   secure::wipe(other.data(), other.size());
   if (!status.ok()) return status;
   const std::array<uint8_t, 16> tag = cpu::aead_tag(kind, sum);
   secure::wipe(&sum, sizeof sum);
-  return cpu::same_tag(tag.data(), beside.tag, job.tag_bytes);
+  return cpu::same_tag(tag.data(), aead_message.tag, job.tag_bytes);
 }
 
 Status AeadTally::finish(const CipherJob &job) {
@@ -102,23 +102,23 @@ Status AeadTally::finish(const CipherJob &job) {
   for (size_t n = 0; n < messages_.size() && !job.tags_stay_on_device(); ++n) {
     Message &message = messages_[n];
     const CipherMessage &caller = job.messages[n];
-    const AeadMessage &beside = job.aead[n];
+    const AeadMessage &aead_message = job.aead[n];
     bool is_right = message.is_done && !message.tag_is_wrong;
-    const bool is_part = beside.part != nullptr;
+    const bool is_part = aead_message.part != nullptr;
     const bool is_whole = (message.is_closed || is_part) && message.bytes_left == 0;
     if (is_whole && is_part) {
       const Status added =
           cpu::add_aead_part(job.kind, job.key(caller.key), message.start,
-                             hash_blocks(caller.length), message.sum, beside.part->sum);
+                             hash_blocks(caller.length), message.sum, aead_message.part->sum);
       is_right = added.ok();
       if (!is_right) status = added;
     } else if (is_whole) {
       const std::array<uint8_t, 16> tag = cpu::aead_tag(job.kind, message.sum);
       is_right = true;
       if (job.kind.direction == LC_ENCRYPT)
-        memcpy(beside.tag, tag.data(), job.tag_bytes);
+        memcpy(aead_message.tag, tag.data(), job.tag_bytes);
       else
-        is_right = cpu::same_tag(tag.data(), beside.tag, job.tag_bytes);
+        is_right = cpu::same_tag(tag.data(), aead_message.tag, job.tag_bytes);
       if (!is_right && job.memory == LC_MEMORY_HOST) {
         Result<bool> again = is_tag_right(job, static_cast<uint32_t>(n));
         is_right = again.ok() && *again;

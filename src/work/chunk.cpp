@@ -110,7 +110,7 @@ void cut_streams(const RequestPointer &request, ChunkLimits &left, Chunk &chunk)
     left.bytes -= bytes;
     --left.pieces;
   }
-  chunk.is_beside = true;
+  chunk.is_concurrent = true;
 }
 
 // Takes a slice of every stream, so that all of a request's threads have work.
@@ -300,7 +300,7 @@ Chunk cut_chunk(std::list<RequestPointer> &queue, const ChunkLimits &limits) {
     chunk.requests.push_back(request);
     at = queue.erase(at);
     if (!request->todo.empty() || request->shared != nullptr) cut_in_part.push_back(request);
-    if (chunk.sliced != nullptr || chunk.is_beside) break;
+    if (chunk.sliced != nullptr || chunk.is_concurrent) break;
   }
   queue.splice(queue.end(), cut_in_part);
   return chunk;

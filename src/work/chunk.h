@@ -28,7 +28,7 @@ struct Chunk {
   Request *sliced = nullptr;
   // It has whole streams of a chain, which leave most of the device idle. Chunks like it
   // run side by side.
-  bool is_beside = false;
+  bool is_concurrent = false;
   // Nothing else waits, so what the chunk needs is best done at once.
   bool is_all = false;
 };

@@ -254,7 +254,7 @@ Status cut_authenticated(Request &request, const DeviceMemory &memory, uint32_t 
     const bool has_aad = request.todo.front().is_aad;
     const Piece text = request.todo.at(has_aad ? 1 : 0);
     const CipherMessage &message = request.job.messages[text.message];
-    const AeadMessage &beside = request.job.aead[text.message];
+    const AeadMessage &aead_message = request.job.aead[text.message];
     const bool is_ccm = request.job.kind.is_ccm();
     Result<AeadEnds> found = find_aead_ends(request, text, memory);
     if (!found.ok()) return found.status();
@@ -274,8 +274,8 @@ Status cut_authenticated(Request &request, const DeviceMemory &memory, uint32_t 
     if (has_aad) {
       chunk->work.aead.parts.push_back(
           describe_part(request, request.todo.front(), 0, number, aad_at));
-      chunk->work.aead.aad.push_back({beside.aad, beside.aad_length});
-      aad_at += whole_blocks(beside.aad_length);
+      chunk->work.aead.aad.push_back({aead_message.aad, aead_message.aad_length});
+      aad_at += whole_blocks(aead_message.aad_length);
       chunk->pieces.push_back(request.todo.front());
       request.todo.pop_front();
     }
@@ -284,7 +284,7 @@ Status cut_authenticated(Request &request, const DeviceMemory &memory, uint32_t 
                                                    number, chunk->work.aead.headers.size()));
     if (is_ccm) {
       std::vector<uint8_t> &headers = chunk->work.aead.headers;
-      const uint64_t at = headers.size(), bytes = ccm_header_bytes(beside.aad_length);
+      const uint64_t at = headers.size(), bytes = ccm_header_bytes(aead_message.aad_length);
       headers.resize(at + bytes);
       copy_ccm_header(request.job, text.message, 0, bytes, headers.data() + at);
     }

@@ -30,11 +30,11 @@ struct Range {
 
 // Where texts lie, and how many bytes beside the last one belong to them.
 Result<SegmentPlaces> find_texts(const Range &range, const void *base, uint64_t stride,
-                                 uint64_t beside, const DeviceMemory &memory,
+                                 uint64_t further, const DeviceMemory &memory,
                                  const device::Buffer **buffer) {
   const uint64_t begin = range.segments.distance(stride, range.first);
   Result<DeviceAddress> resolved =
-      memory.resolve(address(base) + begin, range.reach(stride) + beside);
+      memory.resolve(address(base) + begin, range.reach(stride) + further);
   if (!resolved.ok()) return resolved.status();
   *buffer = resolved->buffer;
   const uint64_t next = range.segments.distance(stride, range.first + 1) - begin;
@@ -130,13 +130,13 @@ Status cut_segments(Request &request, const DeviceMemory &memory, DeviceChunk *c
       static_cast<uint32_t>(std::min<uint64_t>(segments.count() - piece.message, kMostSegments))};
   ChunkWork &work = chunk->work;
   SegmentsWork &made = work.aead.segments.emplace();
-  const uint64_t beside = segments.has_tags_behind() ? job.tag_bytes : 0;
+  const uint64_t further = segments.has_tags_behind() ? job.tag_bytes : 0;
   const bool opens = job.kind.direction == LC_DECRYPT;
   Result<SegmentPlaces> in =
-      find_texts(range, given.in, given.in_stride, opens ? beside : 0, memory, &work.in);
+      find_texts(range, given.in, given.in_stride, opens ? further : 0, memory, &work.in);
   if (!in.ok()) return in.status();
   Result<SegmentPlaces> out =
-      find_texts(range, given.out, given.out_stride, opens ? 0 : beside, memory, &work.out);
+      find_texts(range, given.out, given.out_stride, opens ? 0 : further, memory, &work.out);
   if (!out.ok()) return out.status();
   made.rule.in = *in;
   made.rule.out = *out;

@@ -111,9 +111,9 @@ FN Block xts_odd_move(XtsOddMoved *moved, u32 n, Block tail, XtsOddSlots slots, 
   const u32 mine = thread + n * WARP_THREADS + 1 == xts_odd_count(left) ? ~0u : 0u;
   moved->end |= (xts_odd_at(slots, n) + 16 + xts_odd_more(slots, n)) & mine;
   UNROLL for (u32 w = 0; w < 4; ++w) moved->end_tail.w[w] |= tail.w[w] & mine;
-  const Block beside = unaligned_block_of(thread + WARP_THREADS - 1, tail, scratch);
-  const Block before = thread == 0 ? moved->before : beside;
-  moved->before = beside;
+  const Block neighbour = unaligned_block_of(thread + WARP_THREADS - 1, tail, scratch);
+  const Block before = thread == 0 ? moved->before : neighbour;
+  moved->before = neighbour;
   return before;
 }
 

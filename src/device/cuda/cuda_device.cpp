@@ -190,9 +190,9 @@ class CudaStream : public Stream {
       else
         values[n] = std::get<uint64_t>(argument);
     }
-    LaunchAttribute beside = {};
-    beside.id = kProgrammaticStreamSerialization;
-    beside.value = 1;
+    LaunchAttribute overlap = {};
+    overlap.id = kProgrammaticStreamSerialization;
+    overlap.value = 1;
     const LaunchConfig config = {.grid_x = launch.thread_blocks,
                                  .grid_y = 1,
                                  .grid_z = 1,
@@ -201,8 +201,8 @@ class CudaStream : public Stream {
                                  .block_z = 1,
                                  .shared_bytes = launch.shared_bytes,
                                  .stream = stream_,
-                                 .attributes = &beside,
-                                 .attribute_count = launch.beside_last ? 1u : 0u};
+                                 .attributes = &overlap,
+                                 .attribute_count = launch.overlaps_previous ? 1u : 0u};
     return check(driver_, driver_.launch(&config, *function, parameters, nullptr), launch.kernel);
   }
   Status mark(Event &event) override {

@@ -52,12 +52,12 @@ struct BlockCipher {
   bool has_sliced_windows = false;
   // What bitsliced warps take of a large piece while tables do the rest, where the block
   // cipher runs forwards and backwards; 0: nothing.
-  double share_beside = 0, inverse_share_beside = 0;
+  double concurrent_share = 0, inverse_concurrent_share = 0;
   // The same of texts at any address: of ECB forwards and backwards, of one text of CTR, and of its
   // segments.
   struct {
     double ecb = 0, inverse_ecb = 0, ctr = 0, ctr_segments = 0;
-  } unaligned_share_beside = {};
+  } unaligned_concurrent_share = {};
   // Has a kernel for short messages of GCM.
   bool has_short_gcm = false;
 
@@ -83,9 +83,9 @@ inline constexpr BlockCipher kBlockCiphers[] = {
      .has_sliced_windows = true,
      // Measured on an H200 (docs/lab/aes-kernels.md). The inverse S-box has more
      // gates.
-     .share_beside = 0.12,
-     .inverse_share_beside = 0.08,
-     .unaligned_share_beside =
+     .concurrent_share = 0.12,
+     .inverse_concurrent_share = 0.08,
+     .unaligned_concurrent_share =
          {.ecb = 0.10, .inverse_ecb = 0.05, .ctr = 0.08, .ctr_segments = 0.10},
      .has_short_gcm = true},
     {.name = "sm4",

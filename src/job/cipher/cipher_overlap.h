@@ -24,20 +24,21 @@ inline MessagePlaces places_of(const CipherMessage &message) {
 // Of an authenticated mode. In place the input is the output. With `joins_tags`, a tag behind its
 // text is in the text's range, so that records of text and tag are one kind of ranges that ascend.
 // Decryption in place does not write the tag: what is found so needs a second look without this.
-inline MessagePlaces places_of(const CipherMessage &message, const AeadMessage &beside,
+inline MessagePlaces places_of(const CipherMessage &message, const AeadMessage &aead_message,
                                uint32_t tag_bytes, bool encrypts, bool joins_tags) {
   MessagePlaces places;
   const bool in_place = message.in == message.out, joins = joins_tags && message.length != 0;
   const bool behind_out =
-      joins && (encrypts || in_place) && beside.tag == message.out + message.length;
+      joins && (encrypts || in_place) && aead_message.tag == message.out + message.length;
   const bool behind_in =
-      joins && !encrypts && !in_place && beside.tag == message.in + message.length;
+      joins && !encrypts && !in_place && aead_message.tag == message.in + message.length;
   places.out = MemoryRange(message.out, message.length + (behind_out ? tag_bytes : 0));
   if (!in_place) places.in = MemoryRange(message.in, message.length + (behind_in ? tag_bytes : 0));
-  if (!behind_out && !behind_in && beside.tag != nullptr)
-    places.tag = MemoryRange(beside.tag, tag_bytes);
-  places.aad = MemoryRange(beside.aad, beside.aad_length);
-  if (beside.part != nullptr) places.part = MemoryRange(beside.part, sizeof *beside.part);
+  if (!behind_out && !behind_in && aead_message.tag != nullptr)
+    places.tag = MemoryRange(aead_message.tag, tag_bytes);
+  places.aad = MemoryRange(aead_message.aad, aead_message.aad_length);
+  if (aead_message.part != nullptr)
+    places.part = MemoryRange(aead_message.part, sizeof *aead_message.part);
   return places;
 }
 

@@ -61,8 +61,8 @@ class CudaStream : public testing::Test {
       byte = static_cast<uint8_t>((state = state * 1664525 + 1013904223) >> 24);
     for (int i = 0; i < 32; ++i) first_key_[i] = uint8_t(i), second_key_[i] = uint8_t(200 - i);
     for (uint8_t &byte : iv_) byte = 0xff;
-    ASSERT_EQ(cu("cuMemAlloc_v2", &memory_, kBytes + kBeside), 0);
-    for (std::vector<uint8_t> &copy : copies_) copy.resize(kBytes + kBeside);
+    ASSERT_EQ(cu("cuMemAlloc_v2", &memory_, kBytes + kMargin), 0);
+    for (std::vector<uint8_t> &copy : copies_) copy.resize(kBytes + kMargin);
     // Copies to and from pageable memory would wait for the stream.
     for (std::vector<uint8_t> *pinned : {&plain_, &copies_[0], &copies_[1], &copies_[2]})
       ASSERT_EQ(cu("cuMemHostRegister_v2", static_cast<void *>(pinned->data()), pinned->size(), 0u),
@@ -128,7 +128,7 @@ class CudaStream : public testing::Test {
     }
   }
 
-  static constexpr size_t kBytes = (64 << 20) + 5, kBeside = 64;
+  static constexpr size_t kBytes = (64 << 20) + 5, kMargin = 64;
   // Without this, threads that the driver starts here would take the signals of a later
   // test.
   const lanecrypt::runtime::SignalsBlocked blocked_;
@@ -178,7 +178,7 @@ TEST_F(CudaStream, TagsAndVerdictsStayInTheStream) {
       ASSERT_EQ(cu("cuLaunchHostFunc", stream, &Gate::wait, static_cast<void *>(&gate)), 0);
       upload(stream);
       const size_t tag = kBytes + 3, verdict = kBytes + 40;
-      ASSERT_EQ(cu("cuMemsetD8Async", memory_ + kBytes, static_cast<unsigned char>(0xa5), kBeside,
+      ASSERT_EQ(cu("cuMemsetD8Async", memory_ + kBytes, static_cast<unsigned char>(0xa5), kMargin,
                    stream),
                 0);
       lc_message message = lanecrypt::test::plain_message(first_key_, iv_, at(0), at(0), kBytes);

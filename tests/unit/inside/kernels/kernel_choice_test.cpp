@@ -25,11 +25,11 @@ struct Record {
   std::mutex mutex;
   std::vector<std::string> kernels;
   std::map<std::string, uint32_t> thread_block_size;  // of each, when it ran last
-  std::vector<std::string> beside_last;  // those that might begin before the last had ended
+  std::vector<std::string> overlaps_previous;  // those that might begin before the last had ended
 
   std::vector<std::string> take() {
     std::lock_guard lock(mutex);
-    beside_last.clear();
+    overlaps_previous.clear();
     return std::move(kernels);
   }
 };
@@ -44,7 +44,7 @@ class RecordingStream : public test::ForwardingStream {
       std::lock_guard lock(record_.mutex);
       record_.kernels.push_back(launch.kernel);
       record_.thread_block_size[launch.kernel] = launch.thread_block_size;
-      if (launch.beside_last) record_.beside_last.push_back(launch.kernel);
+      if (launch.overlaps_previous) record_.overlaps_previous.push_back(launch.kernel);
     }
     // The emulator has no such kernels.
     for (const char *card : {"_slot_", "_unaligned"})
@@ -304,7 +304,7 @@ TEST_F(KernelChoice, EncryptsWhileGhashIsPrepared) {
       if (pairs) expected = {"ghash_powers"};
       if (pairs && direction == LC_ENCRYPT) expected.push_back("aes_table4_ctr");
       if (pairs) expected.push_back("ghash_sums");
-      EXPECT_EQ(expected, record_.beside_last);
+      EXPECT_EQ(expected, record_.overlaps_previous);
       EXPECT_FALSE(record_.take().empty());
     }
   }

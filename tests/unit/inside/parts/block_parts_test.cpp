@@ -16,8 +16,10 @@ namespace {
 constexpr uint64_t kMebibyte = 1 << 20;
 const CipherKind kCtr = {LC_AES_CTR, LC_ENCRYPT, 32};
 // Of 132 multiprocessors.
-constexpr BlockWarps kWarps = {
-    .threads = 32, .count = 132 * 16, .beside = 132 * 4, .share = kBlockCiphers[0].share_beside};
+constexpr BlockWarps kWarps = {.threads = 32,
+                               .count = 132 * 16,
+                               .concurrent = 132 * 4,
+                               .share = kBlockCiphers[0].concurrent_share};
 
 CipherPiece piece_of(uint64_t bytes) {
   CipherPiece piece = {};
@@ -114,7 +116,7 @@ TEST(BlockParts, TheLastOfAlikePiecesAreBitsliced) {
     EXPECT_EQ(parts[0].pieces, parts[1].first_piece);
     EXPECT_EQ(count, parts[0].pieces + parts[1].pieces);
     EXPECT_EQ(alike[0].tiles + (parts[0].pieces - 1) * alike[1].tiles, parts[0].tiles);
-    EXPECT_EQ((parts[1].pieces - 1) * alike[1].beside_tiles + alike[2].beside_tiles,
+    EXPECT_EQ((parts[1].pieces - 1) * alike[1].concurrent_tiles + alike[2].concurrent_tiles,
               parts[1].tiles);
     EXPECT_GT(parts[1].pieces, count * 7 / 100);
     EXPECT_LE(parts[1].pieces, count * 12 / 100);
@@ -130,7 +132,7 @@ TEST(BlockParts, AWindowThatIsHardlyBegunHasFewTiles) {
   ASSERT_EQ(2u, parts.size());
   EXPECT_EQ(8u, parts[0].rows);
   EXPECT_EQ(65536 / (8 * 128) + 1, alike[1].tiles);
-  EXPECT_EQ(65536 / (32 * 32) + 1, alike[1].beside_tiles);
+  EXPECT_EQ(65536 / (32 * 32) + 1, alike[1].concurrent_tiles);
   EXPECT_EQ(29u, divide_up(parts[0].tiles, kWarps.count));
   EXPECT_EQ(11u, divide_up(parts[1].tiles, kWarps.beside));
   // A whole row of the window has all its columns. In 8 rows it would have 66 tiles, which divide
@@ -138,7 +140,7 @@ TEST(BlockParts, AWindowThatIsHardlyBegunHasFewTiles) {
   const uint32_t rows = list(kMebibyte + 254 * kBlockBytes, 1024, alike)[0].rows;
   EXPECT_EQ(4u, rows);
   EXPECT_EQ(65536 / (rows * 128) + 2, alike[1].tiles);
-  EXPECT_EQ(65536 / (32 * 32) + 8, alike[1].beside_tiles);
+  EXPECT_EQ(65536 / (32 * 32) + 8, alike[1].concurrent_tiles);
 }
 
 // 33 tiles of 4 rows: each warp of 2,112 would have the same of a piece in all trips, and the first

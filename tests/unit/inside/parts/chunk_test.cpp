@@ -47,7 +47,7 @@ TEST(Chunks, ShortStreamsOfAChainPassWhole) {
   const std::vector<Chunk> chunks = cut_all(request);
   EXPECT_EQ(4u, chunks.size());
   for (const Chunk &chunk : chunks) {
-    EXPECT_EQ(&chunk != &chunks.back(), chunk.is_beside);
+    EXPECT_EQ(&chunk != &chunks.back(), chunk.is_concurrent);
     EXPECT_EQ(nullptr, chunk.sliced);
     EXPECT_LE(chunk.pieces.size(), 1024u);
     for (const ChunkPiece &part : chunk.pieces) {
@@ -67,7 +67,7 @@ TEST(Chunks, LongStreamsOfAChainPassInSlices) {
     const RequestPointer request = request_of(lengths);
     std::vector<uint64_t> done(lengths.size());
     for (const Chunk &chunk : cut_all(request)) {
-      EXPECT_FALSE(chunk.is_beside);
+      EXPECT_FALSE(chunk.is_concurrent);
       EXPECT_EQ(request.get(), chunk.sliced);
       for (const ChunkPiece &part : chunk.pieces) {
         EXPECT_EQ(done[part.piece.message], part.piece.offset);
@@ -96,7 +96,7 @@ TEST(Chunks, WhatFitsIsNoPartOfMore) {
   const RequestPointer request = request_of(std::vector<uint64_t>(1000, 16 << 10));
   const std::vector<Chunk> chunks = cut_all(request);
   ASSERT_EQ(1u, chunks.size());
-  EXPECT_FALSE(chunks[0].is_beside);
+  EXPECT_FALSE(chunks[0].is_concurrent);
   EXPECT_EQ(nullptr, chunks[0].sliced);
 }
 

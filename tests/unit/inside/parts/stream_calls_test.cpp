@@ -161,7 +161,7 @@ class StreamCalls : public testing::Test {
   std::unique_ptr<Executor> executor_;
 };
 
-constexpr const char *kBeside[] = {"upload", "copy", "zero", "download", "mark", "await"};
+constexpr const char *kOtherCalls[] = {"upload", "copy", "zero", "download", "mark", "await"};
 
 TEST_F(StreamCalls, AuthenticatedAsOfCtr) {
   Counts ctr = count(LC_AES_CTR);
@@ -170,7 +170,7 @@ TEST_F(StreamCalls, AuthenticatedAsOfCtr) {
   for (const lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305}) {
     SCOPED_TRACE(cipher_info(cipher).title);
     Counts counted = count(cipher);
-    for (const char *call : kBeside) {
+    for (const char *call : kOtherCalls) {
       // The key schedule has its own memory.
       const int fewer = cipher == LC_CHACHA20_POLY1305 && std::string(call) == "zero" ? 1 : 0;
       EXPECT_EQ(ctr[call] - fewer, counted[call]) << call;
