@@ -273,10 +273,11 @@ bool BlockLaunch::has_unaligned(const CipherWork &work) const {
   return !work.kind.is_chain() || (!info.is_feedback && !info.is_aead);
 }
 
-// Whether the kernels for odd data units do this; see kernels/block/table/xts_odd.inc.
-bool BlockLaunch::has_odd_units(const CipherWork &work) const {
+// Whether the kernels for data units that end in a partial block do this; see
+// kernels/block/table/xts_partial_block.inc.
+bool BlockLaunch::has_partial_units(const CipherWork &work) const {
   return work.kind.info().has_data_units() && has_unaligned(work) &&
-         are_units_odd(work.pieces, device_.properties().warp_threads);
+         are_units_partial(work.pieces, device_.properties().warp_threads);
 }
 
 const device::Buffer *BlockLaunch::schedules(const BlockWorkspace &workspace,
@@ -347,7 +348,7 @@ void BlockLaunch::plan(CipherWork &work) {
   };
   work.is_unaligned =
       has_unaligned(work) && std::any_of(work.pieces.begin(), work.pieces.end(), is_unaligned);
-  work.is_odd = has_odd_units(work);
+  work.is_partial = has_partial_units(work);
   work.in_slot = can_use_slot(work);
   if (!work.kind.is_chain())
     work.parts = cut_into_parts(work.kind, form_, warps_for(work, false), work.pieces);
@@ -483,11 +484,11 @@ Status BlockLaunch::launch_part(device::Stream &stream, BlockWorkspace &workspac
   if (work.kind.info().mode == Mode::kCtr) arguments.push_back(part.rows);
   if (work.kind.info().has_data_units()) arguments.push_back(workspace.points.get());
   const std::string name =
-      kernel_name(part.form, work.kind, work.in_slot) + (work.is_odd         ? "_odd"
+      kernel_name(part.form, work.kind, work.in_slot) + (work.is_partial     ? "_partial"
                                                          : work.is_unaligned ? "_unaligned"
                                                                              : "");
   // See BLOCK_LOADED_REGISTERS.
-  const bool has_many_registers = (work.is_unaligned || work.is_odd) && !work.in_slot;
+  const bool has_many_registers = (work.is_unaligned || work.is_partial) && !work.in_slot;
   const uint32_t alone =
       work.kind.info().has_data_units() && !has_many_registers ? xts_threads_ : form_threads_;
   const BlockGrid grid = tile_grid(part, concurrent ? threads_of(kConcurrentThreads) : alone);
@@ -581,8 +582,8 @@ Status BlockLaunch::launch_tails(device::Stream &stream, BlockWorkspace &workspa
   return start(stream, name.c_str(), grid.thread_blocks, grid.threads, shared_bytes_, arguments);
 }
 
-// XTS of odd data units: the second block of each unit's end. A thread has a unit, as it has a
-// stream elsewhere.
+// XTS of data units that end in a partial block: the second block of each unit's end. A thread has
+// a unit, as it has a stream elsewhere.
 Status BlockLaunch::launch_ends(device::Stream &stream, BlockWorkspace &workspace,
                                 const CipherWork &work) {
   const Argument arguments[] = {workspace.pieces.get(),
@@ -592,7 +593,7 @@ Status BlockLaunch::launch_ends(device::Stream &stream, BlockWorkspace &workspac
                                 work.kind.rounds(),
                                 work.out,
                                 workspace.points.get()};
-  const std::string name = kernel_name(form_, work.kind, work.in_slot) + "_odd_ends";
+  const std::string name = kernel_name(form_, work.kind, work.in_slot) + "_partial_ends";
   const BlockGrid grid = stream_grid(work.points);
   return start(stream, name.c_str(), grid.thread_blocks, grid.threads, shared_bytes_, arguments);
 }
@@ -608,7 +609,7 @@ Status BlockLaunch::launch_mode(device::Stream &stream, BlockWorkspace &workspac
 Status BlockLaunch::run(device::Stream &stream, BlockWorkspace &workspace, const CipherWork &work) {
   if (work.kind.info().has_data_units()) LC_TRY(launch_points(stream, workspace, work));
   LC_TRY(launch_mode(stream, workspace, work));
-  if (work.is_odd) return launch_ends(stream, workspace, work);
+  if (work.is_partial) return launch_ends(stream, workspace, work);
   return work.kind.info().steals() ? launch_tails(stream, workspace, work) : Status();
 }
 

@@ -92,7 +92,7 @@ class BlockLaunch : public ChunkLaunch {
   bool has_slot(const CipherWork &work) const;
   bool can_use_slot(const CipherWork &work) const;
   bool has_unaligned(const CipherWork &work) const;
-  bool has_odd_units(const CipherWork &work) const;
+  bool has_partial_units(const CipherWork &work) const;
   Status launch_part(device::Stream &stream, BlockWorkspace &workspace, const CipherWork &work,
                      size_t number);
   Status launch_chains(device::Stream &stream, BlockWorkspace &workspace, const CipherWork &work);

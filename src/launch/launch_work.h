@@ -40,7 +40,7 @@ struct CipherWork {
   bool is_unaligned = false;
   // XTS: the kernels for whole blocks would do many slots one by one, since data units end in a
   // part of a block. So the kernels are those for such units, at any address.
-  bool is_odd = false;
+  bool is_partial = false;
   bool in_slot = false;    // the key schedule is in the device's key slot
   bool by_stream = false;  // schedules lie as threads with a stream each read them
   // Where a launch before it in the stream has expanded the same keys; nullptr: this does.

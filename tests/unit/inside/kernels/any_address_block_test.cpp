@@ -77,7 +77,7 @@ TEST_F(AnyAddressOfBlocks, OfOneKeyAndOfSeveral) {
         if (mode == "feedback") return Kernels{one.block + "_table4_feedback"};
         if (one.unit_bytes == 0) return Kernels{form + mode + "_unaligned"};
         // Most messages' last units end in a part of a block.
-        return Kernels{form + mode + "_odd", form + mode + "_odd_ends",
+        return Kernels{form + mode + "_partial", form + mode + "_partial_ends",
                        one.block + "_table4_" + info.substr(0, info.rfind('_')) + "_points"};
       };
       EXPECT_EQ(expected(one.encrypts), of_blocks(encrypting));

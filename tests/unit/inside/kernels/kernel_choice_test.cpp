@@ -448,7 +448,7 @@ TEST_F(KernelChoice, TakesTextsAtAnyAddressByKernelsOfTheirOwn) {
   EXPECT_EQ(512u, record_.thread_block_size["aes_table4_ctr_unaligned"]);
 }
 
-// What these make is seen in odd_units_test.cpp, and on a card.
+// What these make is seen in partial_block_units_test.cpp, and on a card.
 TEST_F(KernelChoice, TakesXtsOfOddUnitsByKernelsOfTheirOwn) {
   open("table4", true, 160 * kKiB);
   ASSERT_TRUE(status_.ok()) << status_.text();
@@ -475,7 +475,7 @@ TEST_F(KernelChoice, TakesXtsOfOddUnitsByKernelsOfTheirOwn) {
   const std::string points = "aes_table4_xts_points ", aes = "aes_table4_slot_xts_encrypt";
   for (const uint64_t skew : {0u, 5u}) {
     SCOPED_TRACE(skew);
-    const std::string odd = points + aes + "_odd " + aes + "_odd_ends ";
+    const std::string odd = points + aes + "_partial " + aes + "_partial_ends ";
     EXPECT_EQ(odd, kernels(LC_AES_XTS, LC_ENCRYPT, skew, 520, 5200));
     EXPECT_EQ(odd, kernels(LC_AES_XTS, LC_ENCRYPT, skew, 4097, 9000));
     EXPECT_EQ(odd, kernels(LC_AES_XTS, LC_ENCRYPT, skew, 0, 33));
@@ -484,7 +484,7 @@ TEST_F(KernelChoice, TakesXtsOfOddUnitsByKernelsOfTheirOwn) {
     EXPECT_EQ(whole, kernels(LC_AES_XTS, LC_ENCRYPT, skew, 4096, 8192));
     EXPECT_EQ(whole, kernels(LC_AES_XTS, LC_ENCRYPT, skew, 512, 6 * 2048 + 17));
     const std::string gb = "sm4_table4_slot_xts_gb_decrypt";
-    EXPECT_EQ("sm4_table4_xts_gb_points " + gb + "_odd " + gb + "_odd_ends ",
+    EXPECT_EQ("sm4_table4_xts_gb_points " + gb + "_partial " + gb + "_partial_ends ",
               kernels(LC_SM4_XTS_GB, LC_DECRYPT, skew, 100, 1000));
   }
 }

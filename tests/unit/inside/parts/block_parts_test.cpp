@@ -1,5 +1,5 @@
 // Which pieces of CTR go to bitsliced warps beside those with tables, and which of XTS are for the
-// kernels of odd units.
+// kernels of units that end in a partial block.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/block_parts.h"
@@ -72,7 +72,9 @@ CipherPiece units_of(uint64_t unit, uint64_t bytes) {
 }
 
 TEST(BlockParts, UnitsAreOddWhereMostTilesHoldAPartOfABlock) {
-  const auto are_odd = [](std::vector<CipherPiece> pieces) { return are_units_odd(pieces, 32); };
+  const auto are_odd = [](std::vector<CipherPiece> pieces) {
+    return have_partial_units(pieces, 32);
+  };
   EXPECT_TRUE(are_odd({units_of(520, 52000)}));
   EXPECT_TRUE(are_odd({units_of(4097, kMebibyte)}));
   EXPECT_TRUE(are_odd({units_of(17, 17)}));

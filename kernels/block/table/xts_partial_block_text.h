@@ -1,4 +1,5 @@
-// How the text of odd data units comes and goes, common to every cipher: see xts_odd.inc.
+// How the text of data units that end in a partial block comes and goes, common to every cipher:
+// see xts_partial_block.inc.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,28 +12,30 @@
 
 // A thread's slots of a tile: how far behind the tile's beginning each begins, below 4096, and how
 // many bytes more than a block it has, 15 at most. There is half a register for each.
-typedef struct XtsOddSlots {
+typedef struct XtsPartialSlots {
   u32 pairs[BLOCK_TABLE_BLOCKS / 2];
-} XtsOddSlots;
+} XtsPartialSlots;
 
-FN u32 xts_odd_at(XtsOddSlots slots, u32 n) {
+FN u32 xts_partial_at(XtsPartialSlots slots, u32 n) {
   return slots.pairs[n / 2] >> (16 * (n % 2) + 4) & 4095;
 }
-FN u32 xts_odd_more(XtsOddSlots slots, u32 n) { return slots.pairs[n / 2] >> 16 * (n % 2) & 15; }
+FN u32 xts_partial_more(XtsPartialSlots slots, u32 n) {
+  return slots.pairs[n / 2] >> 16 * (n % 2) & 15;
+}
 
 // The same word, of which the compiler does not know that: what it has made of it is made again,
 // and takes no register meanwhile.
-FN u32 xts_odd_again(u32 word, SHARED u32 *scratch) {
+FN u32 xts_partial_again(u32 word, SHARED u32 *scratch) {
   return warp_shuffle(word, thread_id() % WARP_THREADS, scratch);
 }
 
 // place: of the thread's first slot; first_unit: of the tile's first; left: the piece's slots from
 // there on, and bytes_left its bytes, modulo 2^32.
-FN XtsOddSlots xts_odd_slots(XtsPlace place, u32 first_unit, u32 left,
-                             GLOBAL const CipherPiece *piece, u32 bytes_left) {
+FN XtsPartialSlots xts_partial_slots(XtsPlace place, u32 first_unit, u32 left,
+                                     GLOBAL const CipherPiece *piece, u32 bytes_left) {
   const u32 unit_slots = piece->unit_bytes / 16, rest = piece->unit_bytes % 16;
   u32 unit = place.unit - first_unit, slot = place.slot;
-  XtsOddSlots slots = {{0, 0}};
+  XtsPartialSlots slots = {{0, 0}};
   UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
     const u32 number = thread_id() % WARP_THREADS + n * WARP_THREADS;
     const u32 at = 16 * number + unit * rest;
@@ -50,7 +53,7 @@ FN XtsOddSlots xts_odd_slots(XtsPlace place, u32 first_unit, u32 left,
 }
 
 // The first `bytes` (1 to 16) from any address; behind them it has anything.
-FN Block xts_odd_bytes(GLOBAL const u8 *from, u32 bytes) {
+FN Block xts_partial_bytes(GLOBAL const u8 *from, u32 bytes) {
   const u32 skew = unaligned_skew(from);
   const Block first = load_block(from - skew);
   Block second = first;
@@ -61,55 +64,55 @@ FN Block xts_odd_bytes(GLOBAL const u8 *from, u32 bytes) {
 // Joins as stream_join() does for each of a thread's slots, whose texts lie as they do from `text`
 // on: first[n], which this replaces, and second[n]. is_written: to write them, else from how they
 // were read.
-FN void xts_odd_join(Block *first, const Block *second, GLOBAL const u8 *text, XtsOddSlots slots,
-                     u32 is_written) {
+FN void xts_partial_join(Block *first, const Block *second, GLOBAL const u8 *text,
+                         XtsPartialSlots slots, u32 is_written) {
   // Most often a thread's slots are one unit's, and lie alike.
-  const u32 last = BLOCK_TABLE_BLOCKS - 1, from = xts_odd_at(slots, 0);
-  if (!WARP_ANY(xts_odd_at(slots, last) != from + 16 * WARP_THREADS * last)) {
+  const u32 last = BLOCK_TABLE_BLOCKS - 1, from = xts_partial_at(slots, 0);
+  if (!WARP_ANY(xts_partial_at(slots, last) != from + 16 * WARP_THREADS * last)) {
     const u32 skew = unaligned_skew(text + from);
     unaligned_join_each(first, second, BLOCK_TABLE_BLOCKS, is_written ? 16 - skew : skew);
   } else {
     UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
-      const u32 skew = unaligned_skew(text + xts_odd_at(slots, n));
+      const u32 skew = unaligned_skew(text + xts_partial_at(slots, n));
       first[n] = stream_join(first[n], second[n], is_written ? 16 - skew : skew);
     }
   }
 }
 
 // The first block of each slot that is there. in: the tile's beginning.
-FN void xts_odd_read(Block *blocks, GLOBAL const u8 *in, XtsOddSlots slots, u32 left) {
+FN void xts_partial_read(Block *blocks, GLOBAL const u8 *in, XtsPartialSlots slots, u32 left) {
   Block second[BLOCK_TABLE_BLOCKS];
   UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
     const Block zero = {{0, 0, 0, 0}};
     blocks[n] = second[n] = zero;
     if (thread_id() % WARP_THREADS + n * WARP_THREADS < left) {
-      GLOBAL const u8 *from = in + xts_odd_at(slots, n);
+      GLOBAL const u8 *from = in + xts_partial_at(slots, n);
       const u32 skew = unaligned_skew(from);
       blocks[n] = load_block(from - skew);
       second[n] = load_block(from - skew + (skew != 0 ? 16 : 0));
     }
   }
-  xts_odd_join(blocks, second, in, slots, 0);
+  xts_partial_join(blocks, second, in, slots, 0);
 }
 
 // How many of the tile's slots are there, of `left`.
-FN u32 xts_odd_count(u32 left) { return left < XTS_TILE_SLOTS ? left : XTS_TILE_SLOTS; }
+FN u32 xts_partial_count(u32 left) { return left < XTS_TILE_SLOTS ? left : XTS_TILE_SLOTS; }
 
 // What a thread knows of the slots before, while it moves its own one after the other.
-typedef struct XtsOddMoved {
+typedef struct XtsPartialMoved {
   Block before;    // the last 16 bytes of the tile's slot before thread 0's next one
   Block end_tail;  // in the thread of the tile's last slot: its last 16 bytes
   u32 end;         // and where it ends
-} XtsOddMoved;
+} XtsPartialMoved;
 
 // The last 16 bytes before the thread's slot n. tail: those of the slot. All threads move them
 // together, for each n from 0 on.
-FN Block xts_odd_move(XtsOddMoved *moved, u32 n, Block tail, XtsOddSlots slots, u32 left,
-                      SHARED u32 *scratch) {
+FN Block xts_partial_move(XtsPartialMoved *moved, u32 n, Block tail, XtsPartialSlots slots,
+                          u32 left, SHARED u32 *scratch) {
   const u32 thread = thread_id() % WARP_THREADS;
   // A mask, since a compiler would make a choice of n an address of memory.
-  const u32 mine = thread + n * WARP_THREADS + 1 == xts_odd_count(left) ? ~0u : 0u;
-  moved->end |= (xts_odd_at(slots, n) + 16 + xts_odd_more(slots, n)) & mine;
+  const u32 mine = thread + n * WARP_THREADS + 1 == xts_partial_count(left) ? ~0u : 0u;
+  moved->end |= (xts_partial_at(slots, n) + 16 + xts_partial_more(slots, n)) & mine;
   UNROLL for (u32 w = 0; w < 4; ++w) moved->end_tail.w[w] |= tail.w[w] & mine;
   const Block neighbour = unaligned_block_of(thread + WARP_THREADS - 1, tail, scratch);
   const Block before = thread == 0 ? moved->before : neighbour;
@@ -119,9 +122,9 @@ FN Block xts_odd_move(XtsOddMoved *moved, u32 n, Block tail, XtsOddSlots slots, 
 
 // Writes the blocks of memory in which slots begin. Of the blocks of memory at both ends of the
 // tile's bytes 16 threads each write those that are the tile's.
-FN void xts_odd_write(GLOBAL u8 *out, const Block *blocks, const XtsOddMoved *moved,
-                      XtsOddSlots slots, u32 left, SHARED u32 *scratch) {
-  const u32 thread = thread_id() % WARP_THREADS, last = xts_odd_count(left) - 1;
+FN void xts_partial_write(GLOBAL u8 *out, const Block *blocks, const XtsPartialMoved *moved,
+                          XtsPartialSlots slots, u32 left, SHARED u32 *scratch) {
+  const u32 thread = thread_id() % WARP_THREADS, last = xts_partial_count(left) - 1;
   const u32 end = warp_shuffle(moved->end, last % WARP_THREADS, scratch);
   const u32 begin_skew = unaligned_skew(out), end_skew = unaligned_skew(out + end);
   const Block at_end = stream_join(moved->end_tail, moved->end_tail, 16 - end_skew);
@@ -130,7 +133,7 @@ FN void xts_odd_write(GLOBAL u8 *out, const Block *blocks, const XtsOddMoved *mo
   if (left == 0) return;
   UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
     const u32 number = thread + n * WARP_THREADS;
-    GLOBAL u8 *to = out + xts_odd_at(slots, n);
+    GLOBAL u8 *to = out + xts_partial_at(slots, n);
     if (number < left && (number != 0 || begin_skew == 0))
       store_block(to - unaligned_skew(to), blocks[n]);
   }
@@ -144,18 +147,18 @@ FN void xts_odd_write(GLOBAL u8 *out, const Block *blocks, const XtsOddMoved *mo
 // Where the last slot of a point's unit is: at which byte of the piece, and as which slot of the
 // unit; whether it has a part of a block and lies between this point and the next; and whether
 // no other such slot, and nothing that is not the piece's, lies in the blocks of memory around it.
-typedef struct XtsOddEnd {
+typedef struct XtsPartialEnd {
   u64 at;
   u32 slot, is_there, is_alone;
-} XtsOddEnd;
+} XtsPartialEnd;
 
-FN XtsOddEnd xts_odd_end(GLOBAL const CipherPiece *piece, u32 point) {
+FN XtsPartialEnd xts_partial_end(GLOBAL const CipherPiece *piece, u32 point) {
   const u32 each = xts_points_of_unit(piece->unit_bytes / 16);
   const u32 unit = (point - piece->first_point) / each,
             stretch = (point - piece->first_point) % each;
   const u64 begin = (u64)unit * piece->unit_bytes, left = piece->length - begin;
   const u32 bytes = left < piece->unit_bytes ? (u32)left : piece->unit_bytes;
-  XtsOddEnd end;
+  XtsPartialEnd end;
   end.slot = bytes / 16 - 1;
   end.at = begin + 16 * end.slot;
   end.is_there = bytes % 16 != 0 && end.slot / XTS_STRETCH == stretch;
@@ -164,9 +167,9 @@ FN XtsOddEnd xts_odd_end(GLOBAL const CipherPiece *piece, u32 point) {
   return end;
 }
 
-// Writes a block to any address. is_alone: as xts_odd_end() says, so that what lies around it may
-// be written again.
-FN void xts_odd_put(GLOBAL u8 *to, Block block, u32 is_alone) {
+// Writes a block to any address. is_alone: as xts_partial_end() says, so that what lies around it
+// may be written again.
+FN void xts_partial_put(GLOBAL u8 *to, Block block, u32 is_alone) {
   const u32 skew = unaligned_skew(to);
   if (skew == 0) {
     store_block(to, block);

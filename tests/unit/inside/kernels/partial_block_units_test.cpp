@@ -64,12 +64,12 @@ struct KernelCase {
                                                   a.made_points, a.local);                        \
         },                                                                                        \
         [](const Arguments &a) {                                                                  \
-          kernels::block##_table4_slot_##mode##_##way##_odd(                                      \
+          kernels::block##_table4_slot_##mode##_##way##_partial(                                      \
               a.pieces, a.count, a.tiles, kernels::block_key_slot, a.rounds, a.memory, a.memory,  \
               a.made_points, a.local);                                                            \
         },                                                                                        \
         [](const Arguments &a) {                                                                  \
-          kernels::block##_table4_slot_##mode##_##way##_odd_ends(                                 \
+          kernels::block##_table4_slot_##mode##_##way##_partial_ends(                                 \
               a.pieces, a.count, a.points, kernels::block_key_slot, a.rounds, a.memory,           \
               a.made_points, a.local);                                                            \
         }, \
@@ -97,7 +97,7 @@ struct Placed {
   uint64_t in, out;
 };
 
-class OddUnits : public testing::TestWithParam<KernelCase> {
+class PartialBlockUnits : public testing::TestWithParam<KernelCase> {
  protected:
   const KernelCase &kernel() const { return GetParam(); }
   bool is_aes() const { return kernel().cipher == LC_AES_XTS; }
@@ -145,7 +145,7 @@ class OddUnits : public testing::TestWithParam<KernelCase> {
                       memory + in, answer.data(), text.length);
       for (ExpectedSpan &span : expected) span.expect(out, answer);
     }
-    ASSERT_TRUE(runtime::are_units_odd(pieces, kThreads));
+    ASSERT_TRUE(runtime::are_units_partial(pieces, kThreads));
     run(kind, key, pieces, points, memory);
     for (size_t n = 0; n < spans.size(); ++n) {
       const std::optional<uint64_t> at = expected[n].first_difference();
@@ -192,7 +192,7 @@ class OddUnits : public testing::TestWithParam<KernelCase> {
 };
 
 // Two units and a part of a third, so that units begin anywhere.
-TEST_P(OddUnits, OfAnyLength) {
+TEST_P(PartialBlockUnits, OfAnyLength) {
   std::vector<Text> texts;
   const auto add = [&](uint64_t unit) {
     const uint64_t last = 16 + random_.below(unit - 16);
@@ -206,7 +206,7 @@ TEST_P(OddUnits, OfAnyLength) {
   check(texts);
 }
 
-TEST_P(OddUnits, FromAnyAddressToAnyOther) {
+TEST_P(PartialBlockUnits, FromAnyAddressToAnyOther) {
   std::vector<Text> texts;
   for (uint32_t pair = 0; pair < 256; pair += is_aes() ? 1 : 15) {
     const uint64_t unit = 17 + pair * 5 % 90;
@@ -215,7 +215,7 @@ TEST_P(OddUnits, FromAnyAddressToAnyOther) {
   check(texts);
 }
 
-TEST_P(OddUnits, InPlace) {
+TEST_P(PartialBlockUnits, InPlace) {
   std::vector<Text> texts;
   for (uint32_t skew = 0; skew < 16; ++skew)
     for (const uint64_t unit : {17u, 31u, 33u, 47u, 100u, 520u, 2049u})
@@ -225,14 +225,14 @@ TEST_P(OddUnits, InPlace) {
 }
 
 // Texts of one unit, of which the shortest has one block and a byte.
-TEST_P(OddUnits, OfMessagesOfOneUnit) {
+TEST_P(PartialBlockUnits, OfMessagesOfOneUnit) {
   std::vector<Text> texts;
   for (uint64_t length = 16; length < 4112; length += length < 80 ? 1 : is_aes() ? 97 : 499)
     texts.push_back({1 << 20, length, random_.below(16), random_.below(16), length % 3 == 0});
   check(texts);
 }
 
-TEST_P(OddUnits, OfManyTiles) {
+TEST_P(PartialBlockUnits, OfManyTiles) {
   const uint64_t most = is_aes() ? 4 : 1;
   check({{4095, most * 4 * 4095 + 17, 0, 0}, {4097, most * 3 * 4097, 5, 11, true}});
   check({{520, most * 40 * 520 + 16, 0, 8}});
@@ -241,14 +241,14 @@ TEST_P(OddUnits, OfManyTiles) {
 }
 
 // More than one point a unit.
-TEST_P(OddUnits, LongerThanAStretch) {
+TEST_P(PartialBlockUnits, LongerThanAStretch) {
   const uint64_t stretch = 16 * XTS_STRETCH;
   if (!is_aes()) GTEST_SKIP() << "the same code around another cipher";
   check({{stretch + 33, 2 * (stretch + 33) + 77, 2, 13}, {stretch + 15, stretch + 40, 6, 6, true}});
 }
 
 // Whole blocks among them, too.
-TEST_P(OddUnits, BesideOthers) {
+TEST_P(PartialBlockUnits, BesideOthers) {
   check({{520, 5200, 0, 0},
          {512, 4 * 512, 0, 0},
          {512, 4 * 512 + 100, 1, 2},
@@ -258,7 +258,7 @@ TEST_P(OddUnits, BesideOthers) {
 }
 
 // Between the two kernels there is no plaintext in the output.
-TEST_P(OddUnits, LeavesNoPlaintextMeanwhile) {
+TEST_P(PartialBlockUnits, LeavesNoPlaintextMeanwhile) {
   if (kernel().direction != LC_ENCRYPT) GTEST_SKIP() << "its output is plaintext";
   constexpr uint64_t kUnit = 47, kUnits = 20;
   alignas(16) uint8_t memory[2 * kUnit * kUnits];
@@ -274,7 +274,7 @@ TEST_P(OddUnits, LeavesNoPlaintextMeanwhile) {
 }
 
 // Outside of the blocks of memory that have bytes of a text there may be nothing.
-TEST_P(OddUnits, ReadsAndWritesNothingElse) {
+TEST_P(PartialBlockUnits, ReadsAndWritesNothingElse) {
   const LonePages pages;
   const uint64_t page = pages.page_bytes();
   // So that the last byte is one of the last block.
@@ -295,7 +295,7 @@ TEST_P(OddUnits, ReadsAndWritesNothingElse) {
 
 // The blocks of memory around a unit's last slot may only be written whole if no other thread
 // writes there, and nobody else. Threads on a CPU would seldom meet.
-TEST(OddUnitEnds, AreAloneWhereNothingElseIsWritten) {
+TEST(PartialBlockUnitEnds, AreAloneWhereNothingElseIsWritten) {
   uint64_t alone = 0, all = 0;
   for (uint64_t unit = 17; unit < 100; ++unit)
     for (uint64_t length = unit; length < 5 * unit; ++length) {
@@ -303,22 +303,22 @@ TEST(OddUnitEnds, AreAloneWhereNothingElseIsWritten) {
       CipherPiece piece = {};
       piece.length = length;
       piece.unit_bytes = static_cast<uint32_t>(unit);
-      std::vector<kernels::XtsOddEnd> ends;
+      std::vector<kernels::XtsPartialEnd> ends;
       for (uint32_t n = 0; n * unit < length; ++n) {
         const uint64_t bytes = std::min(unit, length - n * unit);
-        const kernels::XtsOddEnd end = kernels::xts_odd_end(&piece, n);
+        const kernels::XtsPartialEnd end = kernels::xts_partial_end(&piece, n);
         ASSERT_EQ(bytes % 16 != 0, end.is_there != 0);
         ASSERT_EQ(n * unit + bytes / 16 * 16 - 16, end.at);
         if (end.is_there) ends.push_back(end);
       }
-      for (const kernels::XtsOddEnd &end : ends) {
+      for (const kernels::XtsPartialEnd &end : ends) {
         all += 1;
         alone += end.is_alone;
       }
       for (uint64_t skew = 0; skew < 16; ++skew) {
         // What is written of each, with the piece's beginning at `skew`; they come in order.
         uint64_t behind = skew;
-        for (const kernels::XtsOddEnd &end : ends) {
+        for (const kernels::XtsPartialEnd &end : ends) {
           const uint64_t at = skew + end.at;
           const bool whole = end.is_alone && at % 16 != 0;
           ASSERT_LE(behind, whole ? at / 16 * 16 : at) << unit << ", " << length << ", " << skew;
@@ -330,7 +330,7 @@ TEST(OddUnitEnds, AreAloneWhereNothingElseIsWritten) {
   EXPECT_GT(2 * alone, all);
 }
 
-INSTANTIATE_TEST_SUITE_P(, OddUnits, testing::ValuesIn(kKernels),
+INSTANTIATE_TEST_SUITE_P(, PartialBlockUnits, testing::ValuesIn(kKernels),
                          [](const auto &test) { return std::string(test.param.name); });
 
 }  // namespace
