@@ -53,9 +53,9 @@ typedef struct SlhShape {
   u32 launch_id;        // the verdict that means "right" in this launch
   // What lies behind the signatures, in words: the root of each tree, and then the verdicts.
   u32 roots_at, verdicts_at;
-  // Of a layer's tree the part that is grown from its leaves, which is 2^grown_height leaves and
+  // Of a layer's tree the part that is grown from its leaves, which is 2^part_height leaves and
   // has the one that signs among them. In tall trees alone; the others grow whole.
-  u32 grown_height;
+  u32 part_height;
 } SlhShape;
 
 // The items of a launch lie behind its shape.

@@ -87,7 +87,7 @@ Status SlhLaunch::begin(device::Stream &stream, SlhWorkspace &workspace, const S
                           .launch_id = workspace.launch_id,
                           .roots_at = uint32_t(words),
                           .verdicts_at = uint32_t(words + roots),
-                          .grown_height = tree.empty() ? set.tree_height : SlhSet::kKeptHeight};
+                          .part_height = tree.empty() ? set.tree_height : SlhSet::kKeptHeight};
   const uint64_t bytes = sizeof shape + uint64_t{count} * sizeof(SlhItem);
   LC_TRY(memory_.grow(workspace.staging, MemoryKind::kPinned, bytes + tree.size_bytes()));
   LC_TRY(memory_.grow(workspace.told, MemoryKind::kDevice, bytes));
@@ -105,8 +105,8 @@ Status SlhLaunch::begin(device::Stream &stream, SlhWorkspace &workspace, const S
 }
 
 // The trees of all layers and of FORS, or for a key the top tree alone.
-Status SlhLaunch::grow_trees(device::Stream &stream, SlhWorkspace &workspace, const SlhSet &set,
-                             bool is_key) {
+Status SlhLaunch::make_xmss_trees(device::Stream &stream, SlhWorkspace &workspace,
+                                  const SlhSet &set, bool is_key) {
   constexpr MemoryKind kDevice = MemoryKind::kDevice;
   const uint64_t n = set.n, count = workspace.count, trees = count * layers_of(set, is_key);
   const uint64_t leaves = trees << set.tree_height, chains = leaves * set.chains();
@@ -121,9 +121,11 @@ Status SlhLaunch::grow_trees(device::Stream &stream, SlhWorkspace &workspace, co
   LC_TRY(memory_.grow(workspace.fors_keys, kDevice, std::max<uint64_t>(count * n, 256)));
 
   const auto low_thread_blocks = uint32_t(is_key ? 0 : slh_spans(fors << high, slh_fors_low(set)));
-  const Argument grow[] = {workspace.told.get(),       workspace.tops.get(), workspace.kept.get(),
-                           workspace.fors_nodes.get(), workspace.out.get(),  low_thread_blocks};
-  LC_TRY(launch(stream, set, "grow", low_thread_blocks + thread_blocks_for(chains), true, grow));
+  const Argument treehash[] = {workspace.told.get(), workspace.tops.get(),
+                               workspace.kept.get(), workspace.fors_nodes.get(),
+                               workspace.out.get(),  low_thread_blocks};
+  LC_TRY(launch(stream, set, "treehash", low_thread_blocks + thread_blocks_for(chains), true,
+                treehash));
   const auto high_thread_blocks = uint32_t(is_key ? 0 : slh_spans(fors, high));
   const Argument compress[] = {workspace.told.get(),       workspace.tops.get(),
                                workspace.leaves.get(),     workspace.fors_nodes.get(),
@@ -148,8 +150,8 @@ Status SlhLaunch::start_sign(device::Stream &stream, SlhWorkspace &workspace, co
   LC_TRY(memory_.grow(workspace.out, MemoryKind::kDevice, out));
   LC_TRY(memory_.grow(workspace.results, MemoryKind::kPinned, out));
   LC_TRY(stream.zero(*workspace.out, workspace.verdicts_at, verdicts));
-  LC_TRY(set.is_draft() ? grow_tall_trees(stream, workspace, set, false, !tree.empty())
-                        : grow_trees(stream, workspace, set, false));
+  LC_TRY(set.is_draft() ? make_xmss_parts(stream, workspace, set, false, !tree.empty())
+                        : make_xmss_trees(stream, workspace, set, false));
   const Argument reveal[] = {workspace.told.get(),      workspace.kept.get(),
                              workspace.fors_keys.get(), workspace.out.get(),
                              workspace.tops.get(),      workspace.fors_nodes.get()};
@@ -201,8 +203,8 @@ Status SlhLaunch::start_keys(device::Stream &stream, SlhWorkspace &workspace, co
   LC_TRY(memory_.grow(workspace.out, MemoryKind::kDevice, workspace.verdicts_at));
   const uint64_t nodes = uint64_t{count} * set.kept_bytes();
   LC_TRY(memory_.grow(workspace.results, MemoryKind::kPinned, workspace.verdicts_at + nodes));
-  LC_TRY(set.is_draft() ? grow_tall_trees(stream, workspace, set, true, false)
-                        : grow_trees(stream, workspace, set, true));
+  LC_TRY(set.is_draft() ? make_xmss_parts(stream, workspace, set, true, false)
+                        : make_xmss_trees(stream, workspace, set, true));
   uint8_t *const host = workspace.results->host();
   LC_TRY(stream.download(host, *workspace.out, 0, workspace.verdicts_at));
   if (nodes != 0) LC_TRY(stream.download(host + workspace.verdicts_at, *workspace.nodes, 0, nodes));

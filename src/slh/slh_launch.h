@@ -93,10 +93,10 @@ class SlhLaunch {
  private:
   Status begin(device::Stream &stream, SlhWorkspace &workspace, const SlhSet &set, uint32_t count,
                const PutItem &put_item, bool is_key, std::span<const uint32_t> tree);
-  Status grow_trees(device::Stream &stream, SlhWorkspace &workspace, const SlhSet &set,
-                    bool is_key);
-  // The same for the sets of the draft (slh_tall_trees.cpp).
-  Status grow_tall_trees(device::Stream &stream, SlhWorkspace &workspace, const SlhSet &set,
+  Status make_xmss_trees(device::Stream &stream, SlhWorkspace &workspace, const SlhSet &set,
+                         bool is_key);
+  // The same for the sets of the draft (slh_xmss.cpp).
+  Status make_xmss_parts(device::Stream &stream, SlhWorkspace &workspace, const SlhSet &set,
                          bool is_key, bool has_tree);
   Status launch(device::Stream &stream, const SlhSet &set, const char *name, uint64_t thread_blocks,
                 bool has_shared, std::span<const device::Argument> arguments);

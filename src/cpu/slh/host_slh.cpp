@@ -23,7 +23,7 @@ namespace {
 // The kernels of one family, n and w; those that such sets have not are nullptr.
 struct Kernels {
   decltype(&slh_sha2_16_verify) verify;
-  decltype(&slh_sha2_16_grow) grow;
+  decltype(&slh_sha2_16_treehash) treehash;
   decltype(&slh_sha2_16_leaves) leaves;
   decltype(&slh_sha2_16_trees) trees;
   decltype(&slh_sha2_16_reveal) reveal;
@@ -32,9 +32,10 @@ struct Kernels {
   decltype(&slh_sha2_16w4_rise) rise;
 };
 
-#define LC_SLH_SHORT(name)                                                                       \
-  {                                                                                              \
-    name##_verify, name##_grow, name##_leaves, name##_trees, name##_reveal, name##_check, {}, {} \
+#define LC_SLH_SHORT(name)                                                                        \
+  {                                                                                               \
+    name##_verify, name##_treehash, name##_leaves, name##_trees, name##_reveal, name##_check, {}, \
+    {}                                                                                            \
   }
 #define LC_SLH_TALL(name) \
   { name##_verify, {}, {}, {}, {}, {}, name##_sprout, name##_rise }
@@ -84,7 +85,7 @@ class Work {
                         .launch_id = 1,
                         .roots_at = is_key ? 0 : set.signature_bytes() / 4,
                         .verdicts_at = 0,
-                        .grown_height = SlhSet::kKeptHeight},
+                        .part_height = SlhSet::kKeptHeight},
               .item = of},
         shape_(told_.shape) {
     told_.shape.verdicts_at = shape_.roots_at + shape_.layers * set.n / 4;
@@ -109,8 +110,8 @@ class Work {
         !out_.allocate(out_words()))
       return false;
     const auto low_groups = uint32_t(spans(fors << high, shape_.fors_low));
-    run(kernels_.grow, low_groups + 1, &shape_, tops_.at(), kept_.at(), fors_nodes_.at(), out_.at(),
-        low_groups, shared_.at());
+    run(kernels_.treehash, low_groups + 1, &shape_, tops_.at(), kept_.at(), fors_nodes_.at(),
+        out_.at(), low_groups, shared_.at());
     const auto high_groups = uint32_t(spans(fors, high));
     run(kernels_.leaves, high_groups + 1, &shape_, tops_.at(), leaves_.at(), fors_nodes_.at(),
         fors_roots_.at(), out_.at(), high_groups, shared_.at());
@@ -139,20 +140,20 @@ class Work {
   // Of a tall tree the node above a part, whose first leaf is that of the item.
   bool grow_part(uint32_t *node) {
     const uint64_t words = set_.n / 4;
-    if (!tops_.allocate(set_.chains() * words) || !leaves_.allocate(words << shape_.grown_height) ||
+    if (!tops_.allocate(set_.chains() * words) || !leaves_.allocate(words << shape_.part_height) ||
         !kept_.allocate(0) || !fors_nodes_.allocate(0) || !out_.allocate(out_words()) ||
         !shared_.allocate(shared_words()))
       return false;
     run(kernels_.sprout, 1, &shape_, tops_.at(), kept_.at(), leaves_.at(), fors_nodes_.at(),
         out_.at(), 0u, shared_.at());
     run(kernels_.rise, 1, &shape_, fors_nodes_.at(), fors_nodes_.at(), leaves_.at(), node,
-        out_.at(), 0u, 0u, SLH_PART(1u, 0u, shape_.grown_height), shared_.at());
+        out_.at(), 0u, 0u, SLH_PART(1u, 0u, shape_.part_height), shared_.at());
     return true;
   }
   // Of a tall tree the root, from the nodes above all parts.
   bool rise(const uint32_t *nodes) {
     const uint64_t words = set_.n / 4;
-    uint32_t height = shape_.grown_height;
+    uint32_t height = shape_.part_height;
     if (!nodes_.allocate(words << (set_.tree_height - height)) || !out_.allocate(out_words()) ||
         !shared_.allocate(shared_words()))
       return false;

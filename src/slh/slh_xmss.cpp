@@ -38,7 +38,7 @@ struct Rising {
 
 }  // namespace
 
-Status SlhLaunch::grow_tall_trees(device::Stream &stream, SlhWorkspace &workspace,
+Status SlhLaunch::make_xmss_parts(device::Stream &stream, SlhWorkspace &workspace,
                                   const SlhSet &set, bool is_key, bool has_tree) {
   constexpr MemoryKind kDevice = MemoryKind::kDevice;
   const uint64_t n = set.n, count = workspace.count;
