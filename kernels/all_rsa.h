@@ -24,8 +24,8 @@
 #include "kernels/number/limbs_fp64.inc"
 
 // ---- FP64: a thread by itself ----
-#define RSA_FORM fp64_lone
-#define RSA_LONE
+#define RSA_FORM fp64_thread_per_number
+#define RSA_THREAD_PER_NUMBER
 #define RSA_ENTRIES_AHEAD 3
 
 #define THREAD_LIMBS 10
@@ -51,7 +51,7 @@
 #include "kernels/rsa/rsa_instance.inc"
 
 #undef RSA_ENTRIES_AHEAD
-#undef RSA_LONE
+#undef RSA_THREAD_PER_NUMBER
 #undef RSA_FORM
 
 #ifndef SINGLE_THREAD_SUBGROUPS
@@ -59,16 +59,16 @@
 #define THREAD_LIMBS 1
 #define RSA_POWER_RESIDENT 2
 
-#define RSA_FORM fp64_wide_20
-#define RSA_WIDE_LIMBS 20
-#include "kernels/rsa/rsa_wide.inc"
-#undef RSA_WIDE_LIMBS
+#define RSA_FORM fp64_thread_per_limb_20
+#define RSA_LIMBS_OF_WARP 20
+#include "kernels/rsa/rsa_thread_per_limb.inc"
+#undef RSA_LIMBS_OF_WARP
 #undef RSA_FORM
 
-#define RSA_FORM fp64_wide_30
-#define RSA_WIDE_LIMBS 30
-#include "kernels/rsa/rsa_wide.inc"
-#undef RSA_WIDE_LIMBS
+#define RSA_FORM fp64_thread_per_limb_30
+#define RSA_LIMBS_OF_WARP 30
+#include "kernels/rsa/rsa_thread_per_limb.inc"
+#undef RSA_LIMBS_OF_WARP
 #undef RSA_FORM
 
 #undef RSA_POWER_RESIDENT
@@ -131,15 +131,15 @@
 #include "kernels/number/limbs_u32.inc"
 
 // ---- Words: a thread by itself ----
-#define RSA_FORM u32_lone
-#define RSA_LONE
+#define RSA_FORM u32_thread_per_number
+#define RSA_THREAD_PER_NUMBER
 
 #define THREAD_LIMBS 39
 #define RSA_SQUARE_BLOCK 13
 #define RSA_POWER_ONLY
 #include "kernels/rsa/rsa_instance.inc"
 
-#undef RSA_LONE
+#undef RSA_THREAD_PER_NUMBER
 #undef RSA_FORM
 
 // ---- Words: subgroups of threads, or subgroups of one that have all limbs ----

@@ -23,7 +23,7 @@
 #define RSA_WINDOW_ENTRIES 16
 
 // Words of shared memory for each thread, where a whole warp takes one power.
-#define RSA_WIDE_THREAD_WORDS 22
+#define RSA_THREAD_PER_LIMB_WORDS 22
 
 // The blinding factor of an operation is the key's base times one entry of each of up to
 // RSA_BLIND_WINDOWS tables. Four fresh random bits choose each entry.

@@ -24,14 +24,14 @@ using device::MemoryKind;
 constexpr uint32_t kWarpThreads = 32;
 // Up to so many powers a multiprocessor does sooner with a warp for each than in any other
 // way. Its registers suffice for eight at a time, and it does that twice.
-constexpr uint64_t kWidePowersOfUnit = 16;
+constexpr uint64_t kPowersByLimbOfUnit = 16;
 
 // The kernels that there are (kernels/all_rsa.h): limbs of a thread.
 struct Instances {
   RsaArithmetic arithmetic;
   bool of_subgroups;  // for devices where a subgroup may have several threads
-  std::vector<uint32_t> lone, power, whole;
-  std::vector<uint32_t> wide;  // limbs of a number, each in a thread of its own
+  std::vector<uint32_t> thread_per_number, subgroup_powers, subgroup_operations;
+  std::vector<uint32_t> thread_per_limb;  // limbs of a number, each in a thread of its own
 };
 
 const std::vector<Instances> &instances() {
@@ -120,9 +120,9 @@ uint32_t RsaLaunch::most_threads_of_subgroup() const {
 uint32_t RsaLaunch::shared_bytes(const RsaSubgroups &subgroups) const {
   // Subgroups that are single threads need no shared memory.
   if (most_threads_of_subgroup() == 1) return 0;
-  if (subgroups.wide)
-    return threads_of_block() * RSA_WIDE_THREAD_WORDS * uint32_t{sizeof(uint64_t)};
-  return threads_of_block() * subgroups.limbs * (subgroups.lone ? 2 : 1) *
+  if (subgroups.thread_per_limb)
+    return threads_of_block() * RSA_THREAD_PER_LIMB_WORDS * uint32_t{sizeof(uint64_t)};
+  return threads_of_block() * subgroups.limbs * (subgroups.thread_per_number ? 2 : 1) *
          uint32_t{sizeof(uint64_t)};
 }
 
@@ -134,19 +134,21 @@ std::vector<RsaSubgroups> RsaLaunch::variants(uint32_t limbs, RsaPart part) cons
   std::vector<RsaSubgroups> variants;
   for (const Instances &kernels : instances()) {
     if (kernels.arithmetic != arithmetic_ || kernels.of_subgroups != of_subgroups) continue;
-    for (const uint32_t lone : kernels.lone)
-      if (of_power && lone == limbs)
-        variants.push_back({head + "lone_" + std::to_string(lone) + "_", 1, lone, true});
-    const std::vector<uint32_t> &threads = of_power ? kernels.power : kernels.whole;
+    for (const uint32_t limbs_of_thread : kernels.thread_per_number)
+      if (of_power && limbs_of_thread == limbs)
+        variants.push_back({head + "thread_per_number_" + std::to_string(limbs_of_thread) + "_", 1,
+                            limbs_of_thread, true});
+    const std::vector<uint32_t> &threads =
+        of_power ? kernels.subgroup_powers : kernels.subgroup_operations;
     for (auto at = threads.rbegin(); at != threads.rend(); ++at) {
       const uint32_t count = limbs / *at;
       if (count * *at == limbs && std::has_single_bit(count) && count <= most_threads)
         variants.push_back({head + std::to_string(*at) + "_", count, *at});
     }
-    for (const uint32_t wide : kernels.wide)
-      if (part == RsaPart::kPower && wide == limbs && kWarpThreads <= most_threads)
-        variants.push_back(
-            {head + "wide_" + std::to_string(wide) + "_1_", kWarpThreads, 1, false, true});
+    for (const uint32_t limbs_of_warp : kernels.thread_per_limb)
+      if (part == RsaPart::kPower && limbs_of_warp == limbs && kWarpThreads <= most_threads)
+        variants.push_back({head + "thread_per_limb_" + std::to_string(limbs_of_warp) + "_1_",
+                            kWarpThreads, 1, false, true});
   }
   return variants;
 }
@@ -158,7 +160,7 @@ RsaSubgroups RsaLaunch::choose(uint32_t limbs, uint64_t numbers, RsaPart part) c
   if (part != RsaPart::kWhole && forced_variant_ < all.size()) return all[forced_variant_];
   if (device_.properties().api != "cuda") return all.front();
   const uint64_t units = device_.properties().compute_units;
-  if (all.back().wide && numbers > units * kWidePowersOfUnit) all.pop_back();
+  if (all.back().thread_per_limb && numbers > units * kPowersByLimbOfUnit) all.pop_back();
   // About one warp for each scheduler.
   const uint64_t busy = units * 128 * 4 / 5;
   for (const RsaSubgroups &variant : all)

@@ -29,8 +29,8 @@ struct RsaSubgroups {
   std::string kernels;   // the beginning of their names: "rsa_fp64_20_"
   uint32_t threads = 1;  // threads of one operation
   uint32_t limbs = 0;    // limbs of one thread
-  bool lone = false;
-  bool wide = false;  // a whole warp for each (kernels/rsa/rsa_wide.inc)
+  bool thread_per_number = false;
+  bool thread_per_limb = false;  // a whole warp for each (kernels/rsa/rsa_thread_per_limb.inc)
 };
 
 // What a variant computes: with numbers as long as the modulus, powers modulo its primes, or

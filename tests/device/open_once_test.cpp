@@ -69,7 +69,7 @@ TEST_F(OpenOnceTest, AChildOfForkOpensItsOwn) {
 }
 
 TEST(KernelSets, KernelsBelongToOneByTheirNames) {
-  EXPECT_EQ(KernelSet::kRsa, set_of_kernel("rsa_u32_lone_39_power_all"));
+  EXPECT_EQ(KernelSet::kRsa, set_of_kernel("rsa_u32_thread_per_number_39_power_all"));
   EXPECT_EQ(KernelSet::kRsa, set_of_kernel("prime_sieve"));
   EXPECT_EQ(KernelSet::kCiphers, set_of_kernel("aes_table4_ctr"));
   EXPECT_EQ(KernelSet::kCiphers, set_of_kernel("primes"));

@@ -20,7 +20,7 @@ ProgramSource rsa_source() {
           LC_RSA_PART(156),
           LC_RSA_PART(232),
           LC_RSA_PART(312),
-          LC_PART("rsa_u32_lone_", rsa, " -DLC_RSA_ONLY=1"),
+          LC_PART("rsa_u32_thread_per_number_", rsa, " -DLC_RSA_ONLY=1"),
           LC_PART("", rsa, " -DLC_RSA_ONLY=0")};
 }
 
