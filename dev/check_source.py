@@ -86,7 +86,7 @@ MAY_INCLUDE = {
     "service/daemon": ["service/wire", "src/abi/rsa_primes.h", "src/process", "src/secure"],
     "service": ["service/wire", "service/client", "service/daemon"],
     "python/src": ["src/secure"],
-    "provider/cipher": ["provider/dispatch.h", "provider/fallback.h", "provider/find_param.h",
+    "provider/cipher": ["service/client/offload_result.h", "provider/dispatch.h", "provider/fallback.h", "provider/find_param.h",
                         "provider/device_health.h", "provider/provider.h", "provider/refusal.h",
                         "src/libcrypto/forward.h", "src/secure",
                         "src/job/cipher/block_cipher.h", "src/job/cipher/counter.h",

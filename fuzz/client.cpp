@@ -334,7 +334,7 @@ void run_by_job(client::Connection &connection, client::JobWatch &watch, client:
 void run_by_thread(client::Connection &connection, client::Key &key) {
   const Packet in(in_bytes_of(key), 1);
   Packet out(out_bytes_of(key), 0);
-  check_output(out, client::run_private(connection, key, in, out) == client::Taken::kDone);
+  check_output(out, client::run_private(connection, key, in, out) == OffloadResult::kDone);
 }
 
 void generate(client::Connection &connection) {

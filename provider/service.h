@@ -29,8 +29,8 @@ void tell_loss(Provider &provider);
 // Raises that the service is required. `why` may be "", if there is no session.
 void raise_service_required(Provider &provider, const char *why);
 // After an operation that the service was to do and has not done.
-inline const char *why_not_done(client::Taken taken) {
-  return taken == client::Taken::kFailed ? "the service has failed to do the operation"
+inline const char *why_not_done(OffloadResult taken) {
+  return taken == OffloadResult::kFailed ? "the service has failed to do the operation"
                                          : "the service has no room or no device for the operation";
 }
 

@@ -103,13 +103,13 @@ bool may_take(const CipherContext &context, size_t bytes) {
 }
 
 // Whole blocks, which begin with a block of the message.
-Bulk run_part(CipherContext &context, uint32_t device, uint8_t *out, const uint8_t *in,
-              size_t bytes) {
+OffloadResult run_part(CipherContext &context, uint32_t device, uint8_t *out, const uint8_t *in,
+                       size_t bytes) {
   AeadMessage *message = context.aead.message;
   if (message == nullptr) message = take_over_message(context);
-  if (message == nullptr) return Bulk::kNotTaken;
+  if (message == nullptr) return OffloadResult::kNotTaken;
   lc_aead_part part{};
-  Bulk bulk = Bulk::kFailed;
+  OffloadResult bulk = OffloadResult::kFailed;
   if (sum_up(*message)) {
     part.text_before = message->text_bytes;
     std::memcpy(part.sum, message->sum, sizeof part.sum);
@@ -125,16 +125,16 @@ Bulk run_part(CipherContext &context, uint32_t device, uint8_t *out, const uint8
   } else {
     raise_failed();
   }
-  if (bulk == Bulk::kNotTaken && context.aead.message == nullptr) {
+  if (bulk == OffloadResult::kNotTaken && context.aead.message == nullptr) {
     free_message(message);
     return bulk;
   }
   context.aead.message = message;
-  if (bulk == Bulk::kDone) {
+  if (bulk == OffloadResult::kDone) {
     std::memcpy(message->sum, part.sum, sizeof part.sum);
     message->text_bytes += bytes;
     message->summed_bytes = message->text_bytes;
-  } else if (bulk != Bulk::kNotTaken) {
+  } else if (bulk != OffloadResult::kNotTaken) {
     end_message(context);  // some of the text may have been given out
   }
   OPENSSL_cleanse(&part, sizeof part);
@@ -161,17 +161,17 @@ int update_text(CipherContext &context, const Placement &place, uint8_t *out, si
       if (head > 0 && !on_cpu(context, out, in, head)) return 0;
       done = head;
       switch (run_part(context, place.device, out + head, in + head, bulk)) {
-        case Bulk::kDone:
+        case OffloadResult::kDone:
           done += bulk;
           ran = true;
           break;
-        case Bulk::kNotTaken:
+        case OffloadResult::kNotTaken:
           break;
-        case Bulk::kFailed:
-        case Bulk::kWrongTag:  // no part has a tag
+        case OffloadResult::kFailed:
+        case OffloadResult::kWrongTag:  // no part has a tag
           return 0;
       }
-    } else if (do_without_device(*context.provider, hindrance) == Bulk::kFailed) {
+    } else if (do_without_device(*context.provider, hindrance) == OffloadResult::kFailed) {
       return 0;
     }
   }

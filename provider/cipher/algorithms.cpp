@@ -208,8 +208,8 @@ int init(void *context, const unsigned char *key, size_t key_bytes, const unsign
 template <int kIndex>
 int update(void *context, unsigned char *out, size_t *out_bytes, size_t out_size,
            const unsigned char *in, size_t in_bytes) {
-  return update_cipher<kAlgorithms[kIndex].passing()>(context_of(context), out, out_bytes, out_size,
-                                                      in, in_bytes);
+  return update_cipher<kAlgorithms[kIndex].tracking()>(context_of(context), out, out_bytes,
+                                                       out_size, in, in_bytes);
 }
 template <int kIndex>
 int final(void *context, unsigned char *out, size_t *out_bytes, size_t out_size) {

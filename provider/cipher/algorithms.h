@@ -12,7 +12,7 @@
 namespace lanecrypt::provider {
 
 // What must be noted of an update that OpenSSL's context does alone.
-enum class Passing {
+enum class UpdateTracking {
   kPlain,   // nothing
   kBlocks,  // what the context holds back
   kChaCha20,
@@ -41,11 +41,11 @@ struct Algorithm {
   constexpr bool is_chacha20() const {
     return traits().continuation == Continuation::kChaChaCounter;
   }
-  constexpr Passing passing() const {
-    return is_aead()         ? Passing::kMessage
-           : is_chacha20()   ? Passing::kChaCha20
-           : is_block_mode() ? Passing::kBlocks
-                             : Passing::kPlain;
+  constexpr UpdateTracking tracking() const {
+    return is_aead()         ? UpdateTracking::kMessage
+           : is_chacha20()   ? UpdateTracking::kChaCha20
+           : is_block_mode() ? UpdateTracking::kBlocks
+                             : UpdateTracking::kPlain;
   }
   bool has_custom_iv() const { return has_data_units() || is_chacha20() || traits().is_aead; }
   // The bytes of the units into which a stream is cut; more than block_bytes where that

@@ -64,20 +64,20 @@ lc_cipher_job job_of(const CipherContext &context, lc_cipher cipher, const lc_me
   return job;
 }
 
-Bulk run_on_cores(CipherContext &context, lc_cipher cipher, const lc_message &message) {
+OffloadResult run_on_cores(CipherContext &context, lc_cipher cipher, const lc_message &message) {
   lc_context *const library = context.provider->devices();
-  if (library == nullptr) return Bulk::kNotTaken;
+  if (library == nullptr) return OffloadResult::kNotTaken;
   const lc_cipher_job job = job_of(context, cipher, message, LC_CPU);
   const lc_status status = lc_run(library, &job, nullptr);
   if (status == LC_OK) {
     context.provider->counters.count_cores(message.length);
-    return Bulk::kDone;
+    return OffloadResult::kDone;
   }
   // As for a device: there were no threads, with nothing begun, or no memory, or exit()
   // came.
-  if (message.out != message.in || status == LC_ERROR_NO_DEVICE) return Bulk::kNotTaken;
+  if (message.out != message.in || status == LC_ERROR_NO_DEVICE) return OffloadResult::kNotTaken;
   ERR_raise(ERR_LIB_PROV, PROV_R_CIPHER_OPERATION_FAILED);
-  return Bulk::kFailed;
+  return OffloadResult::kFailed;
 }
 
 // OpenSSL's context does a block that was done elsewhere. Where CTR goes block by block there,
@@ -108,15 +108,15 @@ void note_that_others_took_over(Provider &provider, bool a_device_failed, bool d
 
 }  // namespace
 
-Bulk do_without_device(Provider &provider, const char *why) {
-  if (!provider.settings.require_gpu) return Bulk::kNotTaken;
+OffloadResult do_without_device(Provider &provider, const char *why) {
+  if (!provider.settings.require_gpu) return OffloadResult::kNotTaken;
   provider.counters.count(Count::kFailures);
   provider.errors.raise(Reason::kDeviceRequired, why);
-  return Bulk::kFailed;
+  return OffloadResult::kFailed;
 }
 
-Bulk run_on_device(CipherContext &context, uint32_t device, lc_cipher cipher,
-                   const lc_message &message, uint32_t iv_bytes, uint32_t tag_bytes) {
+OffloadResult run_on_device(CipherContext &context, uint32_t device, lc_cipher cipher,
+                            const lc_message &message, uint32_t iv_bytes, uint32_t tag_bytes) {
   Provider &provider = *context.provider;
   const char *why_none = provider.no_device.load(std::memory_order_acquire);
   if (why_none == nullptr && !provider.may_use_devices()) why_none = kSandboxed;
@@ -143,9 +143,9 @@ Bulk run_on_device(CipherContext &context, uint32_t device, lc_cipher cipher,
     if (status != LC_ERROR_NO_DEVICE) provider.counters.count(Count::kFailures);
     // Input that was overwritten in part is lost. Input that is apart from the output is
     // whole.
-    if (message.out != message.in || status == LC_ERROR_NO_DEVICE) return Bulk::kNotTaken;
+    if (message.out != message.in || status == LC_ERROR_NO_DEVICE) return OffloadResult::kNotTaken;
     provider.errors.raise(Reason::kDeviceFailed, why);
-    return Bulk::kFailed;
+    return OffloadResult::kFailed;
   }
 
   if (result.cpu_bytes > 0 || result.failed_devices > 0)
@@ -154,11 +154,12 @@ Bulk run_on_device(CipherContext &context, uint32_t device, lc_cipher cipher,
     provider.counters.count_device(result.device_bytes, result.cpu_bytes);
   else
     provider.counters.count_cpu(result.cpu_bytes);
-  return status == LC_OK ? Bulk::kDone : Bulk::kWrongTag;
+  return status == LC_OK ? OffloadResult::kDone : OffloadResult::kWrongTag;
 }
 
-Bulk run_bulk(CipherContext &context, const Placement &place, const uint8_t iv[kBlockBytes],
-              uint8_t *out, const uint8_t *in, size_t bytes) {
+OffloadResult run_bulk(CipherContext &context, const Placement &place,
+                       const uint8_t iv[kBlockBytes], uint8_t *out, const uint8_t *in,
+                       size_t bytes) {
   const Algorithm &algorithm = context.algorithm();
   // The IV after the bulk. What data in place overwrite must be read now.
   uint8_t next_iv[kBlockBytes] = {};
@@ -174,7 +175,7 @@ Bulk run_bulk(CipherContext &context, const Placement &place, const uint8_t iv[k
   if (algorithm.traits().mode == Mode::kXtsGb && context.is_ieee_xts)
     cipher = another_mode(cipher, Mode::kXts);
   if (algorithm.traits().steals()) {
-    if (!ask_stealing(context, &cipher)) return Bulk::kNotTaken;
+    if (!ask_stealing(context, &cipher)) return OffloadResult::kNotTaken;
     last_block_in = in + last_block_at(cipher, bytes);
   }
   if (bytes >= kBlockBytes) std::memcpy(last_in.bytes, last_block_in, kBlockBytes);
@@ -185,21 +186,21 @@ Bulk run_bulk(CipherContext &context, const Placement &place, const uint8_t iv[k
   message.in = in;
   message.out = out;
   message.length = bytes;
-  const Bulk bulk = place.choice == LC_CHOICE_CORES
-                        ? run_on_cores(context, cipher, message)
-                        : run_on_device(context, place.device, cipher, message, 0);
-  if (bulk != Bulk::kDone) return bulk;
+  const OffloadResult bulk = place.choice == LC_CHOICE_CORES
+                                 ? run_on_cores(context, cipher, message)
+                                 : run_on_device(context, place.device, cipher, message, 0);
+  if (bulk != OffloadResult::kDone) return bulk;
 
-  if (algorithm.has_data_units()) return Bulk::kDone;
+  if (algorithm.has_data_units()) return OffloadResult::kDone;
   const uint8_t *last_out = out + (last_block_in - in);
   if (continuation == Continuation::kCiphertext)
     std::memcpy(next_iv, context.encrypting ? last_out : last_in.bytes, kBlockBytes);
   if (continuation == Continuation::kKeystream)
     for (size_t at = 0; at < kBlockBytes; ++at) next_iv[at] = last_in.bytes[at] ^ last_out[at];
-  if (!set_behind(context, iv, bytes, next_iv)) return Bulk::kFailed;
+  if (!set_behind(context, iv, bytes, next_iv)) return OffloadResult::kFailed;
   const bool is_whole =
       continuation != Continuation::kCounter || repeat_block(context, last_in.bytes);
-  return is_whole ? Bulk::kDone : Bulk::kFailed;
+  return is_whole ? OffloadResult::kDone : OffloadResult::kFailed;
 }
 
 }  // namespace lanecrypt::provider

@@ -137,8 +137,8 @@ bool end_decryption(FallbackContext &context, size_t tag_bytes) {
   return ok;
 }
 
-Bulk run_text(CipherContext &context, uint32_t device, uint8_t *out, const uint8_t *in,
-              size_t bytes, size_t iv_bytes, size_t tag_bytes) {
+OffloadResult run_text(CipherContext &context, uint32_t device, uint8_t *out, const uint8_t *in,
+                       size_t bytes, size_t iv_bytes, size_t tag_bytes) {
   uint8_t tag[16] = {};
   lc_message message{};
   message.key = context.key;
@@ -149,9 +149,9 @@ Bulk run_text(CipherContext &context, uint32_t device, uint8_t *out, const uint8
   message.aad = context.ccm.aad;
   message.aad_length = context.ccm.aad_bytes;
   message.tag = context.encrypting ? tag : context.aead.wanted_tag;
-  Bulk bulk = run_on_device(context, device, context.algorithm().cipher, message,
-                            uint32_t(iv_bytes), uint32_t(tag_bytes));
-  if (bulk == Bulk::kDone) {
+  OffloadResult bulk = run_on_device(context, device, context.algorithm().cipher, message,
+                                     uint32_t(iv_bytes), uint32_t(tag_bytes));
+  if (bulk == OffloadResult::kDone) {
     const bool follows = context.encrypting ? do_nothing(context.fallback)
                                             : end_decryption(context.fallback, tag_bytes);
     if (follows) {
@@ -159,7 +159,7 @@ Bulk run_text(CipherContext &context, uint32_t device, uint8_t *out, const uint8
       context.aead.tag_is_ours = context.encrypting;
       std::memcpy(context.aead.tag, tag, sizeof tag);
     } else {
-      bulk = Bulk::kFailed;
+      bulk = OffloadResult::kFailed;
       OPENSSL_cleanse(out, bytes);
       lose_ccm(context);
     }
@@ -189,17 +189,17 @@ int update_text(CipherContext &context, uint8_t *out, size_t *out_bytes, const u
     const char *hindrance = what_hinders(context, iv_bytes, tag_bytes, out, in, in_bytes);
     if (hindrance == nullptr) {
       switch (run_text(context, place.device, out, in, in_bytes, iv_bytes, tag_bytes)) {
-        case Bulk::kDone:
+        case OffloadResult::kDone:
           *out_bytes = in_bytes;
           return 1;
-        case Bulk::kNotTaken:
+        case OffloadResult::kNotTaken:
           break;
-        case Bulk::kFailed:
+        case OffloadResult::kFailed:
           return 0;
-        case Bulk::kWrongTag:
+        case OffloadResult::kWrongTag:
           return refuse_tag(context, call);
       }
-    } else if (do_without_device(*context.provider, hindrance) == Bulk::kFailed) {
+    } else if (do_without_device(*context.provider, hindrance) == OffloadResult::kFailed) {
       return 0;
     }
   }

@@ -12,6 +12,7 @@
 
 #include "job/placement.h"
 #include "provider/cipher/cipher_state.h"
+#include "service/client/offload_result.h"
 
 namespace lanecrypt::provider {
 
@@ -29,8 +30,8 @@ int init_stream(CipherContext &context, const uint8_t *key, size_t key_bytes, co
 int get_stream_params(CipherContext &context, OSSL_PARAM params[]);
 int set_stream_params(CipherContext &context, const OSSL_PARAM params[]);
 int finish_stream(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size);
-// kPassing is what algorithm() says.
-template <Passing kPassing>
+// kTracking is what algorithm() says.
+template <UpdateTracking kTracking>
 int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                   const uint8_t *in, size_t in_bytes);
 // One call for whole blocks (CTR: any length), apart from what update holds back.
@@ -48,29 +49,22 @@ bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t
 Placement place_of(const CipherContext &context, const uint8_t *out, const uint8_t *in,
                    size_t in_bytes);
 
-// What became of bulk that another side was to do.
-enum class Bulk {
-  kDone,      // all output was written
-  kNotTaken,  // nothing was written, and OpenSSL's context may do it
-  kFailed,    // an error was raised
-  kWrongTag,  // a message with a tag: the tag is wrong, and the output wiped
-};
-
 // What becomes of a request that no device can do, and why. kNotTaken; or, if a device
 // must do it, kFailed, which is counted.
-Bulk do_without_device(Provider &provider, const char *why);
+OffloadResult do_without_device(Provider &provider, const char *why);
 
 // Runs one message, and does nothing else. `device` is as a Placement has it. iv_bytes and
 // tag_bytes: 0 for the usual number.
-Bulk run_on_device(CipherContext &context, uint32_t device, lc_cipher cipher,
-                   const lc_message &message, uint32_t iv_bytes, uint32_t tag_bytes = 0);
+OffloadResult run_on_device(CipherContext &context, uint32_t device, lc_cipher cipher,
+                            const lc_message &message, uint32_t iv_bytes, uint32_t tag_bytes = 0);
 
 // Runs whole units at `place`, a device or several cores, out == in or apart, starting at `iv` (in
 // the direction of the context). Then it sets OpenSSL's context behind them, which holds nothing
 // back any more.
 // XTS: `bytes` are a data unit, and OpenSSL's context stays as it is.
 // Ciphertext stealing: they are a message.
-Bulk run_bulk(CipherContext &context, const Placement &place, const uint8_t iv[kBlockBytes],
-              uint8_t *out, const uint8_t *in, size_t bytes);
+OffloadResult run_bulk(CipherContext &context, const Placement &place,
+                       const uint8_t iv[kBlockBytes], uint8_t *out, const uint8_t *in,
+                       size_t bytes);
 
 }  // namespace lanecrypt::provider

@@ -142,25 +142,25 @@ int update_on_cpu(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
   return 1;
 }
 
-template <Passing kPassing>
+template <UpdateTracking kTracking>
 int pass(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
          const uint8_t *in, size_t in_bytes) {
-  if constexpr (kPassing == Passing::kMessage)
+  if constexpr (kTracking == UpdateTracking::kMessage)
     return pass_message(context, out, out_bytes, out_size, in, in_bytes);
-  if constexpr (kPassing == Passing::kBlocks)
+  if constexpr (kTracking == UpdateTracking::kBlocks)
     return pass_blocks(context, out, out_bytes, out_size, in, in_bytes);
-  if constexpr (kPassing == Passing::kChaCha20)
+  if constexpr (kTracking == UpdateTracking::kChaCha20)
     return pass_chacha20(context, out, out_bytes, out_size, in, in_bytes);
   const FallbackContext &fallback = context.fallback;
   return fallback.of->update(fallback.state, out, out_bytes, out_size, in, in_bytes);
 }
 
 // For another thread than before, or one that shares its line of the counters.
-template <Passing kPassing>
+template <UpdateTracking kTracking>
 [[gnu::noinline]] int count_and_pass(CipherContext &context, uint8_t *out, size_t *out_bytes,
                                      size_t out_size, const uint8_t *in, size_t in_bytes) {
   context.counts = &context.provider->counters.count_cpu(in_bytes);
-  return pass<kPassing>(context, out, out_bytes, out_size, in, in_bytes);
+  return pass<kTracking>(context, out, out_bytes, out_size, in, in_bytes);
 }
 
 // Whether the message is OpenSSL's context's so far, and will not be refused by that, nor
@@ -174,8 +174,9 @@ bool is_plain(const CipherContext &context, const uint8_t *out, const uint8_t *i
 }
 
 // All of a request as bulk.
-Bulk run_undivided(CipherContext &context, const Placement &place, const StreamState &state,
-                   uint8_t *out, const uint8_t *in, size_t in_bytes) {
+OffloadResult run_undivided(CipherContext &context, const Placement &place,
+                            const StreamState &state, uint8_t *out, const uint8_t *in,
+                            size_t in_bytes) {
   const Division all{0, 0, in_bytes, 0};
   const char *hindrance = what_hinders(context, state, all, out, in, in_bytes);
   return hindrance == nullptr ? run_bulk(context, place, state.iv, out, in, in_bytes)
@@ -184,15 +185,15 @@ Bulk run_undivided(CipherContext &context, const Placement &place, const StreamS
 
 // XTS: a request is a data unit, with the tweak that the context has. Ciphertext
 // stealing: a request is the message.
-Bulk run_whole(CipherContext &context, uint8_t *out, size_t out_size, const uint8_t *in,
-               size_t in_bytes) {
+OffloadResult run_whole(CipherContext &context, uint8_t *out, size_t out_size, const uint8_t *in,
+                        size_t in_bytes) {
   StreamState state;
   const Placement place = place_of(context, out, in, in_bytes);
   // What cannot be at all is OpenSSL's to refuse.
   if (place.choice == LC_CHOICE_CPU || !context.iv_set || in_bytes < kBlockBytes ||
       (context.algorithm().has_data_units() && in_bytes > kMostDataUnitBytes) ||
       out_size < in_bytes || !ask_state(context, &state))
-    return Bulk::kNotTaken;
+    return OffloadResult::kNotTaken;
   return run_undivided(context, place, state, out, in, in_bytes);
 }
 
@@ -281,7 +282,7 @@ int update_in_bulk(CipherContext &context, const Placement &place, uint8_t *out,
   if (division.bulk == 0) return update_on_cpu(context, out, out_bytes, out_size, in, in_bytes);
   const char *hindrance = what_hinders(context, state, division, out, in, in_bytes);
   if (hindrance != nullptr)
-    return do_without_device(*context.provider, hindrance) == Bulk::kNotTaken
+    return do_without_device(*context.provider, hindrance) == OffloadResult::kNotTaken
                ? update_on_cpu(context, out, out_bytes, out_size, in, in_bytes)
                : 0;
   const size_t whole = division.head_out + division.bulk;
@@ -294,18 +295,18 @@ int update_in_bulk(CipherContext &context, const Placement &place, uint8_t *out,
   }
   size_t taken = division.head;
   switch (run_bulk(context, place, state.iv, out + written, in + taken, division.bulk)) {
-    case Bulk::kDone:
+    case OffloadResult::kDone:
       written += division.bulk;
       taken += division.bulk;
       if (in_bytes > division.bulk)
         context.provider->counters.count(Count::kCpuBytes, in_bytes - division.bulk);
       break;
-    case Bulk::kNotTaken:
+    case OffloadResult::kNotTaken:
       taken += division.lent;
       context.provider->counters.count_cpu(in_bytes);
       break;
-    case Bulk::kFailed:
-    case Bulk::kWrongTag:  // it has no tag
+    case OffloadResult::kFailed:
+    case OffloadResult::kWrongTag:  // it has no tag
       return 0;
   }
   if (taken < in_bytes) {
@@ -324,9 +325,9 @@ int update_in_bulk(CipherContext &context, const Placement &place, uint8_t *out,
   if (context.algorithm().takes_whole()) {
     // As in OpenSSL: one message, and no error in the queue.
     if (lacks_key(context) || (context.message_is_over && out != nullptr)) return 0;
-    const Bulk bulk = run_whole(context, out, out_size, in, in_bytes);
-    if (bulk == Bulk::kFailed) return 0;
-    if (bulk == Bulk::kDone)
+    const OffloadResult bulk = run_whole(context, out, out_size, in, in_bytes);
+    if (bulk == OffloadResult::kFailed) return 0;
+    if (bulk == OffloadResult::kDone)
       *out_bytes = in_bytes;
     else if (!update_on_cpu(context, out, out_bytes, out_size, in, in_bytes))
       return 0;
@@ -341,26 +342,26 @@ int update_in_bulk(CipherContext &context, const Placement &place, uint8_t *out,
 
 }  // namespace
 
-template <Passing kPassing>
+template <UpdateTracking kTracking>
 int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                   const uint8_t *in, size_t in_bytes) {
   // EVP grants this room, and OpenSSL's context counts on it.
-  constexpr size_t kRoomBytes = kPassing == Passing::kBlocks ? kBlockBytes : 0;
+  constexpr size_t kRoomBytes = kTracking == UpdateTracking::kBlocks ? kBlockBytes : 0;
   if (in_bytes == 0 || in_bytes >= context.pass_below || out_size < in_bytes + kRoomBytes ||
-      (kPassing == Passing::kMessage && !is_plain(context, out, in, in_bytes)))
+      (kTracking == UpdateTracking::kMessage && !is_plain(context, out, in, in_bytes)))
     return update_at_length(context, out, out_bytes, out_size, in, in_bytes);
   if (!context.counts->count_cpu(in_bytes))
-    return count_and_pass<kPassing>(context, out, out_bytes, out_size, in, in_bytes);
-  return pass<kPassing>(context, out, out_bytes, out_size, in, in_bytes);
+    return count_and_pass<kTracking>(context, out, out_bytes, out_size, in, in_bytes);
+  return pass<kTracking>(context, out, out_bytes, out_size, in, in_bytes);
 }
 
-#define LANECRYPT_INSTANTIATE(kPassing)                                              \
-  template int update_cipher<kPassing>(CipherContext &, uint8_t *, size_t *, size_t, \
-                                       const uint8_t *, size_t);
-LANECRYPT_INSTANTIATE(Passing::kPlain)
-LANECRYPT_INSTANTIATE(Passing::kBlocks)
-LANECRYPT_INSTANTIATE(Passing::kChaCha20)
-LANECRYPT_INSTANTIATE(Passing::kMessage)
+#define LANECRYPT_INSTANTIATE(kTracking)                                              \
+  template int update_cipher<kTracking>(CipherContext &, uint8_t *, size_t *, size_t, \
+                                        const uint8_t *, size_t);
+LANECRYPT_INSTANTIATE(UpdateTracking::kPlain)
+LANECRYPT_INSTANTIATE(UpdateTracking::kBlocks)
+LANECRYPT_INSTANTIATE(UpdateTracking::kChaCha20)
+LANECRYPT_INSTANTIATE(UpdateTracking::kMessage)
 #undef LANECRYPT_INSTANTIATE
 
 int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
@@ -377,16 +378,16 @@ int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size
     return update_in_bulk(context, place, out, out_bytes, out_size, in, in_bytes);
   if (context.key_set && out_size < in_bytes) return raise_too_small();
   if (has_data_units) {
-    const Bulk bulk = run_whole(context, out, out_size, in, in_bytes);
+    const OffloadResult bulk = run_whole(context, out, out_size, in, in_bytes);
     *out_bytes = in_bytes;
-    if (bulk != Bulk::kNotTaken) return bulk == Bulk::kDone ? 1 : 0;
+    if (bulk != OffloadResult::kNotTaken) return bulk == OffloadResult::kDone ? 1 : 0;
   }
   StreamState state;
   if (place.choice != LC_CHOICE_CPU && in_bytes % kBlockBytes == 0 &&
       context.position.held_bytes == 0 && ask_state(context, &state)) {
-    const Bulk bulk = run_undivided(context, place, state, out, in, in_bytes);
-    if (bulk == Bulk::kFailed) return 0;
-    if (bulk == Bulk::kDone) {
+    const OffloadResult bulk = run_undivided(context, place, state, out, in, in_bytes);
+    if (bulk == OffloadResult::kFailed) return 0;
+    if (bulk == OffloadResult::kDone) {
       *out_bytes = in_bytes;
       return 1;
     }

@@ -45,14 +45,13 @@ class Generating final : public OneOperation {
   const PqType &type_;
 };
 
-PqOperation::Taken generate_on_device(PqOperation &operation, Provider &provider,
-                                      const PqType &type, std::span<const uint8_t> seed,
-                                      EVP_PKEY **made) {
+OffloadResult generate_on_device(PqOperation &operation, Provider &provider, const PqType &type,
+                                 std::span<const uint8_t> seed, EVP_PKEY **made) {
   const size_t n = type.random_bytes;
   // An ASYNC job that is never resumed leaves its stack without a destructor, so nothing there
   // owns memory.
   uint8_t seeds[3 * kMostPqRandomBytes], key[4 * kMostPqRandomBytes];
-  auto taken = PqOperation::Taken::kFailed;
+  auto taken = OffloadResult::kFailed;
   bool has_seeds = seed.size() == 3 * n;
   if (has_seeds)
     std::memcpy(seeds, seed.data(), seed.size());
@@ -60,7 +59,7 @@ PqOperation::Taken generate_on_device(PqOperation &operation, Provider &provider
     has_seeds = draw_private(provider, seeds, 3 * n);
   if (has_seeds)
     taken = operation.generate(Generating(provider.devices(), type), {seeds, 3 * n}, {key, 4 * n});
-  if (taken == PqOperation::Taken::kDone) {
+  if (taken == OffloadResult::kDone) {
     const OSSL_PARAM params[] = {{OSSL_PKEY_PARAM_PRIV_KEY, OSSL_PARAM_OCTET_STRING, key, 4 * n, 0},
                                  OSSL_PARAM_END};
     *made = make_fallback_pq_key(provider, type, OSSL_KEYMGMT_SELECT_KEYPAIR, params);
@@ -79,7 +78,7 @@ EVP_PKEY *generate_slh_dsa_key(Provider &provider, const PqType &type,
   EVP_PKEY *made = nullptr;
   // A seed of a wrong length is refused as OpenSSL refuses it.
   if (operation.is_for_device() && (seed.empty() || seed.size() == 3 * type.random_bytes) &&
-      generate_on_device(operation, provider, type, seed, &made) != PqOperation::Taken::kNotTaken)
+      generate_on_device(operation, provider, type, seed, &made) != OffloadResult::kNotTaken)
     return made;
   if (operation.note(EVP_PKEY_generate(fallback, &made) == 1)) return made;
   EVP_PKEY_free(made);

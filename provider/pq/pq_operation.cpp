@@ -87,13 +87,13 @@ PqOperation::~PqOperation() {
                                slh_dsa_operation(key_ == nullptr), ns);
 }
 
-PqOperation::Taken PqOperation::sign(const PqSigning &what, std::span<const uint8_t> in,
-                                     std::span<uint8_t> out) {
+OffloadResult PqOperation::sign(const PqSigning &what, std::span<const uint8_t> in,
+                                std::span<uint8_t> out) {
   return is_for_service() ? run_on_service(what, in, out) : run_on_device(what, in, out);
 }
 
-PqOperation::Taken PqOperation::run_on_device(const OneOperation &what, std::span<const uint8_t> in,
-                                              std::span<uint8_t> out) {
+OffloadResult PqOperation::run_on_device(const OneOperation &what, std::span<const uint8_t> in,
+                                         std::span<uint8_t> out) {
   const Counts counts = this->counts();
   provider_.asked_devices.store(true, std::memory_order_relaxed);
   lc_result result{};
@@ -111,7 +111,7 @@ PqOperation::Taken PqOperation::run_on_device(const OneOperation &what, std::spa
       provider_.counters.count(counts.device);
     }
     is_done_ = true;
-    return Taken::kDone;
+    return OffloadResult::kDone;
   }
   provider_.counters.count(counts.failures);
   // The library's own CPU has stepped in for devices that failed. What is left is a one-time key
@@ -120,12 +120,12 @@ PqOperation::Taken PqOperation::run_on_device(const OneOperation &what, std::spa
       !provider_.settings.require_gpu) {
     may_go_on_ = false;
     provider_.errors.raise(Reason::kFaultSigned, why.c_str());
-    return Taken::kFailed;
+    return OffloadResult::kFailed;
   }
-  if (!provider_.settings.require_gpu) return Taken::kNotTaken;
+  if (!provider_.settings.require_gpu) return OffloadResult::kNotTaken;
   may_go_on_ = false;
   provider_.errors.raise(Reason::kDeviceRequired, why.c_str());
-  return Taken::kFailed;
+  return OffloadResult::kFailed;
 }
 
 }  // namespace lanecrypt::provider

@@ -11,6 +11,7 @@
 #include "provider/pq/pq_key.h"
 #include "provider/wait/for_library.h"
 #include "service/client/choice.h"
+#include "service/client/offload_result.h"
 #include "service/client/operation.h"
 
 namespace lanecrypt::provider {
@@ -29,12 +30,6 @@ class PqSigning : public OneOperation {
 // does it, and this notes how long it took.
 class PqOperation {
  public:
-  enum class Taken {
-    kDone,      // the output is there
-    kNotTaken,  // nothing was done: the CPU must do it
-    kFailed,    // an error was raised
-  };
-
   // Each decides where it is done.
   static PqOperation signature(PqKey &key) { return {key.provider(), key.type(), &key}; }
   static PqOperation generation(Provider &provider, const PqType &type) {
@@ -56,10 +51,11 @@ class PqOperation {
   // Whether the service makes the signature. Then sign() takes what the service wants of it.
   bool is_for_service() const { return service_key_ != nullptr; }
   // What it wants cannot be had.
-  Taken has_no_input() { return left_by_service(client::Taken::kNot); }
+  OffloadResult has_no_input() { return left_by_service(OffloadResult::kNotTaken); }
   // Both may pause an ASYNC job.
-  Taken sign(const PqSigning &what, std::span<const uint8_t> in, std::span<uint8_t> out);
-  Taken generate(const OneOperation &what, std::span<const uint8_t> in, std::span<uint8_t> out) {
+  OffloadResult sign(const PqSigning &what, std::span<const uint8_t> in, std::span<uint8_t> out);
+  OffloadResult generate(const OneOperation &what, std::span<const uint8_t> in,
+                         std::span<uint8_t> out) {
     return run_on_device(what, in, out);
   }
 
@@ -69,10 +65,11 @@ class PqOperation {
   void choose_service();
   void choose_service_if_sooner();
   void begin_on_cpu();
-  Taken run_on_device(const OneOperation &what, std::span<const uint8_t> in,
-                      std::span<uint8_t> out);
-  Taken left_by_service(client::Taken taken);
-  Taken run_on_service(const PqSigning &what, std::span<const uint8_t> in, std::span<uint8_t> out);
+  OffloadResult run_on_device(const OneOperation &what, std::span<const uint8_t> in,
+                              std::span<uint8_t> out);
+  OffloadResult left_by_service(OffloadResult taken);
+  OffloadResult run_on_service(const PqSigning &what, std::span<const uint8_t> in,
+                               std::span<uint8_t> out);
   bool prefers_device(uint32_t in_line) const;
   Settings::Use use() const {
     const Settings &settings = provider_.settings;

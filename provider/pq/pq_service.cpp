@@ -48,39 +48,39 @@ void PqOperation::choose_service_if_sooner() {
   }
 }
 
-PqOperation::Taken PqOperation::run_on_service(const PqSigning &what, std::span<const uint8_t> in,
-                                               std::span<uint8_t> out) {
-  client::Taken taken = run_by_service(provider_.service().here(), *service_key_, in, out);
-  if (taken == client::Taken::kDone && provider_.settings.verify == LC_VERIFY_FULL) {
+OffloadResult PqOperation::run_on_service(const PqSigning &what, std::span<const uint8_t> in,
+                                          std::span<uint8_t> out) {
+  OffloadResult taken = run_by_service(provider_.service().here(), *service_key_, in, out);
+  if (taken == OffloadResult::kDone && provider_.settings.verify == LC_VERIFY_FULL) {
     const ErrorMark mark;
     if (!what.is_right(out)) {
       // A wrong signature may tell the key.
       OPENSSL_cleanse(out.data(), out.size());
-      taken = client::Taken::kFailed;
+      taken = OffloadResult::kFailed;
     }
   }
-  if (taken == client::Taken::kDone) {
+  if (taken == OffloadResult::kDone) {
     ran_on_device_ = true;
     provider_.counters.count(counts().device);
     provider_.counters.count(counts().service);
-    return Taken::kDone;
+    return OffloadResult::kDone;
   }
   return left_by_service(taken);
 }
 
-PqOperation::Taken PqOperation::left_by_service(client::Taken taken) {
+OffloadResult PqOperation::left_by_service(OffloadResult taken) {
   tell_loss(provider_);
   const bool is_required = provider_.settings.service_is_required();
-  if (taken != client::Taken::kNot || is_required) provider_.counters.count(counts().failures);
-  if (taken == client::Taken::kNever) {
+  if (taken != OffloadResult::kNotTaken || is_required) provider_.counters.count(counts().failures);
+  if (taken == OffloadResult::kRefused) {
     may_go_on_ = false;
     provider_.errors.raise(Reason::kFaultSigned, "the service has signed a fault with this key");
-    return Taken::kFailed;
+    return OffloadResult::kFailed;
   }
-  if (!is_required) return Taken::kNotTaken;
+  if (!is_required) return OffloadResult::kNotTaken;
   may_go_on_ = false;
   raise_service_required(provider_, why_not_done(taken));
-  return Taken::kFailed;
+  return OffloadResult::kFailed;
 }
 
 }  // namespace lanecrypt::provider

@@ -261,12 +261,12 @@ int sign_mu(MlDsaContext &context, MlDsaInput &in, uint8_t *signature, size_t *b
     const std::span<uint8_t> out(signature, context.type.signature_bytes);
     const Signing signing(context, in.mu());
     switch (operation.sign(signing, in.bytes, out)) {
-      case PqOperation::Taken::kDone:
+      case OffloadResult::kDone:
         *bytes = out.size();
         return 1;
-      case PqOperation::Taken::kFailed:
+      case OffloadResult::kFailed:
         return 0;
-      case PqOperation::Taken::kNotTaken:
+      case OffloadResult::kNotTaken:
         break;
     }
   }

@@ -152,9 +152,9 @@ bool sign_on_cpu(SignatureContext &context, uint8_t *random, std::span<const uin
 }
 
 // By a device or the service.
-PqOperation::Taken sign_elsewhere(PqOperation &operation, SignatureContext &context,
-                                  const uint8_t *random, std::span<const uint8_t> message,
-                                  std::span<uint8_t> signature) {
+OffloadResult sign_elsewhere(PqOperation &operation, SignatureContext &context,
+                             const uint8_t *random, std::span<const uint8_t> message,
+                             std::span<uint8_t> signature) {
   const Signing signing(context, random, message);
   if (!operation.is_for_service()) return operation.sign(signing, message, signature);
   const auto input =
@@ -169,12 +169,12 @@ bool sign_message(SignatureContext &context, uint8_t *random, std::span<const ui
   if (operation.is_for_device()) {
     const std::span<uint8_t> out(signature, context.type.signature_bytes);
     switch (sign_elsewhere(operation, context, random, message, out)) {
-      case PqOperation::Taken::kDone:
+      case OffloadResult::kDone:
         *bytes = out.size();
         return true;
-      case PqOperation::Taken::kFailed:
+      case OffloadResult::kFailed:
         return false;
-      case PqOperation::Taken::kNotTaken:
+      case OffloadResult::kNotTaken:
         break;
     }
   }

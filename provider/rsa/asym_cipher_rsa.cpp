@@ -320,14 +320,15 @@ int decrypt(void *pointer, unsigned char *out, size_t *out_bytes, size_t room,
     std::memcpy(ciphertext + bytes - in_bytes, in, in_bytes);
     bool regular = is_below({ciphertext, bytes}, context.key->modulus());
     if (const ErrorMark mark; regular) regular = read_state(context) && is_regular(context, room);
-    const RsaTaken taken = regular ? operation.run(ciphertext, encoded) : RsaTaken::kNotTaken;
-    if (taken == RsaTaken::kDone) {
+    const OffloadResult taken =
+        regular ? operation.run(ciphertext, encoded) : OffloadResult::kNotTaken;
+    if (taken == OffloadResult::kDone) {
       const int message_bytes = decode(context, out, room, {encoded, bytes}, {ciphertext, bytes},
                                        operation.exponent_hash());
       OPENSSL_cleanse(encoded, bytes);
       return conclude_decryption(out_bytes, message_bytes, before);
     }
-    if (taken == RsaTaken::kFailed) return 0;
+    if (taken == OffloadResult::kFailed) return 0;
   }
   return operation.note(EVP_PKEY_decrypt(context.fallback, out, out_bytes, in, in_bytes) == 1);
 }

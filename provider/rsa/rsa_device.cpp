@@ -97,11 +97,11 @@ RsaOperation::~RsaOperation() {
     lc_rsa_report_cpu_time(provider.devices(), bits, is_done_ ? uint64_t(ns) : 0);
 }
 
-RsaTaken RsaOperation::run(const uint8_t *in, uint8_t *out) {
+OffloadResult RsaOperation::run(const uint8_t *in, uint8_t *out) {
   return service_key_ != nullptr ? run_on_service(in, out) : run_on_device(in, out);
 }
 
-RsaTaken RsaOperation::run_on_device(const uint8_t *in, uint8_t *out) {
+OffloadResult RsaOperation::run_on_device(const uint8_t *in, uint8_t *out) {
   Provider &provider = key_.provider();
   provider.asked_devices.store(true, std::memory_order_relaxed);
   lc_result result{};
@@ -120,13 +120,13 @@ RsaTaken RsaOperation::run_on_device(const uint8_t *in, uint8_t *out) {
       ran_on_device_ = true;
       provider.counters.count(Count::kRsaDeviceJobs);
     }
-    return RsaTaken::kDone;
+    return OffloadResult::kDone;
   }
   provider.counters.count(Count::kRsaFailures);
-  if (!provider.settings.require_gpu) return RsaTaken::kNotTaken;
+  if (!provider.settings.require_gpu) return OffloadResult::kNotTaken;
   may_go_on_ = false;
   provider.errors.raise(Reason::kDeviceRequired, why.c_str());
-  return RsaTaken::kFailed;
+  return OffloadResult::kFailed;
 }
 
 }  // namespace lanecrypt::provider

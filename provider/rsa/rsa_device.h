@@ -10,15 +10,9 @@
 #include "provider/rsa/rsa_key.h"
 #include "provider/rsa/rsa_service_key.h"
 #include "service/client/choice.h"
+#include "service/client/offload_result.h"
 
 namespace lanecrypt::provider {
-
-// What happened to an operation that a device might do.
-enum class RsaTaken {
-  kDone,      // the result is there
-  kNotTaken,  // nothing was done: the CPU must do it
-  kFailed,    // an error was raised
-};
 
 // One private operation, from the decision where it runs to its end. On the CPU the default
 // provider does it, and this notes how long it took.
@@ -45,17 +39,17 @@ class RsaOperation {
   }
   // Computes in^d mod n. Both are as long as the modulus, and `in` is less than it. May pause
   // an ASYNC job.
-  RsaTaken run(const uint8_t *in, uint8_t *out);
+  OffloadResult run(const uint8_t *in, uint8_t *out);
 
  private:
   // All of the job's stack may be freed without a destructor (wait/jobs.h). So nothing here
   // owns anything.
   bool has_device_length() const;
   void choose_device();
-  RsaTaken run_on_device(const uint8_t *in, uint8_t *out);
+  OffloadResult run_on_device(const uint8_t *in, uint8_t *out);
   void choose_service();
   void choose_service_if_sooner();
-  RsaTaken run_on_service(const uint8_t *in, uint8_t *out);
+  OffloadResult run_on_service(const uint8_t *in, uint8_t *out);
 
   RsaKey &key_;
   const RsaDeviceKey *device_key_ = nullptr;

@@ -46,30 +46,30 @@ void RsaOperation::choose_service_if_sooner() {
   }
 }
 
-RsaTaken RsaOperation::run_on_service(const uint8_t *in, uint8_t *out) {
+OffloadResult RsaOperation::run_on_service(const uint8_t *in, uint8_t *out) {
   Provider &provider = key_.provider();
   const std::span<const uint8_t> input{in, key_.bytes()};
   const std::span<uint8_t> output{out, key_.bytes()};
-  client::Taken taken = run_by_service(provider.service().here(), *service_key_, input, output);
-  if (taken == client::Taken::kDone && provider.settings.verify == LC_VERIFY_FULL &&
+  OffloadResult taken = run_by_service(provider.service().here(), *service_key_, input, output);
+  if (taken == OffloadResult::kDone && provider.settings.verify == LC_VERIFY_FULL &&
       !service_key_->is_result(input, output)) {
     // A wrong result may tell the key.
     OPENSSL_cleanse(out, output.size());
-    taken = client::Taken::kFailed;
+    taken = OffloadResult::kFailed;
   }
-  if (taken == client::Taken::kDone) {
+  if (taken == OffloadResult::kDone) {
     ran_on_device_ = true;
     provider.counters.count(Count::kRsaDeviceJobs);
     provider.counters.count(Count::kRsaServiceJobs);
-    return RsaTaken::kDone;
+    return OffloadResult::kDone;
   }
   tell_loss(provider);
   const bool is_required = provider.settings.service_is_required();
-  if (taken == client::Taken::kFailed || is_required) provider.counters.count(Count::kRsaFailures);
-  if (!is_required) return RsaTaken::kNotTaken;
+  if (taken == OffloadResult::kFailed || is_required) provider.counters.count(Count::kRsaFailures);
+  if (!is_required) return OffloadResult::kNotTaken;
   may_go_on_ = false;
   raise_service_required(provider, why_not_done(taken));
-  return RsaTaken::kFailed;
+  return OffloadResult::kFailed;
 }
 
 }  // namespace lanecrypt::provider

@@ -221,13 +221,13 @@ int sign(void *pointer, unsigned char *signature, size_t *signature_bytes, size_
   if (!operation.may_go_on()) return 0;
   if (operation.is_for_device() && room >= bytes && in != nullptr) {
     uint8_t encoded[kMostRsaBytes];
-    RsaTaken taken = RsaTaken::kNotTaken;
+    OffloadResult taken = OffloadResult::kNotTaken;
     if (const ErrorMark mark; encode(context, {encoded, bytes}, {in, in_bytes}))
-      taken = RsaTaken::kDone;
-    if (taken == RsaTaken::kDone) taken = operation.run(encoded, signature);
+      taken = OffloadResult::kDone;
+    if (taken == OffloadResult::kDone) taken = operation.run(encoded, signature);
     OPENSSL_cleanse(encoded, bytes);
-    if (taken == RsaTaken::kFailed) return 0;
-    if (taken == RsaTaken::kDone) {
+    if (taken == OffloadResult::kFailed) return 0;
+    if (taken == OffloadResult::kDone) {
       if (context.state.padding == RSA_X931_PADDING)
         take_smaller_x931({signature, bytes}, context.key->modulus());
       *signature_bytes = bytes;

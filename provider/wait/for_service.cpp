@@ -17,7 +17,6 @@ namespace {
 
 using client::Exchange;
 using client::JobWatch;
-using client::Taken;
 using process::CancellationOff;
 
 bool waits_by_callback(ASYNC_JOB *job) {
@@ -94,23 +93,23 @@ class PausedForService final : public PausedWork {
 
 // A watch with a channel on which the request may be sent. nullptr: *taken says why.
 client::Channel *prepare(client::Connection &connection, const client::Key &key, JobWatch *watch,
-                         Taken *taken) {
+                         OffloadResult *taken) {
   const std::shared_ptr<client::Session> session = connection.session();
-  *taken = Taken::kNot;
+  *taken = OffloadResult::kNotTaken;
   if (session == nullptr || watch == nullptr || !key.has_room_in(*session)) return nullptr;
   client::Channel *const channel = watch->prepare(session);
   if (channel == nullptr && session->has_ended()) {
     (void)connection.session();
-    *taken = Taken::kFailed;
+    *taken = OffloadResult::kFailed;
   }
   return channel;
 }
 
-Taken pause_for(ASYNC_JOB *job, client::Connection &connection, client::Key &key,
-                std::span<const uint8_t> in, std::span<uint8_t> out) {
+OffloadResult pause_for(ASYNC_JOB *job, client::Connection &connection, client::Key &key,
+                        std::span<const uint8_t> in, std::span<uint8_t> out) {
   std::optional<CancellationOff> not_cancelled(std::in_place);
   JobWatch *const watch = watch_of(ASYNC_get_wait_ctx(job));
-  Taken taken;
+  OffloadResult taken;
   client::Channel *const channel = prepare(connection, key, watch, &taken);
   if (channel == nullptr) return taken;
   Exchange exchange(watch->session(), *channel, key, in, out);
@@ -119,7 +118,7 @@ Taken pause_for(ASYNC_JOB *job, client::Connection &connection, client::Key &key
   if (state == Exchange::State::kWaits) {
     PausedForService work(*watch, *channel, exchange);
     pause_until_over(work);
-    if (!work.has_channel()) return Taken::kFailed;
+    if (!work.has_channel()) return OffloadResult::kFailed;
     state = work.state();
   }
   const CancellationOff again_not_cancelled;
@@ -137,15 +136,15 @@ uint32_t operations_in_line_for_service() {
   return job == nullptr || waits_by_callback(job) ? 1 : operations_in_line();
 }
 
-Taken run_by_service(client::Connection &connection, client::Key &key, std::span<const uint8_t> in,
-                     std::span<uint8_t> out) {
+OffloadResult run_by_service(client::Connection &connection, client::Key &key,
+                             std::span<const uint8_t> in, std::span<uint8_t> out) {
   try {
     ASYNC_JOB *const job = ASYNC_get_current_job();
     if (job != nullptr && !waits_by_callback(job)) return pause_for(job, connection, key, in, out);
     const CancellationOff not_cancelled;
     return client::run_private(connection, key, in, out);
   } catch (const std::bad_alloc &) {
-    return Taken::kNot;
+    return OffloadResult::kNotTaken;
   }
 }
 

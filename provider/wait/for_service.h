@@ -16,7 +16,7 @@ namespace lanecrypt::provider {
 uint32_t operations_in_line_for_service();
 
 // Has the service do what the key is for, with `in` and `out` as client::Exchange has them.
-client::Taken run_by_service(client::Connection &connection, client::Key &key,
+OffloadResult run_by_service(client::Connection &connection, client::Key &key,
                              std::span<const uint8_t> in, std::span<uint8_t> out);
 
 }  // namespace lanecrypt::provider

@@ -386,10 +386,10 @@ bool Executor::find_work() {
     if (!request->todo.empty() || !offers(kind)) return true;
     SharedWork &work = *request->shared;
     const ChunkLimits limits = pipeline_->limits(request->job, work.waiting_bytes(*request));
-    const SharedWork::Answer answer = work.take(*request, limits);
-    if (answer == SharedWork::Answer::kTaken) return true;
+    const SharedWork::TakeResult answer = work.take(*request, limits);
+    if (answer == SharedWork::TakeResult::kTaken) return true;
     queue_.splice(queue_.end(), queue_, queue_.begin());
-    if (answer == SharedWork::Answer::kNothingLeft) end_if_over(request);
+    if (answer == SharedWork::TakeResult::kNothingLeft) end_if_over(request);
   }
   return false;
 }

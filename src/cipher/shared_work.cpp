@@ -112,19 +112,20 @@ void SharedWork::end_work(Member &member) {
   member.busy += Clock::now() - member.begun;
 }
 
-SharedWork::Answer SharedWork::take(Request &part, const ChunkLimits &limits) {
+SharedWork::TakeResult SharedWork::take(Request &part, const ChunkLimits &limits) {
   std::lock_guard lock(mutex_);
   Member &member = members_[part.member];
-  if (is_closed()) return Answer::kNothingLeft;
+  if (is_closed()) return TakeResult::kNothingLeft;
   member.last_heard = Clock::now();
   ChunkLimits most = limits;
   most.bytes = share_bytes(*whole_, limits, members_.size());
-  if (!is_worth_it(member, std::min(most.bytes, left_bytes_), Clock::now())) return Answer::kLater;
+  if (!is_worth_it(member, std::min(most.bytes, left_bytes_), Clock::now()))
+    return TakeResult::kLater;
   const uint64_t bytes = take_share(*whole_, most, &part.todo);
-  if (part.todo.empty()) return Answer::kLater;
+  if (part.todo.empty()) return TakeResult::kLater;
   left_bytes_ -= bytes;
   begin_work(member, bytes);
-  return Answer::kTaken;
+  return TakeResult::kTaken;
 }
 
 void SharedWork::add_result(Request &part) {

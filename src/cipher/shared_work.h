@@ -36,12 +36,12 @@ class SharedWork : public std::enable_shared_from_this<SharedWork> {
   // Then called for each part. The last of them may end the whole.
   void begin(const RequestPointer &part);
 
-  enum class Answer {
+  enum class TakeResult {
     kTaken,
     kLater,  // the others will have done all of it before this device would end a chunk
     kNothingLeft,
   };
-  Answer take(Request &part, const ChunkLimits &limits);
+  TakeResult take(Request &part, const ChunkLimits &limits);
   // How many bytes the size of its chunks goes by: fewer at first, and towards the end.
   uint64_t waiting_bytes(const Request &part);
   bool has_nothing_left();

@@ -15,7 +15,6 @@ namespace {
 
 using client::Clock;
 using client::Exchange;
-using client::Taken;
 
 // The most operations at once. More hardly improve a batch, and each needs a descriptor.
 constexpr size_t kMostAtOnce = 512;
@@ -124,7 +123,7 @@ void ServiceSubmitter::leave_waiting() {
   while (!waiting_.empty()) {
     const Operation operation = std::move(waiting_.front());
     waiting_.pop_front();
-    leave(operation, Taken::kNot);
+    leave(operation, OffloadResult::kNotTaken);
   }
 }
 
@@ -147,7 +146,7 @@ bool ServiceSubmitter::send_one(client::Connection &connection,
                                 const std::shared_ptr<client::Session> &session) {
   const Operation operation = waiting_.front();
   RemoteKey &key = operation.remote->key(operation.number, service_);
-  Taken taken = Taken::kNot;
+  OffloadResult taken = OffloadResult::kNotTaken;
   // A request that has failed gains nothing by further operations.
   const bool is_wanted = operation.remote->request->failure.ok();
   if (is_wanted && !key.is_refused() && key.has_room_in(*session)) {
@@ -170,7 +169,7 @@ bool ServiceSubmitter::send_one(client::Connection &connection,
       slots_.pop_back();
       return true;
     }
-    if (session->has_ended()) taken = Taken::kFailed;
+    if (session->has_ended()) taken = OffloadResult::kFailed;
   }
   waiting_.pop_front();
   leave(operation, taken);
@@ -205,14 +204,14 @@ void ServiceSubmitter::settle(Slot &slot, Exchange::State state) {
     slot.session->drop(&slot.channel);
   else
     slot.session->give_back(&slot.channel);
-  Taken taken = client::conclude(service_.client->here(), slot.exchange, state);
-  if (taken == Taken::kDone && service_.checks_all) {
+  OffloadResult taken = client::conclude(service_.client->here(), slot.exchange, state);
+  if (taken == OffloadResult::kDone && service_.checks_all) {
     if (is_right(slot))
       std::memcpy(slot.output.data(), slot.unchecked.data(), slot.unchecked.size());
     else
-      taken = Taken::kFailed;
+      taken = OffloadResult::kFailed;
   }
-  if (taken != Taken::kDone) return leave(slot.operation, taken);
+  if (taken != OffloadResult::kDone) return leave(slot.operation, taken);
   count_done(slot);
   finish_one(*slot.operation.remote);
 }
@@ -236,11 +235,11 @@ void ServiceSubmitter::count_done(const Slot &slot) const {
 }
 
 // Puts an operation that the service has not done into RemoteRequest::left, and notes the reason.
-void ServiceSubmitter::leave(const Operation &operation, Taken taken) {
+void ServiceSubmitter::leave(const Operation &operation, OffloadResult taken) {
   RemoteRequest &remote = *operation.remote;
   remote.left.push_back(operation.number);
-  if (taken == Taken::kFailed) remote.has_failed = true;
-  if (taken == Taken::kNever) {
+  if (taken == OffloadResult::kFailed) remote.has_failed = true;
+  if (taken == OffloadResult::kRefused) {
     remote.request->failure = fault_was_signed();
     ++remote.request->result.failed_checks;
   }

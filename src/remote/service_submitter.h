@@ -53,7 +53,7 @@ class ServiceSubmitter {
   void settle(Slot &slot, client::Exchange::State state);
   static bool is_right(const Slot &slot);
   void count_done(const Slot &slot) const;
-  void leave(const Operation &operation, client::Taken taken);
+  void leave(const Operation &operation, OffloadResult taken);
   void finish_one(RemoteRequest &remote);
 
   const Service &service_;

@@ -14,7 +14,7 @@
 namespace service_test {
 
 namespace client = lanecrypt::client;
-using client::Taken;
+using OffloadResult;
 using lanecrypt::service::Outcome;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
