@@ -1,5 +1,6 @@
-// Every kernel of ciphers, for a target that compiles them all from one source. OpenCL compiles
-// all_common.h and each form of a cipher apart, when a device first needs it.
+// Every block cipher kernel and the kernels of all_common.h, for a target that compiles them from
+// one source. OpenCL compiles all_common.h and each form of a cipher separately, when a device
+// first needs it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,4 +1,4 @@
-// The kernels that are no block cipher's: hashes, ChaCha20, tags.
+// The kernels that belong to no block cipher: GHASH, Poly1305, ChaCha20, tags, segments.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

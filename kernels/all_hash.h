@@ -1,4 +1,4 @@
-// Every kernel of hashes.
+// Every kernel of the hash functions.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,13 +1,13 @@
-// Every kernel of ML-DSA, for a target that compiles them from one source. Each takes `count`
-// keys or signatures, one a thread block. A target may compile one set alone, by its name in
-// LC_ML_DSA_ONLY.
+// Every kernel of ML-DSA (FIPS 204), for a target that compiles them from one source. Each kernel
+// processes `count` keys or signatures, one per thread block. A target may compile one parameter
+// set alone: LC_ML_DSA_ONLY names it (44, 65 or 87).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "kernels/ml_dsa/ml_dsa.h"
 
-// In shared memory are parts of keys, which must not stay there.
+// ml_dsa_wipe_shared zeroes the thread block's shared memory, which holds parts of private keys.
 FN void ml_dsa_wipe_shared(SHARED u32 *words, const MlDsaSet set) {
   thread_block_barrier();
   for (u32 n = thread_id(); n < ML_DSA_SHARED_WORDS(set); n += thread_block_size()) words[n] = 0;
@@ -20,8 +20,8 @@ FN void ml_dsa_wipe_shared(SHARED u32 *words, const MlDsaSet set) {
   const u32 at = thread_block_id();                                        \
   if (at >= count) return;
 
-// Verdicts: `launch_id` where the result is right. Of a signature that is wrong, ~launch_id; 0
-// where none was made.
+// Each kernel that has `verdicts` writes one word per signature or key: `launch_id` if the result
+// is right, ~launch_id if a signature did not verify, and 0 if no signature was made.
 #define ML_DSA_KERNELS(name, k, l, eta, tau, gamma1, gamma2, omega, hash)                          \
   KERNEL(ml_dsa_##name##_expand_all, ML_DSA_THREAD_BLOCK)                                          \
   (GLOBAL const u32 *keys, GLOBAL u32 *expanded, u32 parts, u32 count SHARED_PARAMETER) {          \

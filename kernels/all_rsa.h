@@ -1,6 +1,6 @@
 // Every kernel of RSA, for a target that compiles them from one source. A target defines
-// LC_RSA_FP64 if its FP64 units are fast enough (or are to be tested), LC_RSA_U32, or
-// both. rsa/rsa_launch.cpp knows which instances there are, and their names.
+// LC_RSA_FP64 if its FP64 units are fast enough (or are to be tested), LC_RSA_U32, or both.
+// rsa/rsa_launch.cpp lists the instances and their names.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,9 +8,9 @@
 #include "kernels/rsa/prime_layout.h"
 #include "kernels/rsa/rsa_layout.h"
 
-// A driver may take minutes to compile all instances at once. Then LC_RSA_ONLY names one
-// instance of LC_RSA_U32 by its limbs. 1 is the instance of one thread by itself; 0 is the
-// code that belongs to no instance.
+// A driver may take minutes to compile all instances at once. Then LC_RSA_ONLY selects one instance
+// of LC_RSA_U32 by its limbs per thread. 1 selects the instance with one thread per number; 0
+// selects the code that belongs to no instance.
 #if !defined(LC_RSA_ONLY) || LC_RSA_ONLY == 0
 #include "kernels/rsa/prime_sieve.h"
 #endif
@@ -23,7 +23,7 @@
 #ifdef LC_RSA_FP64
 #include "kernels/number/limbs_fp64.inc"
 
-// ---- FP64: a thread by itself ----
+// ---- FP64: one thread per number ----
 #define RSA_FORM fp64_thread_per_number
 #define RSA_THREAD_PER_NUMBER
 #define RSA_ENTRIES_AHEAD 3
@@ -55,7 +55,7 @@
 #undef RSA_FORM
 
 #ifndef SINGLE_THREAD_SUBGROUPS
-// ---- FP64: a warp, with a thread for each limb ----
+// ---- FP64: one warp per number, one thread per limb ----
 #define THREAD_LIMBS 1
 #define RSA_POWER_RESIDENT 2
 
@@ -75,7 +75,8 @@
 #undef THREAD_LIMBS
 #endif
 
-// ---- FP64: subgroups of threads, or subgroups of one that have all limbs ----
+// ---- FP64: one subgroup per number, or one thread with all limbs where subgroups have one thread
+// ----
 #define RSA_FORM fp64
 #ifndef SINGLE_THREAD_SUBGROUPS
 
@@ -130,7 +131,7 @@
 #ifdef LC_RSA_U32
 #include "kernels/number/limbs_u32.inc"
 
-// ---- Words: a thread by itself ----
+// ---- 32-bit words: one thread per number ----
 #define RSA_FORM u32_thread_per_number
 #define RSA_THREAD_PER_NUMBER
 
@@ -142,7 +143,8 @@
 #undef RSA_THREAD_PER_NUMBER
 #undef RSA_FORM
 
-// ---- Words: subgroups of threads, or subgroups of one that have all limbs ----
+// ---- 32-bit words: one subgroup per number, or one thread with all limbs where subgroups have one
+// thread ----
 #define RSA_FORM u32
 
 #define THREAD_LIMBS 20
@@ -160,7 +162,7 @@
 #include "kernels/rsa/rsa_instance.inc"
 
 #else
-// From here on the limbs are too many for registers.
+// From here on a thread has more limbs than fit in registers.
 #undef RSA_UNROLL
 #define RSA_UNROLL ONE_BODY
 

@@ -1,72 +1,91 @@
-// The one file that knows which compiler reads the kernels: nvcc, an OpenCL
-// 1.2 compiler, or a host C++ compiler (the emulator, and host code that
-// shares a layout). GLSL has src/device/gl/shaders/platform.glsl instead. Kernels are a C99 subset
-// over what is defined here.
+// The one file that knows which compiler reads the kernels: nvcc, an OpenCL 1.2 compiler, or a host
+// C++ compiler (for the emulator, and for host code that shares a layout). GLSL has
+// src/device/gl/shaders/platform.glsl instead. Kernels are written in a subset of C99 plus the
+// macros that this file defines.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
-// Words:
+// Kernels use CUDA's words. In the other languages they mean:
+//
+//   here and CUDA          OpenCL              GLSL
+//   thread                 work-item           invocation
+//   warp                   sub-group           subgroup
+//   thread block           work-group          workgroup
+//   grid                   NDRange             dispatch
+//   thread_id()            get_local_id(0)     gl_LocalInvocationID.x
+//   thread_block_id()      get_group_id(0)     gl_WorkGroupID.x
+//   shared memory, SHARED  local memory        shared
+//   global memory, GLOBAL  global memory       buffer
+//   thread_block_barrier() barrier()           barrier()
+//   kernel, KERNEL         __kernel            compute shader
+//
+// A warp has WARP_THREADS threads: 1 on the host, otherwise 32. With OpenCL and GLSL it is only a
+// way to divide work: no operation relies on the hardware's subgroups. "Block" alone is a block of
+// the cipher (16 bytes), never a thread block. LC_MOST_THREADS, LC_UNROLL and the like are set by
+// the host code that compiles OpenCL.
+//
+// Macros:
 //   u8 u16 u32 u64    unsigned integers; device memory is little-endian
-//   FN                a function that kernels call
-//   TABLE             a constant array at file scope
+//   FN                declares a function that kernels call
+//   TABLE             declares a constant array at file scope
 //   GLOBAL SHARED     address spaces of pointers
-//   KERNEL(name, n)   the head of a kernel of at most n threads a thread block; its
-//                     parameter list follows. Launches name a kernel by it.
-//   SHARED_PARAMETER  the last parameter of a kernel with shared memory
+//   KERNEL(name, n)   begins a kernel of at most n threads per thread block; the parameter list
+//                     follows. The host launches the kernel by this name.
+//   KERNEL_OF(name, n, r)  as KERNEL, with at most r registers per thread, for a kernel that
+//                     shares the registers of its multiprocessor with another one
+//   SHARED_PARAMETER  the last parameter of a kernel that uses shared memory
 //   SHARED_WORDS(p)   declares p as that memory: u32 words, 16-byte aligned
 //   thread_id() thread_block_size() thread_block_id() thread_block_count()
-//   thread_block_barrier()   all threads of a thread block arrive before any leaves; local
-//                     memory written before is seen after
-//   WARP_THREADS        threads that take one tile of work side by side: a warp
-//                     where there are warps. Divides thread_block_size().
-//   WARP_BARRIER()    as thread_block_barrier() for a warp, where HAS_WARP_BARRIER is
-//                     defined; nothing elsewhere
-//   WARP_ANY(x)      whether x holds in any thread of the warp, or, where that is
-//                     dear, in this one; all threads must ask
-//   IN_OUT_WORDS(p,n) a parameter: n words that the function reads and writes,
-//                     in a file that GLSL, which has no pointers, reads too
-//   UNROLL            before a loop of constant length over an array that must
-//                     lie in registers
-//   ROLLED            before a loop whose body must stand in the code once
-//   KERNEL_OF(name, n, r)  KERNEL, and of at most r registers a thread, where a
-//                     kernel shares the registers of its multiprocessor
-//   KEEP_IN_STEP()    before long straight code that all threads of a thread block run:
-//                     warps that run it at one time share its instructions
-//   IDLE_THREADS_MAY_SKIP    whether a thread that has no block may leave out such code: a CPU runs
-//                     threads one after the other, and it takes as long as any other's
-//   LET_NEXT_BEGIN() AWAIT_BEFORE()  device::Launch::overlaps_previous: from all
-//                     thread blocks of a launch, the next may begin; at its end the
-//                     next awaits the end of that before it
-//   HAS_KEY_SLOT KEY_SLOT(name, n)  a target that can read n words at fixed
-//                     addresses without a load: the device has them as a
-//                     buffer, aligned to a block, in the order of its stream
-// Leaves, which a target may override:
-//   ROTATE_LEFT(x, n)      0 < n < 32
-//   ROTATE_LEFT_64(x, n)   of 64 bits, by the constant 0 < n < 64
-//   BYTE_OF(x, i)          byte i (constant) of x, 0 the least significant
-//   ROW_OF(x, i, low)      BYTE_OF(x, i) * 256 + low, low < 256: an address in
-//                          rows of 256 bytes
-//   SWAP_BYTES(x)          the bytes in reverse
-//   JOIN_SHIFTED(x, y, n)  the word that begins at bit n, below 32, of x and then y
-//   PICK(x, y, sel)        byte permute: nibble k of the constant sel names the
-//                          byte for byte k of the result, 0 to 3 of x, 4 to 7 of y
-//   LUT3(a, b, c, table)   bitwise: bit 4*a + 2*b + c of the constant table
-//   PRODUCT_SUM(x, y)      x + y, made by the unit for products where it is idle beside bits
-//   SPREAD_BIT(x, n)       all ones where bit n (constant) of x is set, else 0
-//   JOIN_BYTES(a, b, c, d) four words below 256 as the bytes of one, a lowest
-//   load_block store_block load_shared_block   16 bytes at a 16-byte aligned
-//                          address, the last in shared memory
-// Where LC_BIT_MATRICES is defined, for warps of 32 threads:
-//   bit_matrix_256 bit_matrix_128   adds to c a product of bit matrices, 16 rows
-//                     by 8 columns over 256 or 128 bits, whose parts the threads
-//                     hold; counts of ones, so bit 0 is the sum modulo 2.
-//                     `scratch` is 256 words of shared memory for each warp
-//   byte_matrix_32    the same of bytes, over 32 of them: sums of their products
+//   thread_block_barrier()  waits until all threads of the thread block have arrived; writes to
+//                     shared memory before it are visible after it
+//   WARP_THREADS      the threads of a warp, which take one tile of work together; 1 where there
+//                     are no warps. Divides thread_block_size().
+//   WARP_BARRIER()    as thread_block_barrier(), for the threads of a warp, if HAS_WARP_BARRIER
+//                     is defined; otherwise nothing
+//   WARP_ANY(x)       whether x holds in any thread of the warp; where that is expensive, whether
+//                     it holds in this thread. All threads of the warp must call it.
+//   IN_OUT_WORDS(p, n)  a parameter of n words that the function reads and writes, in a file that
+//                     GLSL also compiles (GLSL has no pointers)
+//   UNROLL            before a loop of constant length over an array that must stay in registers
+//   ROLLED            before a loop that must not be unrolled, so that its code stays small
+//   KEEP_IN_STEP()    before long straight-line code that all threads of a thread block run: a
+//                     barrier on GPUs, so that warps run the code at the same time and share its
+//                     instructions
+//   IDLE_THREADS_MAY_SKIP  1 if a thread that has no block may skip such code. On a CPU, threads
+//                     run one after the other, so an idle thread would cost as much as a busy one.
+//   LET_NEXT_BEGIN() AWAIT_BEFORE()  programmatic dependent launch, see
+//                     device::Launch::overlaps_previous: once all thread blocks of a launch have
+//                     called LET_NEXT_BEGIN(), the next launch may begin; AWAIT_BEFORE() in the
+//                     next launch waits for the end of the one before
+//   HAS_KEY_SLOT KEY_SLOT(name, n)  for a target that reads n words at fixed addresses without a
+//                     load (constant memory). The device offers the words as a buffer that is
+//                     aligned to a block; accesses are ordered by its stream.
+// Operations that a target may override:
+//   ROTATE_LEFT(x, n)      rotates 32 bits, 0 < n < 32
+//   ROTATE_LEFT_64(x, n)   rotates 64 bits by the constant n, 0 < n < 64
+//   BYTE_OF(x, i)          byte i (constant) of x; byte 0 is the least significant
+//   ROW_OF(x, i, low)      BYTE_OF(x, i) * 256 + low, low < 256: an address in rows of 256 bytes
+//   SWAP_BYTES(x)          the bytes in reverse order
+//   JOIN_SHIFTED(x, y, n)  the 32 bits from bit n (below 32) of the 64-bit number y:x, x lowest
+//   PICK(x, y, sel)        byte permutation: nibble k of the constant sel names the source of byte
+//                          k of the result: 0 to 3 are bytes of x, 4 to 7 are bytes of y
+//   LUT3(a, b, c, table)   bitwise function of three bits: bit 4*a + 2*b + c of the constant table
+//   PRODUCT_SUM(x, y)      x + y, computed by the multiplier, which is idle during logic operations
+//   SPREAD_BIT(x, n)       all ones if bit n (constant) of x is set, otherwise 0
+//   JOIN_BYTES(a, b, c, d)  four words below 256 as the bytes of one word, a lowest
+//   load_block store_block load_shared_block  16 bytes at a 16-byte aligned address; the last one
+//                          reads shared memory
+// If LC_BIT_MATRICES is defined, for warps of 32 threads:
+//   bit_matrix_256 bit_matrix_128  adds to c the product of two bit matrices, 16 rows by 8 columns
+//                     over 256 or 128 bits. The threads hold the parts of the matrices as in
+//                     PTX's mma.m16n8k256 and mma.m16n8k128. An element of c counts ones, so its
+//                     bit 0 is the sum modulo 2. `scratch` is 256 words of shared memory per warp.
+//   byte_matrix_32    the same for bytes, over 32 of them: sums of products of bytes
 //   warp_barrier()    as thread_block_barrier(), for the threads of a warp
-// Where HAS_WARP_SHUFFLE is defined, for warps of 32 threads:
-//   warp_shuffle(x, from)  the word x that thread `from` of the warp holds; all its threads ask,
-//   each
-//                     for any. `scratch` is 32 words of shared memory for each warp
+// If HAS_WARP_SHUFFLE is defined, for warps of 32 threads:
+//   warp_shuffle(x, from, scratch)  the word x of thread `from` of the warp. All threads of the
+//                     warp call it; each may name another thread. `scratch` is 32 words of shared
+//                     memory per warp.
 #ifndef LANECRYPT_KERNELS_PLATFORM_H
 #define LANECRYPT_KERNELS_PLATFORM_H
 
@@ -80,12 +99,12 @@ typedef ulong u64;
 #define TABLE __constant
 #define GLOBAL __global
 #define SHARED __local
-// The compiler must know the size of the thread blocks to distribute registers.
+// OpenCL compilers distribute registers by the size of the work-group, so it is fixed here.
 #define KERNEL(name, threads)                   \
   __kernel __attribute__((reqd_work_group_size( \
       (threads) < LC_MOST_THREADS ? (threads) : LC_MOST_THREADS, 1, 1))) void name
 #define KERNEL_OF(name, threads, registers) KERNEL(name, threads)
-// Shared memory is only aligned as the type that a parameter points to.
+// An OpenCL local pointer is only as aligned as the type it points to, so the parameter is uint4.
 #define SHARED_PARAMETER , __local uint4 *shared_blocks
 #define SHARED_WORDS(pointer) __local u32 *pointer = (__local u32 *)shared_blocks
 #define WARP_THREADS 32u
@@ -96,7 +115,7 @@ typedef ulong u64;
 #define thread_block_barrier() barrier(CLK_LOCAL_MEM_FENCE)
 #define ROTATE_LEFT(x, n) rotate((u32)(x), (u32)(n))
 #define ROTATE_LEFT_64(x, n) rotate((u64)(x), (u64)(n))
-#ifdef LC_UNROLL  // set for GPUs: arrays must come to lie in registers
+#ifdef LC_UNROLL  // set for GPUs: arrays must be kept in registers
 #define UNROLL __attribute__((opencl_unroll_hint))
 #define ROLLED __attribute__((opencl_unroll_hint(1)))
 #define KEEP_IN_STEP() barrier(CLK_LOCAL_MEM_FENCE)
@@ -104,7 +123,7 @@ typedef ulong u64;
 #define UNROLL
 #endif
 
-#ifdef __NV_CL_C_VERSION  // NVIDIA's compiler takes the instructions by name
+#ifdef __NV_CL_C_VERSION  // NVIDIA's compiler accepts inline PTX
 FN u32 byte_permute(u32 x, u32 y, u32 select) {
   u32 result;
   __asm("prmt.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(x), "r"(y), "r"(select));
@@ -160,7 +179,7 @@ typedef unsigned long long u64;
 #define PICK(x, y, sel) __byte_perm((x), (y), (sel))
 #define JOIN_SHIFTED(x, y, n) __funnelshift_r((x), (y), (n))
 #define LUT3(a, b, c, table) lut3_gate<table>((a), (b), (c))
-// 1, which the compiler does not know.
+// The constant 1, hidden from the compiler so that it keeps the multiplication.
 __constant__ u32 product_sum_factor = 1;
 #define PRODUCT_SUM(x, y) ((x)*product_sum_factor + (y))
 #define UNROLL _Pragma("unroll")
@@ -170,7 +189,7 @@ __constant__ u32 product_sum_factor = 1;
 #define HAS_WARP_BARRIER
 #define WARP_BARRIER() __syncwarp()
 #define HAS_KEY_SLOT
-// Kernels that make a schedule write it there by blocks.
+// Kernels that expand keys write to the key slot in 16-byte blocks.
 #define KEY_SLOT(name, words)                 \
   extern "C" {                                \
   __constant__ __align__(16) u32 name[words]; \
@@ -183,15 +202,15 @@ __constant__ u32 product_sum_factor = 1;
 #define AWAIT_BEFORE() asm volatile("griddepcontrol.wait;" ::: "memory")
 #endif
 
-// Bytes of x as the nibbles of `select` name them. Where bit 3 of a nibble is set, all
-// bits of the result's byte are the sign of that byte.
+// Selects bytes of x as the nibbles of `select` name them. If bit 3 of a nibble is set, the
+// result's byte is that byte's sign bit, repeated 8 times.
 FN u32 spread_sign(u32 x, u32 select) {
   u32 result;
   asm("prmt.b32 %0, %1, %1, %2;" : "=r"(result) : "r"(x), "r"(select));
   return result;
 }
 
-// Uses the multipliers, which are idle while the units for bits are busy.
+// Computes a * b + c on the multipliers, which are idle while the logic units are busy.
 FN u32 multiply_add(u32 a, u32 b, u32 c) {
   u32 result;
   asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(c));
@@ -211,8 +230,8 @@ FN u32 lut3_gate(u32 a, u32 b, u32 c) {
   return result;
 }
 
-// Every architecture has the same kernels. Those with bit matrices are empty where there
-// are no such matrices.
+// Every architecture has the same kernels. On architectures without the matrix instructions, the
+// kernels with bit matrices are empty.
 #define LC_BIT_MATRIX_KERNELS 1
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define LC_BIT_MATRICES 1
@@ -276,12 +295,12 @@ typedef uint64_t u64;
        ? lanecrypt::device::host_thread.barrier(lanecrypt::device::host_thread.barrier_argument) \
        : (void)0)
 
-// A thread block of 32 threads is one warp.
+// On the host, a thread block of 32 threads is one warp.
 #define LC_BIT_MATRIX_KERNELS 1
 #define LC_BIT_MATRICES 1
 #define warp_barrier() thread_block_barrier()
-// Gathers what each thread holds of both matrices. `multiply` is called for every product
-// of a word of a row and a word of a column.
+// Multiplies matrices as the mma instructions do: gathers the parts that the threads hold in
+// `scratch` and calls `multiply` for every pair of a word of a row and a word of a column.
 template <typename Multiply>
 static inline void multiply_matrices(u32 *c, const u32 (&mine)[6], u32 *scratch,
                                      Multiply multiply) {
@@ -325,7 +344,7 @@ static inline u32 warp_shuffle(u32 word, u32 from, u32 *scratch) {
 
 #define IN_OUT_WORDS(pointer, count) u32 *pointer
 
-// Leaves in plain C, for targets that have none of their own.
+// Portable versions for targets that do not define their own.
 #ifndef ROTATE_LEFT_64
 #define ROTATE_LEFT_64(x, n) (((x) << (n)) | ((x) >> (64 - (n))))
 #endif
@@ -374,7 +393,7 @@ static inline u32 warp_shuffle(u32 word, u32 from, u32 *scratch) {
 #define JOIN_BYTES(a, b, c, d) ((a) | (b) << 8 | (c) << 16 | (d) << 24)
 #endif
 #ifndef LUT3
-// Algebraic normal form: the compiler drops the terms that the constant table does not
+// Algebraic normal form of the table: the compiler drops the terms that the constant table does not
 // contain.
 #define LUT3_TERM(bits, term) ((bits)&1 ? (term) : 0u)
 #define LUT3_BIT(t, i) (((t) >> (i)) & 1)
