@@ -1,5 +1,5 @@
-// How the functions and kernels of a cipher in a form are named: CIPHER_FORM_NAME,
-// by the macros BLOCK_CIPHER and BLOCK_FORM as they are where a name is used.
+// The names of a cipher's functions and kernels in one form: BLOCK_NAME(name) is CIPHER_FORM_name,
+// from the values that BLOCK_CIPHER and BLOCK_FORM have where it is used.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

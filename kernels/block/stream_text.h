@@ -1,6 +1,6 @@
-// The text of a thread that takes a stream block by block, at any address: each block of memory is
-// read once, and a whole one is written where it is all of the text's. The thread keeps what it
-// needs of the last one.
+// Reads and writes the text of a thread that processes a stream block by block, at any alignment.
+// Each 16-byte memory block is read once, and is written as a whole if all its bytes belong to the
+// text. The thread keeps what it needs of the last memory block.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,19 +8,20 @@
 #include "kernels/block/tiles.h"
 
 typedef struct StreamText {
-  Block read;     // the block of memory in which the next of the input begins
-  Block written;  // the last of the output
+  Block read;     // the memory block in which the next input block begins
+  Block written;  // the last output block
 } StreamText;
 
-// Before the first block of a text that is not empty.
+// Starts reading a text that is not empty.
 FN StreamText stream_begin(GLOBAL const u8 *in) {
   const Block zero = {{0, 0, 0, 0}};
   const StreamText text = {load_block(in - ((u64)in & 15)), zero};
   return text;
 }
 
-// The block that begins `from` bytes, 16 at most, behind the first one's beginning. Threads have
-// texts at different addresses, so that none should wait for what another shifts.
+// Returns the 16 bytes that begin `from` bytes (0 to 16) after the start of `first`, with `second`
+// following it. The threads of a warp have different alignments, so this selects instead of
+// branching: no thread waits for another's shift.
 FN Block stream_join(Block first, Block second, u32 from) {
   u32 words[9];
   UNROLL for (u32 w = 0; w < 4; ++w) {
@@ -38,7 +39,7 @@ FN Block stream_join(Block first, Block second, u32 from) {
   return joined;
 }
 
-// The block at `at` of `length` bytes; behind the text's end it has anything.
+// Returns the text's block at byte `at` of `length`. Bytes after the end of the text are undefined.
 FN Block stream_read(StreamText *text, GLOBAL const u8 *in, u64 at, u64 length) {
   const u32 skew = (u32)(u64)in & 15;
   Block second = {{0, 0, 0, 0}};
@@ -48,8 +49,8 @@ FN Block stream_read(StreamText *text, GLOBAL const u8 *in, u64 at, u64 length) 
   return block;
 }
 
-// What has been made of a block that has been read, which may be written over it. The next one may
-// have been read before.
+// Writes the output block for the text's block at `at`, which has been read and may be overwritten.
+// The block after it may have been read already.
 FN void stream_write(StreamText *text, GLOBAL u8 *out, Block block, u64 at, u64 length) {
   const u32 skew = (u32)(u64)out & 15, left = length - at < 16 ? (u32)(length - at) : 16;
   const u32 first = at == 0 ? skew : 0, end = skew + left;

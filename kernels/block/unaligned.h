@@ -1,21 +1,24 @@
-// Texts at addresses that are no multiples of 16, for warps, whose threads have blocks side by
-// side. A thread reads or writes the blocks of memory in which its own begin, and has the rest of
-// them from the thread beside it.
+// Loads and stores texts at addresses that are not multiples of 16, by whole warps whose threads
+// have neighbouring blocks. A thread reads or writes the 16-byte memory blocks in which its own
+// blocks begin. It gets the rest of its blocks from the neighbouring thread. "Memory block" means
+// 16 bytes at a multiple of 16.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "kernels/block/tiles.h"
 
-// How many bytes behind a multiple of 16 an address lies. It is the same for all threads.
+// Returns how many bytes an address lies after a multiple of 16. It is the same for all threads of
+// a warp.
 FN u32 unaligned_skew(GLOBAL const u8 *at) { return (u32)(u64)at & 15; }
 
 FN void unaligned_shift(u32 *to, const u32 *words, u32 count, u32 bits) {
   UNROLL for (u32 i = 0; i < count; ++i) to[i] = JOIN_SHIFTED(words[i], words[i + 1], bits);
 }
 
-// `count` words from the byte `from` of `words` on, at most 16; one word more than these must be
-// there. All threads shift alike, so they branch alike, and a register is named instead of chosen.
+// Copies `count` words that begin at byte `from` (at most 16) of `words`; one more word than these
+// must be readable. All threads have the same `from`, so they take the same branch, and registers
+// are addressed by constants.
 FN void unaligned_move(u32 *to, const u32 *words, u32 count, u32 from) {
   const u32 bits = 8 * (from % 4);
   switch (from / 4) {
@@ -36,7 +39,8 @@ FN void unaligned_move(u32 *to, const u32 *words, u32 count, u32 from) {
   }
 }
 
-// The block that begins `from` bytes behind the first one's beginning, 16 at most.
+// Returns the 16 bytes that begin `from` bytes (0 to 16) after the start of `first`, with `second`
+// following it.
 FN Block unaligned_join(Block first, Block second, u32 from) {
   u32 words[9];
   Block joined;
@@ -63,7 +67,8 @@ FN void unaligned_shift_blocks(Block *x, const Block *second, u32 count, u32 wor
   }
 }
 
-// As unaligned_join() for `count` blocks x[n], which it replaces, with one branch for all.
+// As unaligned_join() for `count` blocks: replaces x[n] by the join of x[n] and second[n], with one
+// branch for all.
 FN void unaligned_join_each(Block *x, const Block *second, u32 count, u32 from) {
   const u32 bits = 8 * (from % 4);
   switch (from / 4) {
@@ -86,14 +91,16 @@ FN void unaligned_join_each(Block *x, const Block *second, u32 count, u32 from) 
 
 #ifdef HAS_WARP_SHUFFLE
 
+// The block that `thread` of the warp passes as `mine`.
 FN Block unaligned_block_of(u32 thread, Block mine, SHARED u32 *scratch) {
   Block theirs;
   UNROLL for (u32 w = 0; w < 4; ++w) theirs.w[w] = warp_shuffle(mine.w[w], thread % 32, scratch);
   return theirs;
 }
 
-// x[n] of each thread: the blocks of a warp lie side by side for each n, and for the next n behind
-// them. from: this thread's first.
+// Loads `count` blocks per thread. `from` is the address of this thread's first block; x[n] comes
+// from `from` + 512 * n. For each n, the blocks of the warp are contiguous, and those for n + 1
+// follow. Every memory block that is read must contain bytes of the text.
 FN void unaligned_load(Block *x, u32 count, GLOBAL const u8 *from, SHARED u32 *scratch) {
   const u32 thread = thread_id() % 32, skew = unaligned_skew(from);
   Block behind = {{0, 0, 0, 0}};
@@ -109,7 +116,7 @@ FN void unaligned_load(Block *x, u32 count, GLOBAL const u8 *from, SHARED u32 *s
   }
 }
 
-// Byte `thread` of the block that thread `owner` has, in the lowest bits.
+// Returns, in the lowest bits, byte `thread` of the block that thread `owner` has.
 FN u32 unaligned_byte_of(u32 owner, Block block, SHARED u32 *scratch) {
   const u32 thread = thread_id() % 32;
   const Block all = unaligned_block_of(owner, block, scratch);
@@ -117,17 +124,18 @@ FN u32 unaligned_byte_of(u32 owner, Block block, SHARED u32 *scratch) {
   return (thread % 16 < 8 ? low : high) >> (8 * (thread % 4));
 }
 
-// XORs a block of memory of which only the bytes `first` up to `end` are the text's: as many
-// threads write one each. `key`: its keystream, which thread `owner` has.
+// XORs a memory block of which only bytes `first` up to `end` belong to the text: that many threads
+// write one byte each. `key` is its keystream, which thread `owner` has.
 FN void unaligned_xor_edge(GLOBAL u8 *out, GLOBAL const u8 *in, u32 owner, Block key, u32 first,
                            u32 end, SHARED u32 *scratch) {
   const u32 thread = thread_id() % 32, byte = unaligned_byte_of(owner, key, scratch);
   if (thread >= first && thread < end) out[thread] = (u8)(in[thread] ^ byte);
 }
 
-// What goes to the blocks of memory in which a thread's own begin: `from` is how far behind the
-// beginning of the block before. The one before thread 0's first is the last of all, for
-// unaligned_xor() and unaligned_store().
+// Shifts the blocks of all threads to the memory blocks in which they begin: each result consists
+// of the end of the block before and the beginning of the thread's own. `from` is 16 minus the
+// skew. For thread 0, the block before its first one is the warp's last block, so that its result
+// holds both ends of the warp's bytes, as unaligned_put() expects.
 FN void unaligned_move_blocks(Block *blocks, u32 count, u32 from, SHARED u32 *scratch) {
   const u32 thread = thread_id() % 32;
   Block neighbour[UNALIGNED_MOST_BLOCKS], before[UNALIGNED_MOST_BLOCKS];
@@ -142,11 +150,11 @@ FN void unaligned_move_blocks(Block *blocks, u32 count, u32 from, SHARED u32 *sc
   UNROLL for (u32 n = 0; n < count; ++n) blocks[n] = before[n];
 }
 
-// x[n] of each thread: the block at from + 512 * n. The warp's blocks lie side by side, and those
-// are there, whole, that begin in bytes `begin` up to `end` behind the first one's beginning; the
-// others are zero. The thread reads both blocks of memory in which each lies. The second is in a
-// cache, and takes no more there than its four words from the thread beside; and since no thread
-// needs another, all this may be behind a branch.
+// Loads `count` blocks per thread: x[n] from `from` + 512 * n. The warp's blocks are contiguous.
+// Only blocks that begin at bytes `begin` up to `end`, counted from the warp's first block, are
+// read, as a whole; the others become zero. A thread reads both memory blocks in which each of its
+// blocks lies. The second one is in a cache, and reading it costs no more than four words from the
+// neighbouring thread. Since no thread needs another, the whole function may be inside a branch.
 FN void unaligned_read(Block *x, u32 count, GLOBAL const u8 *from, u32 begin, u32 end) {
   const u32 place = 16 * (thread_id() % 32), skew = unaligned_skew(from), next = skew != 0 ? 16 : 0;
   GLOBAL const u8 *at = from - skew;
@@ -167,10 +175,10 @@ FN void unaligned_read(Block *x, u32 count, GLOBAL const u8 *from, u32 begin, u3
   unaligned_join_each(x, second, count, skew);
 }
 
-// Writes blocks of memory as unaligned_move_blocks() makes them: to thread 0's first, which lies at
-// `at`, and to those behind it, as far as they lie in bytes `begin` up to `end` from there. Of the
-// first, and of one behind the last, the warp has a part unless `skew` is 0, 16 bytes in all, of
-// which 16 threads write one each.
+// Writes memory blocks as unaligned_move_blocks() returns them. `at` is the address of thread 0's
+// first memory block. Only bytes `begin` up to `end`, counted from `at`, are written. If `skew` is
+// not 0, the warp has only a part of the first memory block and of the one after the last, 16 bytes
+// in all; 16 threads write one byte each, which is `edge_byte`.
 FN void unaligned_put(GLOBAL u8 *at, const Block *blocks, u32 count, u32 skew, u32 begin, u32 end,
                       u32 edge_byte) {
   const u32 thread = thread_id() % 32, edge = thread + (thread < skew ? 512 * count : 0);
@@ -181,7 +189,7 @@ FN void unaligned_put(GLOBAL u8 *at, const Block *blocks, u32 count, u32 skew, u
       if (n != 0 || !has_edge) store_block(at + (16 * thread + 512 * n), blocks[n]);
     }
   } else {
-    // The text begins or ends here, in a part of a block of memory.
+    // The text begins or ends here, inside a memory block.
     UNROLL for (u32 n = 0; n < count; ++n) {
       const u32 place = 16 * thread + 512 * n;
       const u32 from = begin > place ? begin - place : 0, to = end > place ? end - place : 0;
@@ -193,11 +201,11 @@ FN void unaligned_put(GLOBAL u8 *at, const Block *blocks, u32 count, u32 skew, u
   }
 }
 
-// Writes `count` blocks of each thread, which this changes, to where unaligned_read() would read
-// them from: the thread's first to `to`, and of the warp's `end` bytes. A thread writes the blocks
-// of memory in which its own begin. All threads move blocks, also where nothing is written: behind
-// a branch that some might not take, a compiler would give each look-up of the cipher an address of
-// its own.
+// Stores `count` blocks of each thread, which it modifies, to the addresses that unaligned_read()
+// would read: `to` is the address of this thread's first block, and the first `end` bytes of the
+// warp are stored. All threads exchange blocks, even if nothing is written: if a branch could
+// exclude some threads, the compiler would compute a separate address for each table look-up of the
+// cipher.
 FN void unaligned_store(GLOBAL u8 *to, Block *blocks, u32 count, u32 end, SHARED u32 *scratch) {
   const u32 skew = unaligned_skew(to);
   unaligned_move_blocks(blocks, count, 16 - skew, scratch);
@@ -206,24 +214,24 @@ FN void unaligned_store(GLOBAL u8 *to, Block *blocks, u32 count, u32 end, SHARED
                 edge_byte);
 }
 
-// XORs `count` blocks of each thread, which this changes, with a text of `length` bytes: a thread's
-// block n begins at byte 16 * (number + 32 * n) of the text, if it lies there at all. Only the
-// keystream moves, as in unaligned_store(). All that is read comes before what is written, or every
-// block would wait for memory by itself.
+// XORs a text of `length` bytes with `count` blocks of keystream of each thread, which it modifies.
+// Block n of a thread belongs to byte 16 * (number + 32 * n) of the text; blocks outside the text
+// are ignored. Only the keystream is shifted, as in unaligned_store(). All reads come before the
+// writes, otherwise each block would wait for memory separately.
 FN void unaligned_xor(GLOBAL u8 *out, GLOBAL const u8 *in, Block *blocks, u32 count, u64 number,
                       u64 length, SHARED u32 *scratch) {
   const u32 thread = thread_id() % 32, skew = unaligned_skew(out), most = 1u << 16;
   unaligned_move_blocks(blocks, count, 16 - skew, scratch);
   const u32 edge_key = unaligned_byte_of(0, blocks[0], scratch);
 
-  // Of the memory from `base` on, the bytes from `begin` up to `end` are the warp's and the text's.
-  // Before the text begins the base wraps around.
+  // In the memory from `base` on, bytes `begin` up to `end` belong to the warp and to the text.
+  // `base` wraps around if it lies before the text.
   const u64 base = 16 * (number - thread) - skew, before = base < length ? 0 : 0 - base;
   const u64 left = length - base;
   const u32 begin = before < skew ? skew : before < most ? (u32)before : most;
   const u32 end = left < most ? (u32)left : most;
-  // A block of the output's memory has bytes of one or two of the input's. Those are read that have
-  // bytes of the text.
+  // A memory block of the output corresponds to one or two memory blocks of the input. Only those
+  // that contain bytes of the text are read.
   GLOBAL const u8 *from = in + (base + 16 * thread);
   const u32 in_skew = unaligned_skew(from);
 #define UNALIGNED_PLACE(n) (16 * thread + 512 * (n))
@@ -239,7 +247,7 @@ FN void unaligned_xor(GLOBAL u8 *out, GLOBAL const u8 *in, Block *blocks, u32 co
   u32 edge_text = 0;
   if (skew != 0 && thread < 16 && edge >= begin && edge < end) edge_text = in[base + edge];
   if (in_skew != 0) {
-    // Two at a time: registers have no room for more.
+    // Two at a time: more would not fit in registers.
     const u32 two = count < 2 ? count : 2;
     UNROLL for (u32 n = 0; n < count; n += 2) {
       Block second[2] = {{{0, 0, 0, 0}}, {{0, 0, 0, 0}}};

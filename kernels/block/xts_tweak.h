@@ -1,14 +1,13 @@
-// The tweaks of XTS (IEEE 1619, 5.2): GF(2^128) with x^128 = x^7 + x^2 + x + 1,
-// bit n of the little-endian number the coefficient of x^n; and how the blocks
-// of data units are shared out. Common to every cipher and form. GB/T 17964 has the
-// bits of each byte in the other order: such tweaks are turned when they have been
-// encrypted, reckoned with as the others, and turned again where they are added.
+// The tweaks of XTS (IEEE 1619, 5.2) and how the blocks of data units are distributed among
+// threads; common to all ciphers and forms. Tweaks are elements of GF(2^128) with x^128 = x^7 + x^2
+// + x + 1; bit n of the little-endian number is the coefficient of x^n. GB/T 17964 has the bits of
+// each byte in the opposite order: such tweaks are bit-reversed after their encryption, multiplied
+// like the others, and bit-reversed again where they are XORed.
 //
-// A slot is a whole block of a data unit, with the bytes of a last part of a
-// block, if there is one, at the unit's last slot. Slot j of a unit has the
-// tweak T * x^j. A point is the tweak of every XTS_STRETCH-th slot; they are
-// computed by a kernel of their own, and a thread goes on from there: by 32 slots
-// a step, which costs no more than a shift by a word.
+// A slot is a whole block of a data unit. If the unit ends in a partial block, its bytes belong to
+// the unit's last slot. Slot j of a unit has the tweak T * x^j. A point is the tweak of every
+// XTS_STRETCH-th slot. A separate kernel computes the points. A thread continues from a point in
+// steps of 32 slots; a multiplication by x^32 is a shift by one word.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -27,14 +26,14 @@ TABLE u32 kXtsStretchPowers[8][4] = {
     {0x30b311b4u, 0xcad0352du, 0xb7756558u, 0xb715594eu},
 };
 
-// What `over`, the coefficients of x^128 to x^159, comes to.
+// Reduces: adds the value of `over`, the coefficients of x^128 to x^159, to t.
 FN Block xts_fold(Block t, u32 over) {
   t.w[0] ^= over ^ (over << 1) ^ (over << 2) ^ (over << 7);
   t.w[1] ^= (over >> 31) ^ (over >> 30) ^ (over >> 25);
   return t;
 }
 
-// Every byte with its bits in the other order.
+// Reverses the bits of every byte.
 FN Block xts_turn_bytes(Block t) {
   UNROLL for (u32 i = 0; i < 4; ++i) {
     u32 w = t.w[i];
@@ -45,7 +44,7 @@ FN Block xts_turn_bytes(Block t) {
   return t;
 }
 
-// t * x^32.
+// Returns t * x^32.
 FN Block xts_times_x32(Block t) {
   const Block moved = {{0, t.w[0], t.w[1], t.w[2]}};
   return xts_fold(moved, t.w[3]);
@@ -55,7 +54,7 @@ FN u32 xts_shift(u32 high, u32 low, u32 bits) {
   return (u32)((((u64)high << 32 | low) << bits) >> 32);
 }
 
-// t * x^bits, bits < 32.
+// Returns t * x^bits, bits < 32.
 FN Block xts_times_x_below_32(Block t, u32 bits) {
   const Block moved = {{t.w[0] << bits, xts_shift(t.w[1], t.w[0], bits),
                         xts_shift(t.w[2], t.w[1], bits), xts_shift(t.w[3], t.w[2], bits)}};
@@ -67,13 +66,13 @@ FN Block xts_times_x_to(Block t, u32 power) {
   return xts_times_x_below_32(t, power);
 }
 
-// From slot to slot as a thread takes them.
+// Returns the tweak of the thread's next slot, WARP_THREADS further on.
 FN Block xts_step(Block t) {
   return WARP_THREADS == 32 ? xts_times_x32(t) : xts_times_x_below_32(t, WARP_THREADS % 32);
 }
 
-// t * x^slots, slots < XTS_STRETCH. x^(128 * 2^i) is the square, i times, of
-// x^7 + x^2 + x + 1, whose terms are squared one by one.
+// Returns t * x^slots, slots < XTS_STRETCH. x^(128 * 2^i) is x^7 + x^2 + x + 1, squared i times; a
+// square is the sum of the squared terms.
 FN Block xts_jump(Block t, u32 slots) {
   t = xts_times_x_to(t, slots % 128);
   for (u32 power = 1, left = slots / 128; left != 0; power *= 2, left /= 2) {
@@ -84,7 +83,7 @@ FN Block xts_jump(Block t, u32 slots) {
   return t;
 }
 
-// a * b. All threads together, as far as they have one b: its bits are asked one by
+// Returns a * b. Threads that have the same b stay together. The loop tests the bits of b one by
 // one, the same bit of all four words at a time.
 FN Block xts_product(Block a, Block b) {
   u32 sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
@@ -97,7 +96,7 @@ FN Block xts_product(Block a, Block b) {
       }
     }
   }
-  // From the top: what sum[7] comes to is in part sum[4]'s.
+  // From the top: reducing sum[7] changes sum[4].
   UNROLL for (u32 i = 4; i-- > 0;) {
     const Block two = {{sum[i], sum[i + 1], 0, 0}};
     const Block folded = xts_fold(two, sum[i + 4]);
@@ -108,7 +107,7 @@ FN Block xts_product(Block a, Block b) {
   return product;
 }
 
-// t * x^(XTS_STRETCH * stretches).
+// Returns t * x^(XTS_STRETCH * stretches).
 FN Block xts_jump_stretches(Block t, u32 stretches) {
   for (u32 i = 0; stretches != 0; ++i, stretches /= 2) {
     if (stretches % 2 == 0) continue;
@@ -119,8 +118,8 @@ FN Block xts_jump_stretches(Block t, u32 stretches) {
   return t;
 }
 
-// The tweak of a data unit before it is encrypted: 128-bit addition,
-// little-endian.
+// Returns the tweak of data unit `units` before it is encrypted: `first` + `units` modulo 2^128,
+// little-endian (IEEE 1619, 5.1).
 FN Block xts_unit_number(Block first, u64 units) {
   const u64 low = ((u64)first.w[1] << 32 | first.w[0]) + units;
   const u64 high = ((u64)first.w[3] << 32 | first.w[2]) + (low < units ? 1 : 0);
@@ -130,14 +129,14 @@ FN Block xts_unit_number(Block first, u64 units) {
 
 FN u32 xts_points_of_unit(u32 unit_slots) { return (unit_slots + XTS_STRETCH - 1) / XTS_STRETCH; }
 
-// Where a thread is: a slot of a data unit, with its tweak.
+// The position of a thread: a slot of a data unit, with its tweak.
 typedef struct XtsPlace {
   u32 unit, slot;
   Block tweak;
 } XtsPlace;
 
-// The point before a place. Past the end of a piece it is some other's, or of
-// XTS_SPARE_POINTS after the last.
+// Returns the point at or before `place`. Past the end of a piece, it is a point of another piece,
+// or one of the XTS_SPARE_POINTS after the last.
 FN Block xts_point(XtsPlace place, GLOBAL const CipherPiece *piece, GLOBAL const u8 *points) {
   const u32 each = xts_points_of_unit(piece->unit_bytes / 16);
   const u64 point = piece->first_point + place.unit * each + place.slot / XTS_STRETCH;
@@ -153,8 +152,8 @@ FN XtsPlace xts_place(u64 number, GLOBAL const CipherPiece *piece, GLOBAL const 
   return place;
 }
 
-// The place of the thread's next slot, WARP_THREADS further on: within the unit, or
-// fewer slots than that into a later one.
+// Returns the position of the thread's next slot, WARP_THREADS further on. It may lie in a later
+// unit, fewer than WARP_THREADS slots from that unit's start.
 FN XtsPlace xts_next(XtsPlace place, GLOBAL const CipherPiece *piece, GLOBAL const u8 *points) {
   const u32 unit_slots = piece->unit_bytes / 16;
   place.slot += WARP_THREADS;
@@ -170,8 +169,8 @@ FN XtsPlace xts_next(XtsPlace place, GLOBAL const CipherPiece *piece, GLOBAL con
   return place;
 }
 
-// The tweaks of a thread's next `count` (constant) slots; `stays` says that these
-// and the slot behind them are in the thread's data unit.
+// Computes the tweaks of a thread's next `count` (constant) slots. `stays` says that these slots
+// and the one after them are in the thread's data unit.
 FN XtsPlace xts_tweaks(Block *tweaks, u32 count, XtsPlace place, u32 stays,
                        GLOBAL const CipherPiece *piece, GLOBAL const u8 *points) {
   if (stays) {
@@ -189,7 +188,8 @@ FN XtsPlace xts_tweaks(Block *tweaks, u32 count, XtsPlace place, u32 stays,
   return place;
 }
 
-// Bytes of a slot: 16, or at the end of a unit, with a part of a block, more.
+// Returns the bytes of a slot: 16, or more for the last slot of a unit that ends in a partial
+// block.
 FN u32 xts_slot_bytes(XtsPlace place, GLOBAL const CipherPiece *piece) {
   const u64 left = piece->length - (u64)place.unit * piece->unit_bytes;
   const u32 unit_bytes = left < piece->unit_bytes ? (u32)left : piece->unit_bytes;

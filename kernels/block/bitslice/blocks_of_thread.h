@@ -1,5 +1,5 @@
-// The blocks that a thread of a bitsliced warp takes of a text: where they are, and how they are
-// read and written.
+// The blocks of a text that a thread of a bitsliced warp processes: their positions, and how they
+// are loaded and stored.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,19 +9,18 @@
 #define BLOCK_MODE_ECB 0
 #define BLOCK_MODE_CBC_DECRYPT 1
 #define BLOCK_MODE_CTR 2
-#define BLOCK_MODE_ECB_UNALIGNED 3  // of texts at any address
+#define BLOCK_MODE_ECB_UNALIGNED 3  // ECB of unaligned texts
 
-// A thread's blocks: those numbered number, number + step, ... in their piece. A
-// number before 0 is a very large one, and like those behind the end no block.
+// A thread's blocks have the numbers number, number + step, ... in their piece. A negative number
+// wraps to a very large one; such blocks, like those after the end, do not exist.
 typedef struct BlocksOfThread {
   u64 number;
   u32 step;
   u64 length;   // of the piece, in bytes
-  u32 aligned;  // 16-byte accesses are possible, of whatever blocks of memory
+  u32 aligned;  // 16-byte accesses are possible; for unaligned kernels, to memory blocks
 } BlocksOfThread;
 
-// Whether the warp's 32 * WARP_THREADS blocks are all there, to their last byte,
-// and can be read 16 bytes at a time.
+// Whether all 32 * WARP_THREADS blocks of the warp are complete and can be read 16 bytes at a time.
 FN u32 block_are_whole(const BlocksOfThread *thread) {
   const u64 first = thread->number - thread_id() % WARP_THREADS;
   return thread->aligned && first < thread->length &&
@@ -33,7 +32,7 @@ FN u32 block_has_any(const BlocksOfThread *thread) {
   return 16 * (thread->number - thread_id() % WARP_THREADS) < thread->length;
 }
 
-// Where block k is not a constant, the state goes round once.
+// Rotates the state by one block, so that a rolled loop reaches every block k at a constant index.
 FN void block_turn(u32 *state) {
   UNROLL for (u32 c = 0; c < 4; ++c) {
     const u32 first = state[32 * c];
@@ -58,12 +57,13 @@ FN void slice_load(u32 *state, GLOBAL const u8 *in, const BlocksOfThread *thread
   }
 }
 
-// `mode` is a constant; `in` is what the mode adds to the blocks, if anything.
+// Stores the blocks of the state. `mode` is a constant; `in` is the text that the mode XORs into
+// the blocks, if any.
 FN void slice_store(GLOBAL u8 *out, u32 *state, GLOBAL const u8 *in, const BlocksOfThread *thread,
                     u32 mode, GLOBAL const CipherPiece *piece) {
   const u32 has_iv = mode == BLOCK_MODE_CBC_DECRYPT && !piece->continues;
   if (block_are_whole(thread) && !(has_iv && thread->number < WARP_THREADS)) {
-    // Reads by eights, or each would wait for the write before it.
+    // Reads eight at a time, otherwise each read would wait for the write before it.
     UNROLL for (u32 eight = 0; eight < 32; eight += 8) {
       Block more[8];
       UNROLL for (u32 k = 0; k < 8; ++k) {

@@ -1,15 +1,15 @@
-// Blocks as bit planes: 32 blocks a thread, a bit of each in every word. No address and
-// no branch depends on data, on any device.
+// Bit planes: a thread processes 32 blocks, and every word holds one bit of each. No address and no
+// branch depends on data, on any device.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "kernels/block/tiles.h"
 
-// The state is 128 words: word 8 * i + j is bit j of byte i (FIPS 197, 3.4:
-// row i % 4, column i / 4) of each of the 32 blocks.
+// The state is 128 words: word 8 * i + j holds bit j of byte i (FIPS 197, 3.4: row i % 4, column i
+// / 4) of each of the 32 blocks.
 
-// Block k of the state before it is sliced, or after.
+// Get and set block k of the state before it is sliced, or after it is transposed back.
 FN Block block_planes_get(const u32 *state, u32 k) {
   const Block b = {{state[k], state[32 + k], state[64 + k], state[96 + k]}};
   return b;
@@ -19,8 +19,8 @@ FN void block_planes_set(u32 *state, u32 k, Block b) {
   UNROLL for (u32 c = 0; c < 4; ++c) state[32 * c + k] = b.w[c];
 }
 
-// Exchanges, in every pair of words `distance` apart, the bits that `mask`
-// leaves out of the first with those that it leaves in of the second.
+// In every pair of words `distance` apart, exchanges the bits of the first that `mask` leaves out
+// with the bits of the second that `mask` keeps.
 FN void block_swap_bits(u32 *words, u32 distance, u32 mask) {
   UNROLL for (u32 i = 0; i < 32; ++i) {
     if ((i & distance) == 0) {
@@ -31,8 +31,7 @@ FN void block_swap_bits(u32 *words, u32 distance, u32 mask) {
   }
 }
 
-// Transposes 32 x 32 bits: afterwards bit k of word j is what bit j of word k
-// was.
+// Transposes 32 x 32 bits: bit k of word j of the result is bit j of word k.
 FN void block_transpose(u32 *words) {
   UNROLL for (u32 i = 0; i < 16; ++i) {
     const u32 a = words[i], b = words[i + 16];
@@ -51,8 +50,7 @@ FN void block_transpose(u32 *words) {
   block_swap_bits(words, 1, 0x55555555u);
 }
 
-// Blocks to planes and back. Before and after, word 32 * c + k is column c of
-// block k.
+// Converts blocks to planes, and back. As blocks, word 32 * c + k is column c of block k.
 FN void block_transpose_state(u32 *state) {
   UNROLL for (u32 c = 0; c < 4; ++c) block_transpose(state + 32 * c);
 }

@@ -1,6 +1,6 @@
-// Texts at any address, for bitsliced warps of 32 threads: see kernels/block/unaligned.h. A row is
-// what a warp has of one number in all threads, 32 blocks side by side. Rows need not lie side by
-// side.
+// Unaligned texts in bitsliced warps of 32 threads: see kernels/block/unaligned.h. A row is the
+// warp's blocks of one number k in all threads, 32 contiguous blocks. Rows need not be contiguous
+// with each other.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,19 +8,19 @@
 #include "kernels/block/bitslice/blocks_of_thread.h"
 #include "kernels/block/unaligned.h"
 
-// Rows at a time: registers have no room for more.
+// Rows that are processed at a time: more would not fit in registers.
 #define SLICE_UNALIGNED_ROWS 4u
 
-// Where the warp's rows go.
+// The addresses to which the warp's rows are written.
 typedef struct SliceRows {
-  GLOBAL u8 *to;  // the block of memory in which the thread's first block begins
-  u32 skew;       // how far behind its beginning
-  u32 row_bytes;  // from one row to the next
-  // 16 threads write a byte each of what is no whole block: of the row's first block of memory, and
-  // of the one behind its last.
+  GLOBAL u8 *to;  // the memory block in which the thread's first block begins
+  u32 skew;       // the offset of that block in the memory block
+  u32 row_bytes;  // distance from one row to the next
+  // 1 if this thread writes one byte of the row's first memory block, or of the one after its last,
+  // which the row fills only in part. 16 threads do so.
   u32 has_edge;
-  int edge;     // where this thread's byte is, from `to`
-  u32 has_all;  // the block at `to` is the row's, whole
+  int edge;     // the offset of this thread's byte from `to`
+  u32 has_all;  // 1 if the memory block at `to` belongs to the row as a whole
 } SliceRows;
 
 FN SliceRows slice_rows(GLOBAL u8 *out, const BlocksOfThread *thread) {
@@ -36,14 +36,15 @@ FN SliceRows slice_rows(GLOBAL u8 *out, const BlocksOfThread *thread) {
   return rows;
 }
 
-// The bytes of the text from row k on, if any, for what is done row by row where it ends.
+// Returns the bytes of the text from row k on, at most a row, for code that processes row by row at
+// the text's end.
 FN u32 slice_left(const BlocksOfThread *thread, u32 k) {
   const u64 at = 16 * (thread->number - thread_id() % 32 + k * thread->step);
   const u64 left = at < thread->length ? thread->length - at : 0;
   return left < 512 ? (u32)left : 512;
 }
 
-// Blocks of rows, the first at `from`.
+// Loads the thread's blocks of SLICE_UNALIGNED_ROWS rows. `from` is the address of the first.
 FN void slice_read(Block *x, GLOBAL const u8 *from, u32 row_bytes) {
   const u32 skew = unaligned_skew(from);
   UNROLL for (u32 n = 0; n < SLICE_UNALIGNED_ROWS; ++n) x[n] =
@@ -56,8 +57,8 @@ FN void slice_read(Block *x, GLOBAL const u8 *from, u32 row_bytes) {
   unaligned_join_each(x, second, SLICE_UNALIGNED_ROWS, skew);
 }
 
-// What of rows `first` and those behind it goes to the blocks of memory in which the threads'
-// begin. Thread 0's is both: the end of the row, and its beginning.
+// Shifts the blocks of rows `first` and following to the memory blocks in which they begin. Thread
+// 0's result holds both the row's end and its beginning.
 FN void slice_move(Block *moved, const u32 *state, u32 first, u32 skew, SHARED u32 *scratch) {
   Block blocks[SLICE_UNALIGNED_ROWS];
   UNROLL for (u32 n = 0; n < SLICE_UNALIGNED_ROWS; ++n) {
@@ -110,8 +111,8 @@ FN void slice_store_unaligned(GLOBAL u8 *out, u32 *state, const BlocksOfThread *
   }
 }
 
-// XORs the thread's blocks with a text, whose blocks of memory are read as they are written; thread
-// 0's has bytes of the block before the row.
+// XORs a text with the thread's blocks of keystream. The text is read in the memory blocks of the
+// output; thread 0's first one contains bytes before the row.
 FN void slice_xor_unaligned(GLOBAL u8 *out, u32 *state, GLOBAL const u8 *in,
                             const BlocksOfThread *thread, SHARED u32 *scratch) {
   if (block_are_whole(thread) && thread->number != thread_id() % 32) {

@@ -1,5 +1,5 @@
-// How the text of data units that end in a partial block comes and goes, common to every cipher:
-// see xts_partial_block.inc.
+// How the text of data units that end in a partial block is loaded and stored; common to all
+// ciphers. See xts_partial_block.inc.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,8 +10,8 @@
 
 #define XTS_TILE_SLOTS (BLOCK_TABLE_BLOCKS * WARP_THREADS)
 
-// A thread's slots of a tile: how far behind the tile's beginning each begins, below 4096, and how
-// many bytes more than a block it has, 15 at most. There is half a register for each.
+// A thread's slots of a tile: the offset of each from the tile's beginning, below 4096, and the
+// bytes that it has beyond a block, at most 15. Each slot takes half a register.
 typedef struct XtsPartialSlots {
   u32 pairs[BLOCK_TABLE_BLOCKS / 2];
 } XtsPartialSlots;
@@ -23,14 +23,15 @@ FN u32 xts_partial_more(XtsPartialSlots slots, u32 n) {
   return slots.pairs[n / 2] >> 16 * (n % 2) & 15;
 }
 
-// The same word, of which the compiler does not know that: what it has made of it is made again,
-// and takes no register meanwhile.
+// Returns `word` itself, in a way that the compiler cannot see through. So it recomputes what it
+// derives from the word instead of keeping it in registers.
 FN u32 xts_partial_again(u32 word, SHARED u32 *scratch) {
   return warp_shuffle(word, thread_id() % WARP_THREADS, scratch);
 }
 
-// place: of the thread's first slot; first_unit: of the tile's first; left: the piece's slots from
-// there on, and bytes_left its bytes, modulo 2^32.
+// Computes a thread's slots. `place` is the position of the thread's first slot, and `first_unit`
+// the unit of the tile's first. `left` is the number of the piece's slots from there on, and
+// `bytes_left` their bytes modulo 2^32.
 FN XtsPartialSlots xts_partial_slots(XtsPlace place, u32 first_unit, u32 left,
                                      GLOBAL const CipherPiece *piece, u32 bytes_left) {
   const u32 unit_slots = piece->unit_bytes / 16, rest = piece->unit_bytes % 16;
@@ -52,7 +53,7 @@ FN XtsPartialSlots xts_partial_slots(XtsPlace place, u32 first_unit, u32 left,
   return slots;
 }
 
-// The first `bytes` (1 to 16) from any address; behind them it has anything.
+// Loads `bytes` (1 to 16) from any address; the other bytes of the result are undefined.
 FN Block xts_partial_bytes(GLOBAL const u8 *from, u32 bytes) {
   const u32 skew = unaligned_skew(from);
   const Block first = load_block(from - skew);
@@ -61,12 +62,12 @@ FN Block xts_partial_bytes(GLOBAL const u8 *from, u32 bytes) {
   return stream_join(first, second, skew);
 }
 
-// Joins as stream_join() does for each of a thread's slots, whose texts lie as they do from `text`
-// on: first[n], which this replaces, and second[n]. is_written: to write them, else from how they
-// were read.
+// Joins first[n] and second[n], as stream_join() does, for each of a thread's slots, and stores the
+// result in first[n]. Slots lie at their offsets from `text`. `is_written`: shifts for writing
+// instead of reading.
 FN void xts_partial_join(Block *first, const Block *second, GLOBAL const u8 *text,
                          XtsPartialSlots slots, u32 is_written) {
-  // Most often a thread's slots are one unit's, and lie alike.
+  // Most often a thread's slots belong to one unit and have the same alignment.
   const u32 last = BLOCK_TABLE_BLOCKS - 1, from = xts_partial_at(slots, 0);
   if (!WARP_ANY(xts_partial_at(slots, last) != from + 16 * WARP_THREADS * last)) {
     const u32 skew = unaligned_skew(text + from);
@@ -79,7 +80,7 @@ FN void xts_partial_join(Block *first, const Block *second, GLOBAL const u8 *tex
   }
 }
 
-// The first block of each slot that is there. in: the tile's beginning.
+// Loads the first block of each slot that exists. `in` is the tile's beginning.
 FN void xts_partial_read(Block *blocks, GLOBAL const u8 *in, XtsPartialSlots slots, u32 left) {
   Block second[BLOCK_TABLE_BLOCKS];
   UNROLL for (u32 n = 0; n < BLOCK_TABLE_BLOCKS; ++n) {
@@ -95,22 +96,22 @@ FN void xts_partial_read(Block *blocks, GLOBAL const u8 *in, XtsPartialSlots slo
   xts_partial_join(blocks, second, in, slots, 0);
 }
 
-// How many of the tile's slots are there, of `left`.
+// Returns how many of the tile's slots exist, given `left`.
 FN u32 xts_partial_count(u32 left) { return left < XTS_TILE_SLOTS ? left : XTS_TILE_SLOTS; }
 
-// What a thread knows of the slots before, while it moves its own one after the other.
+// What a thread knows of the slots before, while it shifts its own one after the other.
 typedef struct XtsPartialMoved {
-  Block before;    // the last 16 bytes of the tile's slot before thread 0's next one
-  Block end_tail;  // in the thread of the tile's last slot: its last 16 bytes
-  u32 end;         // and where it ends
+  Block before;    // the last 16 bytes of the slot before thread 0's next one
+  Block end_tail;  // in the thread of the tile's last slot: that slot's last 16 bytes
+  u32 end;         // and the offset at which it ends
 } XtsPartialMoved;
 
-// The last 16 bytes before the thread's slot n. tail: those of the slot. All threads move them
-// together, for each n from 0 on.
+// Returns the last 16 bytes before the thread's slot n. `tail` is the last 16 bytes of slot n. All
+// threads call this together, for each n from 0 on.
 FN Block xts_partial_move(XtsPartialMoved *moved, u32 n, Block tail, XtsPartialSlots slots,
                           u32 left, SHARED u32 *scratch) {
   const u32 thread = thread_id() % WARP_THREADS;
-  // A mask, since a compiler would make a choice of n an address of memory.
+  // A mask, since a compiler would put an array that is indexed by n into memory.
   const u32 mine = thread + n * WARP_THREADS + 1 == xts_partial_count(left) ? ~0u : 0u;
   moved->end |= (xts_partial_at(slots, n) + 16 + xts_partial_more(slots, n)) & mine;
   UNROLL for (u32 w = 0; w < 4; ++w) moved->end_tail.w[w] |= tail.w[w] & mine;
@@ -120,8 +121,8 @@ FN Block xts_partial_move(XtsPartialMoved *moved, u32 n, Block tail, XtsPartialS
   return before;
 }
 
-// Writes the blocks of memory in which slots begin. Of the blocks of memory at both ends of the
-// tile's bytes 16 threads each write those that are the tile's.
+// Writes the memory blocks in which slots begin. At both ends of the tile, 16 threads each write
+// the bytes of the memory block that belong to the tile.
 FN void xts_partial_write(GLOBAL u8 *out, const Block *blocks, const XtsPartialMoved *moved,
                           XtsPartialSlots slots, u32 left, SHARED u32 *scratch) {
   const u32 thread = thread_id() % WARP_THREADS, last = xts_partial_count(left) - 1;
@@ -144,9 +145,9 @@ FN void xts_partial_write(GLOBAL u8 *out, const Block *blocks, const XtsPartialM
   }
 }
 
-// Where the last slot of a point's unit is: at which byte of the piece, and as which slot of the
-// unit; whether it has a part of a block and lies between this point and the next; and whether
-// no other such slot, and nothing that is not the piece's, lies in the blocks of memory around it.
+// Describes the last slot of a point's unit: `at` is its offset in the piece, and `slot` its number
+// in the unit. `is_there`: the slot has a partial block and lies between this point and the next.
+// `is_alone`: the memory blocks around it contain no other such slot and no bytes of others.
 typedef struct XtsPartialEnd {
   u64 at;
   u32 slot, is_there, is_alone;
@@ -167,8 +168,8 @@ FN XtsPartialEnd xts_partial_end(GLOBAL const CipherPiece *piece, u32 point) {
   return end;
 }
 
-// Writes a block to any address. is_alone: as xts_partial_end() says, so that what lies around it
-// may be written again.
+// Writes a block to any address. If `is_alone`, see XtsPartialEnd, the bytes around it may be
+// rewritten.
 FN void xts_partial_put(GLOBAL u8 *to, Block block, u32 is_alone) {
   const u32 skew = unaligned_skew(to);
   if (skew == 0) {
