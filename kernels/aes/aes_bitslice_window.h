@@ -1,7 +1,7 @@
 // Rounds 1 and 2 of CTR for bitsliced AES. A thread's counters in a window (see
-// kernels/block/layout.h) differ in byte 14 alone, so that all else of these rounds is
-// computed once a window, on plain words, and a byte of round 1 and four of
-// round 2 go through the gates instead of 32.
+// kernels/block/layout.h) differ only in byte 14. So all else of these rounds is computed once per
+// window, on plain words. One byte of round 1 and four bytes of round 2 go through the gates,
+// instead of 32.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,24 +11,25 @@
 
 typedef struct AesBitsliceWindow {
   u32 row;       // byte 14 of the first row, XOR that byte of round key 0
-  u32 column1;   // round 1: column 1 less its part of byte 14
-  u32 state[4];  // round 2, less what comes of column 1
+  u32 column1;   // round 1: column 1 without the part that comes from byte 14
+  u32 state[4];  // round 2, without the part that comes from column 1
 } AesBitsliceWindow;
 
-// MixColumns of one column.
+// MixColumns (FIPS 197, 5.1.3) of one column.
 FN u32 aes_mix_column(u32 a) {
   const u32 a2 = aes_times_x(a);
   return a2 ^ ROTATE_LEFT(a2 ^ a, 24) ^ ROTATE_LEFT(a, 16) ^ ROTATE_LEFT(a, 8);
 }
 
-// Byte 0 of a, 1 of b, 2 of c and 3 of d: what ShiftRows brings together.
+// Returns byte 0 of a, 1 of b, 2 of c and 3 of d: the column that ShiftRows makes.
 FN u32 aes_diagonal(u32 a, u32 b, u32 c, u32 d) {
   return PICK(PICK(a, b, 0x0050), PICK(c, d, 0x0072), 0x5410);
 }
 
-// `first`: the thread's counter block in the window's first row.
+// Computes the window. `first` is the thread's counter block in the window's first row.
 FN AesBitsliceWindow aes_bitslice_window_of(Block first, Block k0, Block k1, Block k2) {
-  // In place of what comes later stands the constant that the gates leave out.
+  // Stands for the S-box output of the byte that changes; its value is the constant that the gates
+  // leave out.
   const u32 later = 0x63636363u;
   Block s = block_xor(first, k0);
   UNROLL for (u32 c = 0; c < 4; ++c) s.w[c] = aes_sub_word(s.w[c]);
@@ -48,8 +49,8 @@ FN AesBitsliceWindow aes_bitslice_window_of(Block first, Block k0, Block k1, Blo
   return window;
 }
 
-// The gates of the S-box for eight planes, and what MixColumns makes of a byte
-// that stands in row `row`, XOR the column `rest` of all blocks: 32 planes.
+// Applies the gates of the S-box to the eight planes `byte`, and computes what MixColumns makes of
+// that byte in row `row`, XOR `rest`, the column that all blocks share: 32 planes.
 FN void aes_bitslice_one_byte(u32 *column, const u32 *byte, u32 row, u32 rest) {
   u32 x[8];
   UNROLL for (u32 j = 0; j < 8; ++j) x[j] = byte[7 - j];
@@ -59,21 +60,21 @@ FN void aes_bitslice_one_byte(u32 *column, const u32 *byte, u32 row, u32 rest) {
     const u32 bit = x[7 - j], below = x[j == 0 ? 0 : 8 - j], top = x[0];
     const u32 fixed = SPREAD_BIT(rest, i);
     const u32 folds = j == 1 || j == 3 || j == 4;
-    if (to == row)  // 2 times
+    if (to == row)  // times 2
       column[i] = folds ? LUT3(fixed, below, top, 0x96) : fixed ^ below;
-    else if (((to + 1) & 3) == row)  // 3 times
+    else if (((to + 1) & 3) == row)  // times 3
       column[i] = LUT3(fixed, below, bit, 0x96) ^ (folds ? top : 0);
     else
       column[i] = fixed ^ bit;
   }
 }
 
-// The states after round 2 of the window's rows 32 * part to 32 * part + 31.
+// Computes the states after round 2 of the window's rows 32 * part to 32 * part + 31.
 FN void aes_bitslice_rows(u32 *state, const AesBitsliceWindow *window, u32 part) {
   const u32 row = window->row ^ 32 * part;
   u32 byte[8], column1[32];
   UNROLL for (u32 j = 0; j < 8; ++j) byte[j] = SPREAD_BIT(row, j);
-  byte[0] ^= 0xaaaaaaaau;  // bit k of these is bit j of k
+  byte[0] ^= 0xaaaaaaaau;  // bit k of these masks is bit j of k
   byte[1] ^= 0xccccccccu;
   byte[2] ^= 0xf0f0f0f0u;
   byte[3] ^= 0xff00ff00u;

@@ -1,4 +1,4 @@
-// AES key expansion (FIPS 197, 5.2 and 5.3.5), a thread a key. The S-box is made
+// AES key expansion (FIPS 197, 5.2; for decryption 5.3.5), one thread per key. The S-box consists
 // of gates, so no address depends on a key.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -7,8 +7,9 @@
 #include "kernels/aes/aes_word.h"
 #include "kernels/block/ciphers.h"
 
-// One key of `key_words`, which the compiler knows, so that what it keeps has fixed places.
-// Round keys lie `step` words apart.
+// KeyExpansion (FIPS 197, 5.2), or if `inverse` KeyExpansionEIC (5.3.5), of one key. `key_words` is
+// a compile-time constant, so that `recent` stays in registers. Round keys are `step` words apart;
+// for decryption they are stored in reverse order.
 FN void aes_expand_of(GLOBAL const u32 *key, GLOBAL u32 *schedule, u32 step, const u32 key_words,
                       u32 inverse) {
   const u32 rounds = key_words + 6, words = 4 * (rounds + 1);

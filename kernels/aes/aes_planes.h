@@ -1,4 +1,5 @@
-// AES on bit planes: the S-box made of gates, so that it takes no table.
+// AES (FIPS 197) over bit planes with bitsliced round keys. The S-box consists of gates, without a
+// table.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -6,6 +7,7 @@
 #include "kernels/aes/aes_sbox_planes.h"
 #include "kernels/block/bitslice/planes.h"
 
+// SubBytes or InvSubBytes (FIPS 197, 5.1.1 and 5.3.2).
 FN void aes_planes_sub_bytes(u32 *state, u32 inverse) {
   UNROLL for (u32 i = 0; i < 16; ++i) {
     u32 x[8];
@@ -22,7 +24,7 @@ FN void aes_planes_sub_bytes(u32 *state, u32 inverse) {
   }
 }
 
-// ShiftRows, or its inverse: a row moves along the four columns.
+// ShiftRows or InvShiftRows (FIPS 197, 5.1.2 and 5.3.1): a row moves along the four columns.
 FN void aes_planes_shift_rows(u32 *state, u32 inverse) {
   UNROLL for (u32 row = 1; row < 4; ++row) {
     const u32 by = inverse ? 4 - row : row;
@@ -34,7 +36,7 @@ FN void aes_planes_shift_rows(u32 *state, u32 inverse) {
   }
 }
 
-// from[0..7] times x, to to[0..7].
+// Multiplies from[0..7] by x in GF(2^8) (FIPS 197, 4.2); the result is to[0..7].
 FN void aes_planes_times_x(u32 *to, const u32 *from) {
   const u32 top = from[7];
   UNROLL for (u32 j = 7; j > 0; --j) to[j] = from[j - 1];
@@ -44,7 +46,7 @@ FN void aes_planes_times_x(u32 *to, const u32 *from) {
   to[4] ^= top;
 }
 
-// MixColumns of one column of 4 x 8 planes.
+// MixColumns (FIPS 197, 5.1.3) of one column of 4 x 8 planes.
 FN void aes_planes_mix_column(u32 *column) {
   u32 mixed[32];
   UNROLL for (u32 row = 0; row < 4; ++row) {
@@ -59,8 +61,8 @@ FN void aes_planes_mix_column(u32 *column) {
   UNROLL for (u32 j = 0; j < 32; ++j) column[j] = mixed[j];
 }
 
-// InvMixColumns is MixColumns after adding 4(a0 + a2) to rows 0 and 2, and
-// 4(a1 + a3) to rows 1 and 3.
+// InvMixColumns (FIPS 197, 5.3.3): MixColumns after adding 4(a0 + a2) to rows 0 and 2, and 4(a1 +
+// a3) to rows 1 and 3.
 FN void aes_planes_inverse_mix_column(u32 *column) {
   UNROLL for (u32 row = 0; row < 2; ++row) {
     u32 sum[8], doubled[8];
@@ -75,8 +77,8 @@ FN void aes_planes_inverse_mix_column(u32 *column) {
   aes_planes_mix_column(column);
 }
 
-// Encrypts, or with inverse decrypts, 32 blocks: blocks in, blocks out, 32 *
-// c + k as in block_transpose_state.
+// Encrypts 32 blocks (FIPS 197, 5.1), or if `inverse` decrypts them (5.3.5). Input and output are
+// blocks, with word 32 * c + k as in block_transpose_state.
 FN void aes_planes_cipher(u32 *state, GLOBAL const u32 *planes, u32 rounds, u32 inverse) {
   block_transpose_state(state);
   block_planes_add_key(state, planes);

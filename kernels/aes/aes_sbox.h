@@ -1,6 +1,5 @@
-// The AES S-box and its inverse (FIPS 197, figures 7 and 14), from which the
-// kernels that look up tables build these. Only ever read at addresses that
-// depend on no secret.
+// The AES S-box and its inverse (FIPS 197, 5.1.1 and 5.3.2), from which the table kernels compute
+// their tables. They are only read at addresses that depend on no secret.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

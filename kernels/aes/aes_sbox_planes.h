@@ -1,13 +1,13 @@
-// The AES S-box (FIPS 197, 5.1.1) as 67 three-input gates, for bitsliced code. GLSL
-// reads this file too, where a local constant must be known to the compiler.
+// The AES S-box (FIPS 197, 5.1.1) as 67 three-input gates, for bitsliced code. GLSL compiles this
+// file too; there, the tables of the gates must be compile-time constants.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "kernels/platform.h"
 
-// x[0] to x[7]: the bit planes of the input bytes, most significant first.
-// Leaves the planes of S(x) XOR 0x63 in their place.
+// SubBytes (FIPS 197, 5.1.1) without its constant. x[0] to x[7] are the bit planes of the input
+// bytes, most significant first; the function replaces them by the planes of S(x) XOR 0x63.
 FN void aes_sbox_planes(IN_OUT_WORDS(x, 8)) {
   u32 n0 = LUT3(x[3], x[5], x[2], 0x3c);
   u32 n1 = LUT3(n0, x[6], x[0], 0x96);
@@ -86,10 +86,9 @@ FN void aes_sbox_planes(IN_OUT_WORDS(x, 8)) {
   x[7] = n66;
 }
 
-// The same for the inverse: x holds the planes of y, and then those of the
-// inverse S-box of y. Since S(x) XOR 0x63 is A(1/x) with A linear, the inverse
-// is A' S' A' with S' the gates above and A' the inverse of A (5.3.2), the
-// first of them with its constant 0x05.
+// InvSubBytes (FIPS 197, 5.3.2): replaces the planes of y by those of the inverse S-box of y. Since
+// S(x) XOR 0x63 is A(1/x) with A linear, the inverse S-box is A' S' A', where S' is the gates above
+// and A' the inverse of A; the first A' includes the constant 0x05.
 FN void aes_inverse_sbox_planes(IN_OUT_WORDS(x, 8)) {
   u32 t[8];
   t[0] = LUT3(x[6], x[3], x[1], 0x96);

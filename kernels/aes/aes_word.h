@@ -1,11 +1,11 @@
-// AES on one word of four bytes, without tables: SubWord of the key expansion
-// (FIPS 197, 5.2) and InvMixColumns (5.3.3). GLSL reads this file too.
+// AES on one word of four bytes, without tables. GLSL compiles this file too.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "aes_sbox_planes.h"
 
+// SubWord (FIPS 197, 5.2).
 FN u32 aes_sub_word(u32 word) {
   u32 planes[8], result = 0x63636363u;
   UNROLL for (int i = 0; i < 8; ++i) planes[i] = (word >> (7 - i)) & 0x01010101u;
@@ -14,12 +14,12 @@ FN u32 aes_sub_word(u32 word) {
   return result;
 }
 
-// Four bytes times x in GF(2^8).
+// Multiplies four bytes by x in GF(2^8) (FIPS 197, 4.2).
 FN u32 aes_times_x(u32 bytes) {
   return ((bytes & 0x7f7f7f7fu) << 1) ^ (((bytes >> 7) & 0x01010101u) * 0x1bu);
 }
 
-// InvMixColumns of one column.
+// InvMixColumns (FIPS 197, 5.3.3) of one column.
 FN u32 aes_inverse_mix_column(u32 a) {
   u32 a2 = aes_times_x(a), a4 = aes_times_x(a2), a8 = aes_times_x(a4);
   u32 a9 = a ^ a8;

@@ -1,6 +1,6 @@
-// ARIA's key expansion (RFC 5794, 2.2), a thread a key, on words as they lie in memory. The
-// S-boxes are made of gates, so no address depends on a key. A schedule is rounds + 1 round keys
-// in order of use.
+// ARIA key expansion (RFC 5794, 2.2), one thread per key, on words as they lie in memory. The
+// S-boxes consist of gates, so no address depends on a key. A schedule is rounds + 1 round keys in
+// order of use.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,7 +8,7 @@
 #include "kernels/aria/aria_layers.h"
 #include "kernels/block/ciphers.h"
 
-// The S-boxes of a word's bytes: from SB1 on, or in even rounds from SB3 on.
+// Applies the S-boxes to the bytes of a word: SB1 to SB4 or, in even rounds, SB3, SB4, SB1, SB2.
 FN u32 aria_sub_word(u32 word, u32 even) {
   u32 result = 0;
   UNROLL for (u32 byte = 0; byte < 4; ++byte) {
@@ -20,7 +20,7 @@ FN u32 aria_sub_word(u32 word, u32 even) {
   return result;
 }
 
-// FO or FE (RFC 5794, 2.4.1) of a block under a key.
+// The round functions FO and FE (RFC 5794, 2.4.1) of a block under a key.
 FN Block aria_round(Block block, Block key, u32 even) {
   UNROLL for (u32 n = 0; n < 4; ++n) {
     const u32 word = aria_sub_word(block.w[n] ^ key.w[n], even);
@@ -30,7 +30,7 @@ FN Block aria_round(Block block, Block key, u32 even) {
   return block;
 }
 
-// The constant CK1, CK2 or CK3, by number from 0 on.
+// Returns the constant CK1, CK2 or CK3 (RFC 5794, 2.2); `number` counts from 0.
 FN Block aria_constant(u32 number) {
   const Block ck1 = {{0xb7c17c51u, 0x940a2227u, 0xe8ab13feu, 0xe06e9afau}};
   const Block ck2 = {{0xcc4ab16du, 0x20c8219eu, 0xd5b128ffu, 0xb0e25defu}};
@@ -38,7 +38,7 @@ FN Block aria_constant(u32 number) {
   return number == 0 ? ck1 : number == 1 ? ck2 : ck3;
 }
 
-// Turned to the right, the first byte the most significant.
+// Rotates a block right by `bits`; its first byte is the most significant.
 FN Block aria_turn(Block block, u32 bits) {
   Block turned;
   UNROLL for (u32 n = 0; n < 4; ++n) {
@@ -49,6 +49,8 @@ FN Block aria_turn(Block block, u32 bits) {
   return turned;
 }
 
+// Key scheduling (RFC 5794, 2.2). For decryption, the inner round keys pass through the diffusion
+// layer and the order is reversed.
 FN void aria_expand(GLOBAL const u32 *key, GLOBAL u32 *schedule, u32 step, u32 key_words,
                     u32 inverse) {
   const u32 rounds = key_words + 8, first = (key_words - 4) / 2;
@@ -63,7 +65,8 @@ FN void aria_expand(GLOBAL const u32 *key, GLOBAL u32 *schedule, u32 step, u32 k
     UNROLL for (u32 i = 0; i < 4; ++i) w[n].w[i] = made.w[i] ^ other.w[i];
   }
   ROLLED for (u32 round = 0; round <= rounds; ++round) {
-    // By 19 and 31 to the right, and by 61, 31 and 19 to the left.
+    // The rotations are 19 and 31 to the right, and 61, 31 and 19 to the left, written as right
+    // rotations.
     const u32 four = round / 4, own = round % 4;
     const u32 bits = four == 0 ? 19 : four == 1 ? 31 : four == 2 ? 67 : four == 3 ? 97 : 109;
     const Block stays = own == 3 ? w[3] : w[own];

@@ -1,8 +1,9 @@
-// ARIA's layers: its S-boxes, and its diffusion (RFC 5794, 2.4.3) on four words as they lie in
-// memory: within words, where aria_spread() or the tables begin, then over words, bytes within
-// three of them, and words again. The S-boxes (RFC 5794, 2.4.2) that AES has not, SB2 and its
-// inverse SB4: as tables, from which the kernels that look up tables build these, only ever read at
-// addresses that depend on no secret; and all four as gates, for bitsliced code.
+// The layers of ARIA. The diffusion layer (RFC 5794, 2.4.3) works on four words as they lie in
+// memory: within words first (aria_spread(), or the tables), then over words, over bytes within
+// three of the words, and over words again. Of the S-boxes (RFC 5794, 2.4.2), SB1 and SB3 are those
+// of AES. SB2 and its inverse SB4 are here as tables, from which the table kernels compute their
+// tables, and which are only read at addresses that depend on no secret. All four are also here as
+// gates, for bitsliced code.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -49,9 +50,9 @@ TABLE u8 kAriaSbox4[256] = {
 };
 // clang-format on
 
-// x[0] to x[7]: the bit planes of the input bytes, most significant first. Leaves those of
-// SB2(x) in their place. Its x^247 is the eighth power of the inverse, and that is linear: so
-// it is AES's gates and a map.
+// SB2. x[0] to x[7] are the bit planes of the input bytes, most significant first; the function
+// replaces them by the planes of SB2(x). SB2 uses x^247, the eighth power of the inverse, and
+// raising to the eighth power is linear. So SB2 is AES's gates followed by an affine map.
 FN void aria_sbox2_planes(u32 *x) {
   u32 y[8];
   UNROLL for (int i = 0; i < 8; ++i) y[i] = x[i];
@@ -69,7 +70,7 @@ FN void aria_sbox2_planes(u32 *x) {
   x[0] = ~(y[5] ^ a2);
 }
 
-// The same of SB4, its inverse.
+// SB4, the inverse of SB2, in the same way.
 FN void aria_sbox4_planes(u32 *x) {
   u32 y[8];
   const u32 a0 = x[6] ^ x[1];
@@ -93,7 +94,7 @@ FN void aria_sbox4_planes(u32 *x) {
   x[0] = b0;
 }
 
-// SB1 to SB4, by number from 0 on.
+// Applies SB1 to SB4; `number` counts from 0.
 FN void aria_sbox_planes(u32 *x, u32 number) {
   if (number == 0) {
     aes_sbox_planes(x);
@@ -107,7 +108,7 @@ FN void aria_sbox_planes(u32 *x, u32 number) {
   }
 }
 
-// Each byte of a word becomes the sum of the three others.
+// Replaces each byte of a word by the sum of the three others.
 FN u32 aria_spread(u32 word) {
   const u32 twos = word ^ ROTATE_LEFT(word, 16);
   return word ^ twos ^ ROTATE_LEFT(twos, 8);
@@ -122,7 +123,8 @@ FN void aria_diffuse_words(u32 *w) {
   w[1] ^= w[2];
 }
 
-// In even rounds, whose S-boxes come two bytes later, the words are turned by two as well.
+// The rest of the diffusion layer (RFC 5794, 2.4.3) after aria_spread(). In even rounds, whose
+// S-boxes are rotated by two bytes, the words are rotated by two as well.
 FN void aria_diffuse(u32 *w, u32 even) {
   const u32 a = even ? 3 : 1, b = even ? 0 : 2, c = even ? 1 : 3;
   aria_diffuse_words(w);

@@ -1,8 +1,8 @@
-// Camellia's key expansion (RFC 3713, 2.2), a thread a key. The S-boxes are made of gates,
-// so no address depends on a key. A schedule is, in order of use, four words at a time, whose
-// bytes are swapped, since kernels take words as they lie in memory: kw1 and kw2; three
-// pairs of round keys for each six rounds, with a pair for FL and its inverse between them;
-// kw3 and kw4.
+// Camellia key expansion (RFC 3713, 2.2), one thread per key. The S-boxes consist of gates, so no
+// address depends on a key. A schedule consists of groups of four words in order of use: kw1 and
+// kw2; three pairs of round keys for each six rounds, with a pair for FL and FLINV between the
+// sixes; kw3 and kw4. The bytes of each word are swapped, since kernels use words as they lie in
+// memory.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,11 +10,11 @@
 #include "kernels/block/ciphers.h"
 #include "kernels/camellia/camellia_sbox.h"
 
-// What F makes of S-boxes s1 to s4 of the four bytes of a word, its first the most
-// significant; `turned`: s2, s3, s4 and s1.
+// Applies the S-boxes of F to the four bytes of a word, the most significant first: s1, s2, s3, s4
+// or, if `turned`, s2, s3, s4, s1.
 FN u32 camellia_sub_word(u32 word, u32 turned) {
   u32 result = 0;
-  // s4 takes its byte turned by a bit, s2 and s3 turn what comes out.
+  // s4 rotates its input by one bit; s2 and s3 rotate their output.
   UNROLL for (u32 n = 0; n < 4; ++n) {
     const u32 kind = (n + turned) & 3, shift = 24 - 8 * n;
     const u32 in = word >> shift & 0xff;
@@ -30,7 +30,8 @@ FN u32 camellia_sub_word(u32 word, u32 turned) {
   return result;
 }
 
-// F (RFC 3713, 2.4.1) of x under the key `high`, `low`, added to y: two words each.
+// The F-function (RFC 3713, 2.4.1): adds F of x under the key (`high`, `low`) to y; x and y are two
+// words each.
 FN void camellia_add_f(u32 *y, const u32 *x, u32 high, u32 low) {
   const u32 z = camellia_sub_word(x[0] ^ high, 0), w = camellia_sub_word(x[1] ^ low, 1);
   u32 zb[8], out[8];
@@ -51,6 +52,7 @@ FN void camellia_add_f(u32 *y, const u32 *x, u32 high, u32 low) {
   y[1] ^= out[4] << 24 | out[5] << 16 | out[6] << 8 | out[7];
 }
 
+// Rotates four words left by `bits`; from[0] is the most significant.
 FN void camellia_turn(u32 *to, const u32 *from, u32 bits) {
   UNROLL for (u32 n = 0; n < 4; ++n) {
     const u32 high = from[(n + bits / 32) & 3], low = from[(n + bits / 32 + 1) & 3];
@@ -58,8 +60,9 @@ FN void camellia_turn(u32 *to, const u32 *from, u32 bits) {
   }
 }
 
-// Four words of a schedule: the number `place` of `count` in order of encryption. Decryption
-// takes them from the last to the first, and of all but these two the second pair first.
+// Stores four words of a schedule: group `place` of `count` in order of encryption. Decryption uses
+// the groups in reverse order and, except in the first and the last group, the second pair of words
+// first.
 FN void camellia_put(GLOBAL u32 *schedule, u32 step, u32 place, u32 count, const u32 *words,
                      u32 inverse) {
   const u32 swaps = inverse && place != 0 && place != count - 1 ? 2 : 0;
@@ -74,6 +77,7 @@ FN void camellia_put_turned(GLOBAL u32 *schedule, u32 step, u32 place, u32 count
   camellia_put(schedule, step, place, count, words, inverse);
 }
 
+// Key scheduling (RFC 3713, 2.2): derives KL, KR, KA and KB, and stores their rotations.
 FN void camellia_expand(GLOBAL const u32 *key, GLOBAL u32 *schedule, u32 step, u32 key_words,
                         u32 inverse) {
   u32 kl[4], kr[4] = {0, 0, 0, 0}, ka[4], kb[4];

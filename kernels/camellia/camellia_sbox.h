@@ -1,6 +1,6 @@
-// The S-box s1 of Camellia (RFC 3713, 2.4.1), of which the other three are turns: as a table,
-// from which the kernels that look up tables build these, only ever read at addresses that
-// depend on no secret; and as gates, for bitsliced code.
+// The S-box s1 of Camellia's F-function (RFC 3713, 2.4.1), from which the other three are made by
+// rotations. It is here as a table, from which the table kernels compute their tables, and which is
+// only read at addresses that depend on no secret; and as gates, for bitsliced code.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -28,9 +28,9 @@ TABLE u8 kCamelliaSbox[256] = {
 };
 // clang-format on
 
-// x[0] to x[7]: the bit planes of the input bytes, most significant first. Leaves those of
-// s1(x) in their place: an inverse in a field of 2^8 between affine maps, so AES's gates
-// between two others.
+// x[0] to x[7] are the bit planes of the input bytes, most significant first; the function replaces
+// them by the planes of s1(x). s1 is an inversion in GF(2^8) between affine maps, so it is AES's
+// gates between two other maps.
 FN void camellia_sbox_planes(u32 *x) {
   u32 y[8];
   const u32 a0 = LUT3(x[6], x[3], x[0], 0x96);

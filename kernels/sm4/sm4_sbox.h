@@ -1,6 +1,6 @@
-// The S-box of SM4 (GB/T 32907-2016, 6.2): as a table, from which the kernels that look
-// up tables build these, only ever read at addresses that depend on no secret; and as
-// gates, for bitsliced code.
+// The S-box of SM4 (GB/T 32907-2016, 6.2). It is here as a table, from which the table kernels
+// compute their tables, and which is only read at addresses that depend on no secret; and as gates,
+// for bitsliced code.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -28,10 +28,10 @@ TABLE u8 kSm4Sbox[256] = {
 };
 // clang-format on
 
-// x[0] to x[7]: the bit planes of the input bytes, most significant first. Leaves those of
-// S(x) in their place. Both S-boxes are an inverse between affine maps, SM4's in the field
-// of x^8 + x^7 + x^6 + x^5 + x^4 + x^2 + 1: so it is AES's gates between two other maps, which take
-// this field to that of AES and back.
+// x[0] to x[7] are the bit planes of the input bytes, most significant first; the function replaces
+// them by the planes of S(x). Like AES's S-box, SM4's is an inversion between affine maps, but in
+// the field of x^8 + x^7 + x^6 + x^5 + x^4 + x^2 + 1. So it is AES's gates between two other maps,
+// which convert from this field to that of AES and back.
 FN void sm4_sbox_planes(u32 *x) {
   u32 y[8];
   const u32 a0 = LUT3(x[7], x[5], x[1], 0x96);
