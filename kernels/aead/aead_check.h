@@ -1,5 +1,5 @@
-// Tags that the device itself writes, or compares. Nobody may use an output whose tag is
-// wrong, so it is wiped before the stream goes on.
+// Kernels that write tags of encrypted messages, or compare tags of decrypted ones. Output whose
+// tag is wrong must not be used, so it is wiped before the stream continues.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,7 +9,8 @@
 #include "poly1305_field.h"
 #include "tag_difference.h"
 
-// results: of ghash_sums, or if `is_poly` is 1 of poly1305_sums.
+// Returns the tag of a message: the sum of `results`, which ghash_sums or, if `is_poly` is 1,
+// poly1305_sums has written for its pieces.
 FN Block aead_tag(GLOBAL const TagCheck *check, u32 is_poly, GLOBAL const u32 *results) {
   if (is_poly) {
     u64 sums[5] = {0, 0, 0, 0, 0};
@@ -28,7 +29,7 @@ FN Block aead_tag(GLOBAL const TagCheck *check, u32 is_poly, GLOBAL const u32 *r
   return tag;
 }
 
-// Writes the tags of messages that were encrypted, a thread each.
+// Writes the tags of encrypted messages, one thread per message.
 KERNEL(aead_tags, TAG_CHECK_THREADS)
 (GLOBAL const TagCheck *checks, u32 count, u32 is_poly, GLOBAL const u32 *results,
  GLOBAL u8 *tag_base) {
@@ -41,8 +42,9 @@ KERNEL(aead_tags, TAG_CHECK_THREADS)
   }
 }
 
-// Compares the tags of messages that were decrypted. All thread blocks look at every message, and
-// each wipes a share of each message that is wrong. The verdict says that it was right.
+// Compares the tags of decrypted messages (SP 800-38D, 7.2; RFC 8439, 2.8). Several thread blocks
+// may check the same message; each wipes its share of the output if the tag is wrong. The verdict
+// is 1 if the tag was right, otherwise 0.
 KERNEL(aead_check, TAG_CHECK_THREADS)
 (GLOBAL const TagCheck *checks, u32 count, u32 is_poly, GLOBAL const u32 *results,
  GLOBAL u8 *out_base, GLOBAL const u8 *tag_base, GLOBAL u8 *verdict_base) {

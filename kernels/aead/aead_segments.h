@@ -1,5 +1,5 @@
-// Segments of one text: the device itself writes what the host otherwise writes of each message,
-// so a million of them cost the host as much as one.
+// Segments of one text: the device writes the structures that the host otherwise writes for each
+// message, so a million segments cost the host as much as one.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,7 +11,8 @@ FN u32 segment_shape(GLOBAL const SegmentRule *rule, u32 n) {
   return n == 0 ? SEGMENT_FIRST : n + 1 == rule->count ? SEGMENT_LAST : SEGMENT_BETWEEN;
 }
 
-// What comes before segment n, of which the first has `first` and each between `next`.
+// Returns a sum over all segments before segment n, if the first one counts `first` and each of the
+// others `next`.
 FN u64 segment_before(u32 n, u64 first, u64 next) { return n == 0 ? 0 : first + (n - 1) * next; }
 
 FN u32 segment_first_run(GLOBAL const SegmentRule *rule, u32 n) {
@@ -23,15 +24,16 @@ FN u64 segment_place(SegmentPlaces places, u32 n) {
   return n == 0 ? places.first : places.second + (n - 1) * places.stride;
 }
 
-// The byte of a number that stands at `within` of so many bytes.
+// Returns the byte at position `within` of a number of `bytes` bytes.
 FN u32 segment_number_byte(u64 number, u32 within, u32 bytes, u32 is_little_endian) {
   const u32 power = is_little_endian ? within : bytes - 1 - within;
   return power < 8 ? (u32)(number >> (8 * power)) & 0xff : 0;
 }
 
-// The number, and the byte that marks the last segment, where they stand in the nonce.
+// Returns byte `byte` of segment n's nonce: the rule's byte, with the number and the byte that
+// marks the last segment in their places.
 FN u32 segment_nonce_byte(GLOBAL const SegmentRule *rule, u32 n, u32 byte) {
-  const u32 within = byte - rule->number_at;  // wraps where the byte lies before it
+  const u32 within = byte - rule->number_at;  // wraps if the byte lies before the number
   if (byte == rule->flag_at) return n + 1 == rule->count ? rule->is_end : 0;
   if (byte < rule->number_at || within >= rule->number_bytes)
     return rule->nonce[byte / 4] >> (8 * (byte % 4)) & 0xff;
@@ -50,7 +52,7 @@ FN void segment_nonce(u32 *nonce, GLOBAL const SegmentRule *rule, GLOBAL const u
   }
 }
 
-// All of a piece but its counter.
+// Writes all fields of a piece except its counter block.
 FN void segment_write_piece(GLOBAL const SegmentRule *rule, u32 n, GLOBAL CipherPiece *piece) {
   piece->in = segment_place(rule->in, n);
   piece->out = segment_place(rule->out, n);
@@ -71,7 +73,8 @@ FN void segment_write(GLOBAL const SegmentRule *rule, const u32 *nonce, u32 n,
   GLOBAL const SegmentShape *shape = rule->shapes + segment_shape(rule, n);
   const u64 in = segment_place(rule->in, n), out = segment_place(rule->out, n);
   segment_write_piece(rule, n, piece);
-  // The counter's first value of the text: 2 of GCM, behind the nonce; otherwise 1, before it.
+  // The first counter of the text: for GCM it is 2 and follows the nonce; for ChaCha20-Poly1305 it
+  // is 1 and precedes the nonce.
   piece->iv[0] = rule->is_poly ? 1 : nonce[0];
   piece->iv[1] = nonce[rule->is_poly ? 0 : 1];
   piece->iv[2] = nonce[rule->is_poly ? 1 : 2];
@@ -96,7 +99,7 @@ FN void segment_write(GLOBAL const SegmentRule *rule, const u32 *nonce, u32 n,
   check->is = rule->check;
 }
 
-// Run r, which is number `number` of segment n.
+// Writes a run, which is number `number` of segment n.
 FN void segment_write_run(GLOBAL const SegmentRule *rule, u32 n, u32 number, GLOBAL HashRun *run) {
   GLOBAL const SegmentShape *shape = rule->shapes + segment_shape(rule, n);
   const u32 by_matrix = number < shape->matrix_runs;
@@ -104,23 +107,25 @@ FN void segment_write_run(GLOBAL const SegmentRule *rule, u32 n, u32 number, GLO
   const u64 end = by_matrix ? shape->matrix_bytes : shape->length;
   const u64 at = begin + rule->run_bytes * (by_matrix ? number : number - shape->matrix_runs);
   const u64 length = end - at < rule->run_bytes ? end - at : rule->run_bytes;
-  const u64 from = rule->is_poly ? 0  // counted from the piece
+  const u64 from = rule->is_poly ? 0  // `at` counts from the piece
                    : rule->opens ? segment_place(rule->in, n)
                                  : segment_place(rule->out, n);
   run->at = from + at;
   run->length = length;
-  // The last block of the text is before that of the lengths.
+  // The text is followed by one more block, that of the lengths.
   run->exponent = 2 + (shape->length + 15) / 16 - (at + length + 15) / 16;
   run->key = rule->is_poly ? n : 0;
   run->source = HASH_SOURCE_DATA;
-  // Poly1305 has a key, and so a set, for each segment that has matrices.
+  // GHASH has one key for all segments. Poly1305 has a key, and so a set of matrices, for each
+  // segment that has matrices.
   const u32 first_set = rule->shapes[SEGMENT_FIRST].matrix_runs != 0 ? 0 : 1;
   run->matrices = !by_matrix ? HASH_NO_MATRICES : rule->is_poly ? n - first_set : 0;
   run->piece = n;
 }
 
-// starts: in GCM blocks, zero and then J0 of each segment (SP 800-38D, 7.1); otherwise a
-// OneTimeKey of each. nonces: three words of each segment, if they are given.
+// Writes the pieces, runs, sums and tag checks of all segments. `starts`: for GCM, a zero block and
+// then J0 of each segment (SP 800-38D, 7.1); otherwise a OneTimeKey of each. `nonces` has three
+// words for each segment, if the caller passes nonces.
 KERNEL(aead_segments, SEGMENT_THREADS)
 (GLOBAL const SegmentRule *rule, GLOBAL const u32 *nonces, GLOBAL CipherPiece *pieces,
  GLOBAL HashRun *runs, GLOBAL HashSum *sums, GLOBAL TagCheck *checks, GLOBAL u32 *starts) {

@@ -1,5 +1,5 @@
-// Additional data of segments: the device writes out each segment's, with its number, and what
-// hashes them, beside what aead_segments writes of the text.
+// Additional data of segments: the device writes each segment's additional data, with its number,
+// and the runs and sums that hash it, in addition to what aead_segments writes for the text.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,14 +7,15 @@
 #include "kernels/aead/aead_segments.h"
 
 FN u32 segment_aad_byte(GLOBAL const SegmentRule *rule, GLOBAL const u8 *given, u32 n, u32 byte) {
-  const u32 within = byte - rule->aad_number_at;  // wraps where the byte lies before it
+  const u32 within = byte - rule->aad_number_at;  // wraps if the byte lies before the number
   if (byte < rule->aad_number_at || within >= rule->aad_number_bytes) return given[byte];
   return segment_number_byte(rule->aad_number + n, within, rule->aad_number_bytes,
                              rule->aad_is_little_endian);
 }
 
-// aad: where whole blocks of them go, one for all segments, or with a number one for each. Their
-// runs are behind those of the texts, and each one's sum is behind that of its text.
+// Writes the additional data in whole blocks to `aad`: once for all segments or, if it contains a
+// number, once for each. The runs are stored after those of the texts, and each sum after that of
+// its text.
 KERNEL(aead_segments_aad, SEGMENT_THREADS)
 (GLOBAL const SegmentRule *rule, GLOBAL const u8 *given_base, GLOBAL u8 *aad, GLOBAL HashRun *runs,
  GLOBAL HashSum *sums) {
@@ -37,7 +38,7 @@ KERNEL(aead_segments_aad, SEGMENT_THREADS)
     GLOBAL HashRun *run = runs + rule->run_count + n;
     run->at = copies == 1 ? 0 : 16 * (u64)blocks * n;
     run->length = length;
-    // The text's blocks and that of the lengths come behind them.
+    // The blocks of the text and of the lengths follow.
     run->exponent = 2 + (shape->length + 15) / 16;
     run->key = rule->is_poly ? n : 0;
     run->source = HASH_SOURCE_AAD;

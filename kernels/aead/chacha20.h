@@ -1,6 +1,5 @@
-// ChaCha20 (RFC 8439, 2.3 and 2.4), a block of 64 bytes for each thread. As in OpenSSL, the
-// counter is the lower of two words. When it wraps, 1 is added to the first word of the
-// nonce.
+// ChaCha20 (RFC 8439, 2.3 and 2.4), one block of 64 bytes per thread. As in OpenSSL, the counter is
+// the lower of two words: when it wraps, 1 is added to the first word of the nonce.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,6 +7,7 @@
 #include "kernels/aead_layout.h"
 #include "kernels/block/tiles.h"
 
+// Part of the quarter round (RFC 8439, 2.1).
 #define CHACHA20_STEP(a, b, d, bits)  \
   do {                                \
     x[a] += x[b];                     \
@@ -15,6 +15,7 @@
     x[d] = ROTATE_LEFT(x[d], (bits)); \
   } while (0)
 
+// The quarter round on the state (RFC 8439, 2.2).
 #define CHACHA20_QUARTER(a, b, c, d) \
   do {                               \
     CHACHA20_STEP(a, b, d, 16);      \
@@ -23,7 +24,7 @@
     CHACHA20_STEP(c, d, b, 7);       \
   } while (0)
 
-// Does `pairs` times a round of columns and one of diagonals.
+// Applies `pairs` pairs of rounds, one of columns and one of diagonals (RFC 8439, 2.3).
 FN void chacha20_rounds(u32 *x, int pairs) {
   for (int pair = 0; pair < pairs; ++pair) {
     CHACHA20_QUARTER(0, 4, 8, 12);
@@ -37,8 +38,8 @@ FN void chacha20_rounds(u32 *x, int pairs) {
   }
 }
 
-// The words before the rounds, but for the key, of the block that is `number` blocks after the
-// counter in iv.
+// Writes the initial state, except for the key, of the block `number` blocks after the counter in
+// `iv`.
 FN void chacha20_frame(u32 *start, const u32 *iv, u64 number) {
   const u64 counter = ((u64)iv[1] << 32 | iv[0]) + number;
   start[0] = 0x61707865u;  // "expand 32-byte k"
@@ -56,7 +57,8 @@ FN void chacha20_start(u32 *start, GLOBAL const u32 *key, const u32 *iv, u64 num
   UNROLL for (int i = 0; i < 8; ++i) start[4 + i] = key[i];
 }
 
-// The keystream x[0..15] of that block.
+// The ChaCha20 block function (RFC 8439, 2.3): computes the keystream x[0..15] from the initial
+// state.
 FN void chacha20_from(u32 *x, const u32 *start) {
   UNROLL for (int i = 0; i < 16; ++i) x[i] = start[i];
   chacha20_rounds(x, 10);
@@ -69,7 +71,7 @@ FN void chacha20_block(u32 *x, GLOBAL const u32 *key, const u32 *iv, u64 number)
   chacha20_from(x, start);
 }
 
-// The input's 64 bytes, or the last `length` of them and then zeros.
+// Loads the input's next 64 bytes, or its last `length` bytes padded with zeros.
 FN void chacha20_load(Block *data, GLOBAL const u8 *in, u64 length, u32 aligned) {
   if (aligned && length >= CHACHA20_BLOCK_BYTES) {
     UNROLL for (u32 i = 0; i < 4; ++i) data[i] = load_block(in + 16 * i);
@@ -97,8 +99,8 @@ FN void chacha20_xor(Block *data, const u32 *x) {
   }
 }
 
-// The cipher alone. keys: raw, BLOCK_KEY_WORDS each; a tile is a block of 64 bytes
-// for each thread of a warp.
+// ChaCha20 encryption without a tag (RFC 8439, 2.4). `keys` has raw keys of BLOCK_KEY_WORDS each. A
+// tile is one block of 64 bytes for each thread of a warp.
 KERNEL(chacha20, CHACHA20_THREADS)
 (GLOBAL const CipherPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *keys,
  GLOBAL const u8 *in_base, GLOBAL u8 *out_base) {

@@ -1,6 +1,6 @@
-// ChaCha20's texts at any address, for a thread that gets nothing from those beside it: it reads
-// the blocks of memory in which its 64 bytes lie, shifts them, and writes by bytes only where a
-// block of memory is not its own from end to end.
+// Loads and stores unaligned texts of ChaCha20 in a thread that cooperates with no other: it reads
+// the 16-byte memory blocks in which its 64 bytes lie, shifts them, and writes single bytes only
+// where a memory block is not entirely its own.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,15 +8,15 @@
 #include "chacha20.h"
 #include "kernels/block/unaligned.h"
 
-// The 64 bytes from `in` on, or the last `length` of them and then zeros, as chacha20_load() has
-// them. Nothing behind the text is read.
+// Loads 64 bytes from `in`, or the last `length` bytes padded with zeros, as chacha20_load() does.
+// No memory block after the text is read.
 FN void chacha20_load_alone(Block *data, GLOBAL const u8 *in, u64 length) {
   const u32 skew = unaligned_skew(in), most = 2 * CHACHA20_BLOCK_BYTES;
   const u32 end = skew + (length < most ? (u32)length : most);
   u32 words[21], moved[16];
   UNROLL for (u32 i = 0; i < 5; ++i) {
     Block part = {{0, 0, 0, 0}};
-    // The fifth has nothing where the first begins with the text.
+    // The fifth memory block is needed only if the text begins inside the first.
     if (16 * i < end && (i < 4 || skew != 0)) part = load_part(in - skew + 16 * i, end - 16 * i, 1);
     UNROLL for (u32 w = 0; w < 4; ++w) words[4 * i + w] = part.w[w];
   }
@@ -32,7 +32,7 @@ FN void chacha20_store_alone(GLOBAL u8 *out, const Block *data, u64 length) {
   u32 words[21], parts[16];
   UNROLL for (u32 i = 0; i < 16; ++i) words[i] = data[i / 4].w[i % 4];
   UNROLL for (u32 w = 16; w < 21; ++w) words[w] = 0;
-  // What lies from the first multiple of 16 on.
+  // The bytes from the first multiple of 16 on.
   unaligned_move(parts, words, 16, to_block);
   block_store_bytes(out, data[0], bytes < to_block ? bytes : to_block);
   UNROLL for (u32 i = 0; i < 4; ++i) {

@@ -1,6 +1,6 @@
-// ChaCha20 alone for texts at any address, for warps: see block/unaligned.h. A thread makes 64
-// bytes of the keystream and gives some of them to the thread beside it, since it writes the blocks
-// of memory in which its own 64 bytes begin.
+// ChaCha20 (RFC 8439, 2.4) without tags for unaligned texts, by warps: see block/unaligned.h. A
+// thread makes 64 bytes of keystream and passes some of them to the neighbouring thread, since each
+// thread writes the memory blocks in which its own 64 bytes begin.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,18 +11,18 @@
 
 #define CHACHA20_UNALIGNED_TILE_BYTES (CHACHA20_BLOCK_BYTES * CHACHA20_UNALIGNED_WARP)
 
-// A block of each thread from the address that the thread has. Where that is no multiple of 16, the
-// two blocks of memory that it lies in must be the text's, at least in part.
+// Loads a block per thread from the thread's address `from`. If that is not a multiple of 16, both
+// memory blocks in which it lies must contain bytes of the text.
 FN Block chacha20_block_unaligned(GLOBAL const u8 *from, u32 skew) {
   const Block first = load_block(from - skew);
   return skew == 0 ? first : unaligned_join(first, load_block(from - skew + 16), skew);
 }
 
-// XORs the memory of one tile: 64 bytes of each thread from `out` and `in` on, which are the
-// thread's own places; `out` is a multiple of 16. Only the bytes `begin` up to `end` of the warp's
-// memory are the text's. All that is read comes before the keystream is made, so that nobody waits
-// for it. `before`: see chacha20_move_unaligned(). `out_skew`: how far before the tile's keystream
-// begins the memory does.
+// XORs the memory of one tile: 64 bytes of each thread at `out` and `in`, which are the thread's
+// own addresses; `out` is a multiple of 16. Only bytes `begin` up to `end` of the warp's memory
+// belong to the text. All reads are issued before the keystream is computed, so that no thread
+// waits for them. `before`: see chacha20_move_unaligned(). `out_skew`: the number of bytes by which
+// the memory begins before the tile's keystream.
 FN void chacha20_tile_unaligned(GLOBAL u8 *out, GLOBAL const u8 *in, const u32 *start,
                                 Block *before, u32 out_skew, u32 begin, u32 end,
                                 SHARED u32 *scratch) {
@@ -65,13 +65,13 @@ FN void chacha20_tile_unaligned(GLOBAL u8 *out, GLOBAL const u8 *in, const u32 *
   }
 #undef CHACHA20_PLACE
 #undef CHACHA20_HAS
-  // The text begins in thread 0's first block and ends in any.
+  // The text begins in thread 0's first block and may end in any block.
   GLOBAL u8 *to = out - 64 * thread;
   GLOBAL const u8 *from = in - 64 * thread;
   const u32 last = end / 16;
   if (begin != 0) unaligned_xor_edge(to, from, 0, key[0], begin, end < 16 ? end : 16, scratch);
   if (end % 16 != 0 && (last != 0 || begin == 0)) {
-    // By masks: a choice would put all blocks where they have addresses.
+    // By masks: selecting a block by index would force all blocks into memory.
     Block edge = {{0, 0, 0, 0}};
     UNROLL for (u32 i = 0; i < 4; ++i) {
       const u32 mask = 0u - (last % 4 == i ? 1u : 0u);
@@ -81,11 +81,12 @@ FN void chacha20_tile_unaligned(GLOBAL u8 *out, GLOBAL const u8 *in, const u32 *
   }
 }
 
-// XORs the bytes `from` up to `to` of a piece, which begin with a tile.
+// XORs bytes `from` up to `to` of a piece; `from` is the beginning of a tile.
 FN void chacha20_tiles_unaligned(GLOBAL u8 *out, GLOBAL const u8 *in, GLOBAL const u32 *key,
                                  const u32 *iv, u64 from, u64 to, SHARED u32 *scratch) {
   const u32 thread = thread_id() % 32, skew = unaligned_skew(out);
-  // Memory is taken from here on: some bytes before what is to be done, and they stay.
+  // Memory is processed from the multiple of 16 before the first byte; the bytes before it stay
+  // unchanged.
   out += from - skew;
   in += from - skew;
   u64 left = to - from + skew;
@@ -104,14 +105,14 @@ FN void chacha20_tiles_unaligned(GLOBAL u8 *out, GLOBAL const u8 *in, GLOBAL con
     start[12] += CHACHA20_UNALIGNED_WARP;
     start[13] += start[12] < CHACHA20_UNALIGNED_WARP ? 1 : 0;
   }
-  // What is left has the end of the keystream.
+  // The bytes that are left use the end of the keystream.
   const Block zero = {{0, 0, 0, 0}};
   if (left != 0)
     unaligned_xor_edge(out, in, 0, unaligned_join(before, zero, 16 - skew), 0, (u32)left, scratch);
 }
 
-// Does what the kernel `chacha20` does. A tile is a block of 64 bytes for each thread of a warp.
-// Where a warp has several tiles of a piece, they are one stretch.
+// Does the same as the kernel `chacha20`, for unaligned texts. A tile is one block of 64 bytes for
+// each thread of a warp. Consecutive tiles of a piece in one warp are processed as one range.
 KERNEL(chacha20_unaligned, CHACHA20_THREADS)
 (GLOBAL const CipherPiece *pieces, u32 count, u64 tiles, GLOBAL const u32 *keys,
  GLOBAL const u8 *in_base, GLOBAL u8 *out_base SHARED_PARAMETER) {
@@ -136,7 +137,7 @@ KERNEL(chacha20_unaligned, CHACHA20_THREADS)
       chacha20_tiles_unaligned(out, in, keys + (u64)piece->key * BLOCK_KEY_WORDS, iv.w, from, to,
                                scratch);
   }
-  // Where threads get words of others by shared memory, it has some of the keystream.
+  // If threads exchange words through shared memory, it contains keystream, so it is wiped.
   scratch[thread_id() % 32] = 0;
 }
 

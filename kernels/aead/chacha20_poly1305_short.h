@@ -1,4 +1,5 @@
-// Short messages of ChaCha20-Poly1305 (RFC 8439, 2.8), whole: see short_message.h.
+// ChaCha20-Poly1305 (RFC 8439, 2.8) of short messages, each in one thread block: see
+// short_message.h.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,7 +8,7 @@
 #include "poly1305.h"
 #include "short_message.h"
 
-// The keystream of block `number`.
+// Computes the keystream of block `number`.
 FN void chacha20_short_block(u32 *x, SHARED const ShortMessage *message, u32 number) {
   u32 iv[4], first[16];
   UNROLL for (int i = 0; i < 4; ++i) iv[i] = message->start[i];
@@ -16,8 +17,8 @@ FN void chacha20_short_block(u32 *x, SHARED const ShortMessage *message, u32 num
   chacha20_from(x, first);
 }
 
-// messages: a thread block each. A thread takes four blocks of 16 bytes at a time, of additional
-// data or of text.
+// Processes one message per thread block. A thread takes four blocks of 16 bytes at a time, of
+// additional data or of text.
 KERNEL(chacha20_poly1305_short, CHACHA20_SHORT_THREADS)
 (GLOBAL const ShortMessage *messages, GLOBAL const u8 *aad_base, u32 opens,
  GLOBAL const u8 *in_base, GLOBAL u8 *out_base, GLOBAL u8 *tag_base,
@@ -84,7 +85,8 @@ KERNEL(chacha20_poly1305_short, CHACHA20_SHORT_THREADS)
         hash = poly_add(hash, poly_of_block(data[i]));
       }
     }
-    // The last block of all has r^2: that of the lengths comes after it.
+    // The block of lengths follows the message's last block, so the last block is multiplied by
+    // r^2.
     hash = poly_multiply(hash, poly_power(r, blocks - last + 1));
     UNROLL for (int i = 0; i < 5; ++i) limbs[i] += hash.w[i];
   }

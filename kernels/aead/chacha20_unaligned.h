@@ -1,5 +1,5 @@
-// ChaCha20's texts at any address, for warps: see block/unaligned.h. A thread has 64 bytes. `last`
-// is the last thread that has any: 31, but where a text ends.
+// Loads and stores unaligned texts of ChaCha20 by warps, 64 bytes per thread: see
+// block/unaligned.h. `last` is the last thread that has bytes: 31, or less where a text ends.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,7 +9,7 @@
 
 #ifdef HAS_WARP_SHUFFLE
 
-// The blocks of memory in which each thread's 64 bytes begin, and in the last thread one more, in
+// Loads the memory blocks in which each thread's 64 bytes begin and, in the last thread, the one in
 // which they end.
 FN void chacha20_fetch_unaligned(Block *data, GLOBAL const u8 *in, u32 last) {
   const u32 thread = thread_id() % 32, skew = unaligned_skew(in);
@@ -22,7 +22,8 @@ FN void chacha20_fetch_unaligned(Block *data, GLOBAL const u8 *in, u32 last) {
   if (thread == last && skew != 0) data[4] = load_block(in - skew + 64);
 }
 
-// Makes of these the 64 bytes. Who asks for it long after he has fetched them does not wait.
+// Joins the memory blocks of chacha20_fetch_unaligned() to the thread's 64 bytes. If this is called
+// long after the fetch, it does not wait for memory.
 FN void chacha20_take_unaligned(Block *data, GLOBAL const u8 *in, u32 last, SHARED u32 *scratch) {
   const u32 thread = thread_id() % 32;
   u32 words[21], moved[16];
@@ -36,9 +37,9 @@ FN void chacha20_take_unaligned(Block *data, GLOBAL const u8 *in, u32 last, SHAR
   UNROLL for (u32 i = 0; i < 16; ++i) data[i / 4].w[i % 4] = moved[i];
 }
 
-// Of each thread's 64 bytes, what belongs into the blocks of memory in which they begin; `skew` is
-// how far behind these blocks' beginning. `before`: the block that lies before thread 0's bytes,
-// which thread 0 has; then the last one of all.
+// Shifts each thread's 64 bytes to the memory blocks in which they begin; `skew` is their offset
+// there. `before` is the block before thread 0's bytes, known to thread 0; the function replaces it
+// by the last thread's last block.
 FN void chacha20_move_unaligned(Block *moved, const Block *data, Block *before, u32 skew, u32 last,
                                 SHARED u32 *scratch) {
   const u32 thread = thread_id() % 32;
@@ -54,8 +55,8 @@ FN void chacha20_move_unaligned(Block *moved, const Block *data, Block *before, 
   UNROLL for (u32 i = 0; i < 16; ++i) moved[i / 4].w[i % 4] = parts[i];
 }
 
-// What a warp keeps from one store to the next: the last block that its last thread has stored in
-// part, which only thread 0 has; and whether anything was stored.
+// What a warp keeps from one store to the next: the last block, which the last thread has stored
+// only in part (known only to thread 0), and whether anything was stored.
 typedef struct UnalignedStore {
   Block last;
   u32 has_begun;
@@ -72,7 +73,7 @@ FN void chacha20_store_unaligned(GLOBAL u8 *out, const Block *data, UnalignedSto
   Block parts[4];
   chacha20_move_unaligned(parts, data, &before->last, skew, last, scratch);
   if (thread <= last) {
-    // The first bytes of the first block belong to whoever has what lies before.
+    // The first bytes of the first memory block do not belong to this text.
     if (thread == 0 && !before->has_begun)
       block_store_bytes(out, data[0], 16 - skew);
     else
@@ -82,7 +83,7 @@ FN void chacha20_store_unaligned(GLOBAL u8 *out, const Block *data, UnalignedSto
   before->has_begun = 1;
 }
 
-// `end`: behind the last byte.
+// Stores the bytes that are left. `end` is the address after the last byte.
 FN void unaligned_end(GLOBAL u8 *end, const UnalignedStore *before) {
   const u32 skew = unaligned_skew(end);
   if (thread_id() % 32 != 0 || !before->has_begun || skew == 0) return;

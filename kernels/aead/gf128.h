@@ -1,6 +1,6 @@
-// The field of GHASH (SP 800-38D, 6.3), without tables. A carry-less product is made of
-// ordinary products, whose operands have only every fourth bit set, so carries end in the
-// three bits between. No address and no branch depends on data.
+// Arithmetic in the field of GHASH (SP 800-38D, 6.3), without tables. A carry-less product is
+// computed by ordinary multiplications whose operands have only every fourth bit set, so that
+// carries end in the three bits between. No address and no branch depends on data.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -33,9 +33,9 @@ FN Gf128 gf128_one(void) {
   return a;
 }
 
-// The product of two polynomials of 32 bits. A column of one product sums at most 8 ones.
-// With a second product that lies four bits higher it is at most 15. So the two may be
-// added before the carries are cut off.
+// Returns the product of two polynomials of 32 bits. A column of one product sums at most 8 ones. A
+// second product that lies four bits higher makes that at most 15. So two such products may be
+// added before the carries are masked off.
 FN u64 gf128_product32(u32 x, u32 y) {
   const u64 x0 = x & 0x11111111u, x1 = x & 0x22222222u;
   const u64 x2 = x & 0x44444444u, x3 = x & 0x88888888u;
@@ -49,7 +49,7 @@ FN u64 gf128_product32(u32 x, u32 y) {
          (z3 & 0x8888888888888888u);
 }
 
-// The product of two polynomials of 64 bits (Karatsuba), added to z[0..3].
+// Adds the product of two polynomials of 64 bits (Karatsuba) to z[0..3].
 FN void gf128_product64(u32 *z, u32 x0, u32 x1, u32 y0, u32 y1) {
   const u64 low = gf128_product32(x0, y0), high = gf128_product32(x1, y1);
   const u64 middle = gf128_product32(x0 ^ x1, y0 ^ y1) ^ low ^ high;
@@ -59,8 +59,8 @@ FN void gf128_product64(u32 *z, u32 x0, u32 x1, u32 y0, u32 y1) {
   z[3] ^= (u32)(high >> 32);
 }
 
-// z, of 255 bits, modulo x^128 + x^7 + x^2 + x + 1. The order of the bits is reversed, so
-// the product of two reversed numbers still has to be shifted by one.
+// Reduces z, of 255 bits, modulo x^128 + x^7 + x^2 + x + 1. The order of the bits is reversed, so
+// the product of two reversed numbers is first shifted left by one.
 FN Gf128 gf128_reduce(u32 *z) {
   UNROLL for (int i = 7; i > 0; --i) z[i] = z[i] << 1 | z[i - 1] >> 31;
   z[0] <<= 1;
@@ -73,6 +73,7 @@ FN Gf128 gf128_reduce(u32 *z) {
   return a;
 }
 
+// The product a * b (SP 800-38D, 6.3, Algorithm 1).
 FN Gf128 gf128_multiply(Gf128 a, Gf128 b) {
   u32 z[8] = {0, 0, 0, 0, 0, 0, 0, 0};
   u32 middle[4] = {0, 0, 0, 0};
@@ -101,7 +102,7 @@ FN Gf128 gf128_square(Gf128 a) {
   return gf128_reduce(z);
 }
 
-// a times x.
+// Returns a times x.
 FN Gf128 gf128_times_x(Gf128 a) {
   const u32 carry = 0u - (a.w[0] & 1);
   UNROLL for (int i = 0; i < 3; ++i) a.w[i] = a.w[i] >> 1 | a.w[i + 1] << 31;
@@ -109,7 +110,7 @@ FN Gf128 gf128_times_x(Gf128 a) {
   return a;
 }
 
-// h^exponent. The exponent is not secret.
+// Returns h^exponent. The exponent is not secret.
 FN Gf128 gf128_power(Gf128 h, u64 exponent) {
   Gf128 a = gf128_one();
   u32 is_one = 1;

@@ -1,6 +1,6 @@
-// GHASH (SP 800-38D, 6.4) of many runs at once, for GCM. The threads of a thread block take the
-// blocks of a run in turn. Each thread steps by the power of H that skips the blocks of the
-// others.
+// GHASH (SP 800-38D, 6.4, Algorithm 2) of many runs at once, for GCM. The threads of a thread block
+// take the blocks of a run in turn. Each thread multiplies by the power of H that skips the other
+// threads' blocks.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -20,7 +20,7 @@ FN void ghash_store(GLOBAL u32 *to, Gf128 a) {
   store_block((GLOBAL u8 *)to, b);
 }
 
-// H^exponent, below 1024, from the first two levels of a table.
+// Returns H^exponent, for an exponent below 1024, from the first two levels of a table.
 FN Gf128 ghash_small_power(GLOBAL const u32 *powers, u32 exponent) {
   if (exponent < 32) return ghash_load(powers + 4 * exponent);
   const Gf128 high = ghash_load(powers + GHASH_LEVEL_WORDS + 4 * (exponent / 32));
@@ -28,7 +28,7 @@ FN Gf128 ghash_small_power(GLOBAL const u32 *powers, u32 exponent) {
   return gf128_multiply(high, ghash_load(powers + 4 * (exponent % 32)));
 }
 
-// a H^exponent, for any exponent that the table's levels cover.
+// Returns a * H^exponent, for any exponent that the table's levels cover.
 FN Gf128 ghash_weigh_one(Gf128 a, GLOBAL const u32 *powers, u64 exponent) {
   for (u32 level = 0; exponent != 0; ++level, exponent >>= 5) {
     const u32 digit = (u32)exponent & 31;
@@ -38,8 +38,7 @@ FN Gf128 ghash_weigh_one(Gf128 a, GLOBAL const u32 *powers, u64 exponent) {
   return a;
 }
 
-// Makes tables of powers, one entry for each thread. blocks: H of key n as a block at
-// number n.
+// Computes tables of powers, one entry per thread. `blocks` has H of key n as block n.
 KERNEL(ghash_powers, HASH_KEY_THREADS)
 (GLOBAL const u32 *blocks, GLOBAL u32 *powers, u32 keys, u32 levels) {
   LET_NEXT_BEGIN();
@@ -54,8 +53,8 @@ KERNEL(ghash_powers, HASH_KEY_THREADS)
   }
 }
 
-// A block at any address, of which there are so many bytes or all 16. What is read are the blocks
-// of memory in which it lies.
+// Loads a block of `length` bytes, at most 16, from any address, padded with zeros. Full blocks are
+// read by the memory blocks in which they lie.
 FN Block ghash_block_unaligned(GLOBAL const u8 *from, u64 length) {
   if (length < 16) return block_load_bytes(from, (u32)length);
   const u32 skew = unaligned_skew(from);
@@ -63,33 +62,34 @@ FN Block ghash_block_unaligned(GLOBAL const u8 *from, u64 length) {
   return skew == 0 ? first : unaligned_join(first, load_block(from - skew + 16), skew);
 }
 
-// This is the one for runs at multiples of 16.
+// The kernel for runs at multiples of 16.
 #define GHASH_RUNS ghash_runs
 #define GHASH_TAKE(from, length) load_part(from, length, aligned)
 #include "ghash_runs.inc"
 #undef GHASH_RUNS
 #undef GHASH_TAKE
 
-// The same for runs at any address.
+// The kernel for unaligned runs.
 #define GHASH_RUNS ghash_runs_unaligned
 #define GHASH_TAKE(from, length) ghash_block_unaligned(from, length)
 #include "ghash_runs.inc"
 #undef GHASH_RUNS
 #undef GHASH_TAKE
 
-// Adds up every piece's hashes, a thread block a piece, to the block that is XORed into the tag:
-// results[4 * piece]. The masks are blocks from first_mask on.
+// Adds up each piece's hashes, one thread block per piece, and writes the block that is XORed into
+// the tag to results[4 * piece]. The masks are blocks from `first_mask` on.
 KERNEL(ghash_sums, HASH_SUM_THREADS)
 (GLOBAL const HashSum *pieces, GLOBAL const u32 *powers, u32 levels, GLOBAL const u32 *blocks,
  u32 first_mask, GLOBAL const u32 *hashes, GLOBAL u32 *results SHARED_PARAMETER) {
   SHARED_WORDS(sums);
-  // Read while the runs are hashed, since it may lie on the host. It was there before this stream's
-  // last launch that began beside nothing.
+  // Read before the wait, while the runs are still being hashed, since it may lie in host memory.
+  // It was written before this stream's last launch that did not overlap its predecessor.
   const HashSum piece = pieces[thread_block_id()];
   LET_NEXT_BEGIN();
   AWAIT_BEFORE();
   Gf128 sum = {{0, 0, 0, 0}};
-  // What closes the message is made by the last thread, most often of another warp than adds up.
+  // The last thread computes the block of lengths and the mask. It is usually in another warp than
+  // the threads that add up hashes.
   if (piece.closes && thread_id() == thread_block_size() - 1) {
     const Block lengths = {
         {piece.lengths[0], piece.lengths[1], piece.lengths[2], piece.lengths[3]}};
@@ -98,7 +98,7 @@ KERNEL(ghash_sums, HASH_SUM_THREADS)
     sum = gf128_add(gf128_multiply(gf128_of_block(lengths), ghash_load(table + 4)),
                     gf128_of_block(load_block((GLOBAL const u8 *)mask)));
   }
-  // Four at once, since each look takes long.
+  // Four at a time, since each read takes long.
   for (u32 n = thread_id(); n < piece.run_count; n += 4 * thread_block_size()) {
     UNROLL for (u32 k = 0; k < 4; ++k) {
       const u32 run = n + k * thread_block_size(), is_there = run < piece.run_count;

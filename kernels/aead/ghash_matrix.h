@@ -1,23 +1,22 @@
-// GHASH by bit matrices, for warps that can multiply them: CUDA's tensor cores.
+// GHASH (SP 800-38D, 6.4) by bit matrices, for warps that can multiply them: CUDA's tensor cores.
 //
-// Multiplying by a fixed power of H is multiplying a row of 128 bits by a matrix of
-// 128 x 128. So a whole tile of blocks is one product of matrices:
+// Multiplying by a fixed power of H is multiplying a row of 128 bits by a 128 x 128 matrix. So a
+// tile of blocks is hashed by one product of matrices:
 //   tile      512 blocks, number 256 q + 128 h + 32 d + thread
-//   row       (q, h, thread / 4): the sum of 16 blocks, those of the four depths d
-//             and of the four threads side by side (t = thread % 4), each times
-//             H^(32 (3 - d) + 3 - t)
-//   columns   the 128 bits of the sum, in 16 bundles of 8
-// Words of blocks are operands just as they come from memory. A thread gets two
-// columns of each bundle. They are chosen such that their bits make the word of the
-// thread's row that it must hold for the next step, row times H^512.
+//   row       (q, h, thread / 4): the sum of 16 blocks, those of the four depths d and of four
+//             neighbouring threads (t = thread % 4), each times H^(32 (3 - d) + 3 - t)
+//   columns   the 128 bits of the sum, in 16 groups of 8
+// Words of blocks are operands as they come from memory. A thread gets two columns of each group.
+// They are chosen such that their bits make up the word of the thread's row that it must hold for
+// the next step, which multiplies the row by H^512.
 //
-// A run may lie `skew` bytes behind a multiple of 16. Then a block of memory has the last bytes of
-// one block of the run, `skew` of them, and the first bytes of the next one. It is an operand as it
-// is: multiplying is linear, and the matrices have for each byte what it counts for in its own
-// block. Such matrices are for runs with this skew alone.
+// A run may begin `skew` bytes after a multiple of 16. Then a memory block has the last `skew`
+// bytes of one block of the run, and the first bytes of the next one. It is used as an operand
+// unchanged: multiplication is linear, and the matrices give each byte its weight within its own
+// block. Such matrices serve only runs with this skew.
 //
-// A block costs half an instruction m16n8k256 and 17 words of shared memory,
-// against 144 multiplications and as many logical operations by gf128.h.
+// A block costs half an instruction m16n8k256 and 17 words of shared memory, against 144
+// multiplications and as many logical operations by gf128.h.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -26,16 +25,17 @@
 #include "kernels/block/bitslice/planes.h"
 #include "kernels/block/unaligned.h"
 
-// The word of matrices[] for bundle `j` of columns and the thread that holds column g and
-// part t of the rows. It is for depth d and word w of the block, or (d = 4) for the step
-// to the next tile.
+// Returns the index in matrices[] of the word for group `j` of columns and the thread that holds
+// column g and part t of the rows. The word belongs to depth d and word w of the block or, if d is
+// 4, to the step to the next tile.
 FN u32 ghash_matrix_place(u32 j, u32 g, u32 t, u32 d, u32 w) {
   const u32 thread = 4 * g + t;
   return d == 4 ? 8192 + 32 * j + thread : 512 * j + 128 * d + 4 * thread + w;
 }
 
-// A thread makes 32 rows (word w of a block) by 32 columns (word `out` of the sum), for one
-// depth d and thread t, or for the step to the next tile. sets: GHASH_SET of each.
+// Computes matrices. A thread computes 32 rows (word w of a block) by 32 columns (word `out` of the
+// sum), for one depth d and thread t, or for the step to the next tile. `sets` has the GHASH_SET of
+// each.
 KERNEL(ghash_matrices, HASH_KEY_THREADS)
 (GLOBAL const u32 *sets, u32 count, GLOBAL const u32 *powers, u32 levels, GLOBAL u32 *matrices) {
   LET_NEXT_BEGIN();
@@ -49,7 +49,8 @@ KERNEL(ghash_matrices, HASH_KEY_THREADS)
     GLOBAL const u32 *table = powers + (u64)GHASH_SET_KEY(sets[set]) * levels * GHASH_LEVEL_WORDS;
     const u32 skew = slot == 16 ? 0 : GHASH_SET_SKEW(sets[set]);
     const u32 power = slot == 16 ? 512 : 32 * (3 - d) + 3 - t;
-    // The first of the 32 is that of byte 4 w of a block of memory, and of which byte of the run's.
+    // The first of the 32 rows belongs to byte 4 w of a memory block; `byte` is that byte's
+    // position in its block of the run.
     const u32 byte = (4 * w + 16 - skew) % 16;
     const Gf128 first = ghash_small_power(table, power);
     Gf128 v = first;
@@ -58,7 +59,7 @@ KERNEL(ghash_matrices, HASH_KEY_THREADS)
     u32 bits[32];
     UNROLL for (u32 i = 0; i < 32; ++i) {
       if (i % 8 == 0 && 4 * w + i / 8 == skew) v = first;
-      // In memory the first bit of a byte is the most significant.
+      // In memory, the first bit of a byte is the most significant.
       bits[i ^ 7] = gf128_to_block(v).w[out];
       v = gf128_times_x(v);
     }
@@ -72,13 +73,14 @@ KERNEL(ghash_matrices, HASH_KEY_THREADS)
 
 #ifdef LC_BIT_MATRICES
 
-// Of a word that begins at byte `at` of a block, the bits of the bytes from `first` on.
+// Returns a mask for the word that begins at byte `at` of a block: all bits of the bytes from
+// `first` on.
 FN u32 ghash_bytes_from(u32 first, u32 at) {
   return first <= at ? 0xffffffffu : first - at < 4 ? 0xffffffffu << (8 * (first - at)) : 0;
 }
 
-// A block of memory, of which the run has the bytes from `begin` up to `end`, counted from block 0;
-// the others are zero. It is not read if it has none.
+// Returns memory block `number`, with bytes outside `begin` up to `end`, counted from memory block
+// 0, set to zero. A memory block without such bytes is not read.
 FN Block ghash_memory_block(GLOBAL const u8 *from, u64 begin, u64 end, u64 number) {
   Block b = {{0, 0, 0, 0}};
   const u64 at = 16 * number;
@@ -92,8 +94,8 @@ FN Block ghash_memory_block(GLOBAL const u8 *from, u64 begin, u64 end, u64 numbe
   return b;
 }
 
-// Words `w` and the next one of two rows, as a product has them in registers side by side. An
-// operation puts them there: mere copies the compiler makes anew for each of the 16 products, and
+// Writes word `w` and the next one of two rows to adjacent registers, as a product needs them. XOR
+// with `zero` forces that: the compiler would repeat plain copies for each of the 16 products, and
 // they take longer than the product.
 FN void ghash_matrix_operands(u32 *words, Block top, Block bottom, u32 w, u32 zero) {
   words[0] = top.w[w] ^ zero;
@@ -102,8 +104,9 @@ FN void ghash_matrix_operands(u32 *words, Block top, Block bottom, u32 w, u32 ze
   words[3] = bottom.w[w + 1] ^ zero;
 }
 
-// After the tiles: multiplies each row by its power, one thread for each row, and adds them
-// up. end: the power of the run's last block, of which `last` is what is in no tile.
+// Finishes a run after its tiles: multiplies each row by its power, one row per thread, and adds
+// them up. `end` is the power of the run's last block, and `last` is the part of that block that
+// lies in no tile.
 FN void ghash_matrix_finish(const u32 *rows, Block last, GLOBAL const u32 *table, u64 end,
                             GLOBAL u32 *hash, SHARED u32 *scratch) {
   const u32 thread = thread_id() % 32;
@@ -128,9 +131,9 @@ FN void ghash_matrix_finish(const u32 *rows, Block last, GLOBAL const u32 *table
 
 #endif
 
-// Hashes the runs of batches. Each thread block takes a batch and copies its matrices to local
-// memory. Each of its warps takes a run. hashes: as for ghash_runs. This is the one for runs with
-// the skew of their matrices.
+// Hashes the runs of batches. Each thread block takes a batch and copies its matrices to shared
+// memory; each of its warps takes a run. `hashes` is as for ghash_runs. This kernel is for runs
+// that have the skew of their matrices.
 #define GHASH_MATRIX_RUNS ghash_matrix_runs
 #define GHASH_SKEW(from) unaligned_skew(from)
 #define GHASH_TAKE(x, from) \
@@ -142,7 +145,7 @@ FN void ghash_matrix_finish(const u32 *rows, Block last, GLOBAL const u32 *table
 #undef GHASH_TAKE
 #undef GHASH_TAKE_ONE
 
-// The same where runs of a key have different skews: their matrices are for none.
+// The kernel for runs of one key with different skews: their matrices are those of skew 0.
 #define GHASH_MATRIX_RUNS ghash_matrix_runs_unaligned
 #define GHASH_SKEW(from) 0
 #define GHASH_TAKE(x, from) unaligned_load(x, 16, from, scratch)

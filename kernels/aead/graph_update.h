@@ -1,12 +1,12 @@
-// Segments that a graph does again at each launch: each encryption has nonces of its own, as long
-// as there are any.
+// Segments in a CUDA graph that is launched repeatedly: each launch encrypts with new nonces, as
+// long as there are any.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "kernels/aead/aead_segments.h"
 
-// The number that stands in a nonce.
+// Returns the number that a nonce contains.
 FN u64 graph_update_number(GLOBAL const SegmentRule *rule, GLOBAL const u8 *nonce) {
   u64 number = 0;
   for (u32 i = 0; i < rule->number_bytes; ++i) {
@@ -16,9 +16,10 @@ FN u64 graph_update_number(GLOBAL const SegmentRule *rule, GLOBAL const u8 *nonc
   return number;
 }
 
-// Before aead_segments or plain_segments, by one thread: sets the rule's nonce or number for this
-// launch. Encryption takes the numbers that follow, and tells the first segment's nonce; decryption
-// reads that.
+// Sets the rule's nonce or number for this launch, by one thread, before aead_segments or
+// plain_segments. Encryption takes the next numbers and writes the first segment's nonce to
+// `nonce_base`; decryption reads it from there. The verdict of an encryption is 0 if no numbers are
+// left.
 KERNEL(aead_next_nonces, SEGMENT_THREADS)
 (GLOBAL SegmentRule *rule, GLOBAL SegmentGraphUpdate *update, GLOBAL u8 *nonce_base,
  GLOBAL u8 *verdict_base) {
@@ -48,8 +49,9 @@ KERNEL(aead_next_nonces, SEGMENT_THREADS)
     nonce[i] = (u8)(is_refused ? 0 : segment_nonce_byte(rule, 0, i));
 }
 
-// After aead_segments: where this launch must not encrypt, its outputs and tags become zeros, and
-// the kernels after this find nothing to do. Somebody may send what he finds there.
+// Runs after aead_segments: if this launch must not encrypt, sets its outputs and tags to zero, and
+// leaves the later kernels nothing to do. Stale output must not remain, because the caller may send
+// what it finds there.
 KERNEL(aead_refuse, SEGMENT_THREADS)
 (GLOBAL const SegmentRule *rule, GLOBAL const SegmentGraphUpdate *update,
  GLOBAL CipherPiece *pieces, GLOBAL HashRun *runs, GLOBAL TagCheck *checks, GLOBAL u8 *out_base,
@@ -64,7 +66,7 @@ KERNEL(aead_refuse, SEGMENT_THREADS)
     checks[n].tag_bytes = 0;
   }
   for (u32 r = first; r < rule->run_count; r += step) {
-    // The runs are all of the text.
+    // The runs cover the whole text.
     GLOBAL u8 *out = out_base + runs[r].at + (rule->is_poly ? pieces[runs[r].piece].out : 0);
     const u32 aligned = ((u64)out & 15) == 0;
     for (u64 at = 0; at < runs[r].length; at += 16)

@@ -1,12 +1,13 @@
-// Segments without tags, of CTR and ChaCha20: the device itself writes their pieces, and in a graph
-// sees to it that no launch encrypts with a counter of another.
+// Segments without tags, of CTR and ChaCha20: the device writes their pieces and, in a CUDA graph,
+// prevents a launch from encrypting with counters of another launch.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "kernels/aead/aead_segments.h"
 
-// nonces: four words of each segment, if they are given.
+// Writes the pieces of all segments. `nonces` has four words for each segment, if the caller passes
+// nonces.
 KERNEL(plain_segments, SEGMENT_THREADS)
 (GLOBAL const SegmentRule *rule, GLOBAL const u32 *nonces, GLOBAL CipherPiece *pieces) {
   const u32 first = thread_block_id() * thread_block_size() + thread_id(),
@@ -20,9 +21,9 @@ KERNEL(plain_segments, SEGMENT_THREADS)
   }
 }
 
-// After plain_segments: where this launch must not encrypt, its outputs become zeros, and the
-// cipher's kernel finds nothing to do. All thread blocks look at every segment, and each zeroes a
-// share.
+// Runs after plain_segments: if this launch must not encrypt, sets its outputs to zero, and leaves
+// the cipher's kernel nothing to do. Several thread blocks may handle the same segment; each zeroes
+// its share.
 KERNEL(plain_refuse, SEGMENT_THREADS)
 (GLOBAL const SegmentRule *rule, GLOBAL const SegmentGraphUpdate *update,
  GLOBAL CipherPiece *pieces, GLOBAL u8 *out_base) {

@@ -1,7 +1,7 @@
-// Poly1305 and ChaCha20-Poly1305 (RFC 8439, 2.5 to 2.8) of many runs at once. A thread
-// encrypts a block of 64 bytes and adds its four blocks of 16 to a hash of its own: hash
-// r^(4 L) + x0 r^3 + x1 r^2 + x2 r + x3, where L is the threads of a thread block. So four
-// products share one chain of carries.
+// Poly1305 and ChaCha20-Poly1305 (RFC 8439, 2.5 to 2.8) of many runs at once. A thread encrypts a
+// block of 64 bytes and adds its four blocks of 16 to a hash of its own: hash r^(4 L) + x0 r^3 + x1
+// r^2 + x2 r + x3, where L is the number of threads of a thread block. So four products share one
+// chain of carries.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,7 +16,8 @@ FN Poly poly_load(GLOBAL const u32 *from) {
   return a;
 }
 
-// r of a one-time key, which is the first block of a message's keystream.
+// Returns the clamped r (RFC 8439, 2.5) of a one-time key, which is the first block of a message's
+// keystream.
 FN Poly poly_clamp(const u32 *x) {
   Block r = {{x[0] & 0x0fffffffu, x[1] & 0x0ffffffcu, x[2] & 0x0ffffffcu, x[3] & 0x0ffffffcu}};
   Poly limbs = poly_of_block(r);
@@ -24,7 +25,7 @@ FN Poly poly_clamp(const u32 *x) {
   return limbs;
 }
 
-// One-time keys, a thread each.
+// Computes one-time keys (RFC 8439, 2.6), one per thread.
 KERNEL(poly1305_keys, HASH_KEY_THREADS)
 (GLOBAL const OneTimeKey *wanted, u32 count, GLOBAL const u32 *keys, GLOBAL u32 *one_time_keys) {
   for (u32 n = thread_block_id() * thread_block_size() + thread_id(); n < count;
@@ -39,8 +40,8 @@ KERNEL(poly1305_keys, HASH_KEY_THREADS)
   }
 }
 
-// Shared memory of a run: four multipliers of 12 words, at 48 the hash of the run's end,
-// and from 64 on the hash of every thread.
+// Shared memory of a run: four multipliers of 12 words, the hash of the run's end at word 48, and
+// the hash of every thread from word 64 on.
 #define POLY1305_FACTOR(n) (words + 12 * (n))
 #define POLY1305_END (words + 48)
 #define POLY1305_HASH(thread) (words + 64 + 8 * (thread))
@@ -57,7 +58,7 @@ FN PolyFactor poly_get_factor(SHARED const u32 *from) {
   return f;
 }
 
-// hash r^(4 L) and the next four blocks.
+// Returns hash r^(4 L) plus the next four blocks times their powers of r.
 FN Poly poly_absorb(Poly hash, const Block *data, SHARED const u32 *words) {
   u64 sums[5];
   const Poly end = poly_of_block(data[3]);
@@ -69,7 +70,8 @@ FN Poly poly_absorb(Poly hash, const Block *data, SHARED const u32 *words) {
   return poly_carry(sums);
 }
 
-// Here a thread reads and writes what is its own, byte by byte where that is at no multiple of 16.
+// In this variant a thread reads and writes its own bytes, byte by byte if they do not begin at a
+// multiple of 16.
 #define POLY1305_RUNS KERNEL(chacha20_poly1305_runs, HASH_RUN_THREADS)
 #define POLY1305_EACH_BLOCK for (; number < whole; number += threads)
 #define POLY1305_HAS_BLOCK 1
@@ -93,9 +95,9 @@ FN Poly poly_absorb(Poly hash, const Block *data, SHARED const u32 *words) {
 #undef CHACHA20_STORE_REST
 
 #ifdef HAS_WARP_SHUFFLE
-// The same at any address, for thread blocks of one warp. All its threads take part in each trip,
-// as long as one has a block. With as many registers as the other, as many thread blocks are there
-// at once.
+// The variant for unaligned texts, for thread blocks of one warp. All its threads take part in each
+// trip as long as one of them has a block. The register limit keeps as many thread blocks resident
+// as for the aligned kernel.
 #define POLY1305_RUNS KERNEL_OF(chacha20_poly1305_runs_unaligned, HASH_RUN_THREADS, 96)
 #define POLY1305_EACH_BLOCK \
   for (u64 trip = 0; trip < whole; trip += threads, number += number < whole ? threads : 0)
@@ -126,7 +128,7 @@ FN Poly poly_absorb(Poly hash, const Block *data, SHARED const u32 *words) {
 #undef CHACHA20_STORE_REST
 #endif
 
-// Multiplies every hash by its power, a thread a run.
+// Multiplies each run's hash by its power of r, one run per thread.
 KERNEL(poly1305_weigh, HASH_RUN_THREADS)
 (GLOBAL const HashRun *runs, u32 count, GLOBAL const u32 *one_time_keys, GLOBAL u32 *hashes) {
   for (u32 n = thread_block_id() * thread_block_size() + thread_id(); n < count;
@@ -138,7 +140,7 @@ KERNEL(poly1305_weigh, HASH_RUN_THREADS)
   }
 }
 
-// Adds up every piece's hashes, a thread block a piece, with the s of its message.
+// Adds up each piece's hashes, one thread block per piece, and appends the s of its message.
 KERNEL(poly1305_sums, HASH_SUM_THREADS)
 (GLOBAL const HashSum *pieces, GLOBAL const u32 *one_time_keys, GLOBAL const u32 *hashes,
  GLOBAL u32 *results SHARED_PARAMETER) {

@@ -1,17 +1,17 @@
-// Numbers modulo 2^130 - 5 in five limbs of 26 bits, for Poly1305 (RFC 8439, 2.5).
-// Products of 32 by 32 bits are added to sums of 64. No step depends on data.
+// Arithmetic modulo 2^130 - 5 in five limbs of 26 bits, for Poly1305 (RFC 8439, 2.5). Products of
+// 32 by 32 bits are added to sums of 64 bits. No step depends on data.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "kernels/platform.h"
 
-// Limbs of less than 2^27.
+// A number with limbs below 2^27.
 typedef struct Poly {
   u32 w[5];
 } Poly;
 
-// A multiplier: its limbs, and all but the first also times 5.
+// A multiplier: its limbs, and all but the first of them also times 5.
 typedef struct PolyFactor {
   u32 w[5];
   u32 w5[4];
@@ -34,7 +34,7 @@ FN Poly poly_add(Poly a, Poly b) {
   return a;
 }
 
-// A block of the message, with the bit that Poly1305 sets above it.
+// Returns a block of the message, with the bit that Poly1305 sets above it.
 FN Poly poly_of_block(Block b) {
   Poly a;
   a.w[0] = b.w[0] & 0x3ffffffu;
@@ -45,8 +45,8 @@ FN Poly poly_of_block(Block b) {
   return a;
 }
 
-// sums += a * f. A sum has room for four such products, of limbs below 2^27 by limbs
-// below 2^26.
+// Computes sums += a * f. A sum can hold four such products, of limbs below 2^27 by limbs below
+// 2^26.
 FN void poly_multiply_add(u64 *sums, Poly a, PolyFactor f) {
   sums[0] += (u64)a.w[0] * f.w[0] + (u64)a.w[1] * f.w5[3] + (u64)a.w[2] * f.w5[2] +
              (u64)a.w[3] * f.w5[1] + (u64)a.w[4] * f.w5[0];
@@ -60,7 +60,7 @@ FN void poly_multiply_add(u64 *sums, Poly a, PolyFactor f) {
              (u64)a.w[3] * f.w[1] + (u64)a.w[4] * f.w[0];
 }
 
-// Makes limbs below 2^26. The second may be a little larger.
+// Carries: returns limbs below 2^26, except that the second may be slightly larger.
 FN Poly poly_carry(u64 *sums) {
   Poly a;
   UNROLL for (int i = 0; i < 4; ++i) {
@@ -80,7 +80,7 @@ FN Poly poly_multiply(Poly a, Poly b) {
   return poly_carry(sums);
 }
 
-// r^exponent. The exponent is not secret.
+// Returns r^exponent. The exponent is not secret.
 FN Poly poly_power(Poly r, u64 exponent) {
   Poly a = {{1, 0, 0, 0, 0}};
   for (; exponent != 0; exponent >>= 1) {
@@ -90,7 +90,7 @@ FN Poly poly_power(Poly r, u64 exponent) {
   return a;
 }
 
-// The tag: a fully reduced, plus s, modulo 2^128. Limbs of less than 2^27.
+// Returns the tag (RFC 8439, 2.5): a, with limbs below 2^27, fully reduced, plus s, modulo 2^128.
 FN Block poly_finish(Poly a, Block s) {
   u32 g[5];
   UNROLL for (int pass = 0; pass < 2; ++pass) {

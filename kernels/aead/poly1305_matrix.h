@@ -1,13 +1,12 @@
-// ChaCha20-Poly1305 with the hash by byte matrices, for warps that can multiply
-// them: CUDA's tensor cores. A byte of the message at a given place of a tile counts
-// a fixed number modulo 2^130 - 5, of 17 bytes. The hash of a tile is the sum of its
-// bytes times those numbers:
+// ChaCha20-Poly1305 (RFC 8439, 2.8) with the hash by byte matrices, for warps that can multiply
+// them: CUDA's tensor cores. A byte of the message at a given position of a tile contributes its
+// value times a fixed number modulo 2^130 - 5, which has 17 bytes. The hash of a tile is the sum of
+// those products:
 //   tile      256 blocks of 64 bytes, number 64 d + 32 h + thread
-//   row       (h, thread / 4): the sum over the four depths d and the four threads
-//             side by side (t = thread % 4), as with GHASH (ghash_matrix.h)
-//   columns   the 17 bytes of the numbers, in three bundles of 8
-// A sum of 1,024 products of bytes is less than 2^26, so carries can wait for the
-// end of the tile.
+//   row       (h, thread / 4): the sum over the four depths d and four neighbouring threads
+//             (t = thread % 4), as with GHASH (ghash_matrix.h)
+//   columns   the 17 bytes of the numbers, in three groups of 8
+// A sum of 1,024 products of bytes is less than 2^26, so carries can wait for the end of the tile.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,11 +14,12 @@
 #include "chacha20_unaligned.h"
 #include "poly1305.h"
 
-// Behind the matrices lie r^1024, and what the bits above the blocks of a row add.
+// Offsets after the matrices: r^1024, and the contribution of the bits that Poly1305 sets above the
+// blocks of a row.
 #define POLY1305_STEP 6144u
 #define POLY1305_BITS 6152u
 
-// Limbs of 26 bits, exactly.
+// Normalizes limbs to exactly 26 bits.
 FN Poly poly_normal(Poly a) {
   UNROLL for (int pass = 0; pass < 2; ++pass) {
     UNROLL for (int i = 0; i < 4; ++i) {
@@ -34,7 +34,7 @@ FN Poly poly_normal(Poly a) {
   return a;
 }
 
-// a times 2^(8 bytes), below 2^136.
+// Returns a times 2^(8 bytes), for a result below 2^136.
 FN Poly poly_shift(Poly a, u32 bytes) {
   Poly power = {{0, 0, 0, 0, 0}};
   UNROLL for (u32 i = 0; i < 5; ++i) {
@@ -43,8 +43,9 @@ FN Poly poly_shift(Poly a, u32 bytes) {
   return poly_multiply(a, power);
 }
 
-// numbers: which one-time keys. A thread makes the numbers of the four bytes of a word of a tile's
-// rows, that of depth d, thread t and word w, or what lies behind the matrices.
+// Computes matrices; `numbers` has the index of the one-time key of each. A thread computes the
+// numbers of the four bytes of a word of a tile's rows, the word of depth d, thread t and index w,
+// or what lies after the matrices.
 KERNEL(poly1305_matrices, HASH_KEY_THREADS)
 (GLOBAL const u32 *numbers, u32 count, GLOBAL const u32 *one_time_keys, GLOBAL u32 *matrices) {
   const u32 all = count * POLY1305_MATRIX_ENTRIES;
@@ -91,10 +92,9 @@ KERNEL(poly1305_matrices, HASH_KEY_THREADS)
 
 #ifdef LC_BIT_MATRICES
 
-// Before the rounds, the blocks of a message differ in one word, the counter. So three
-// columns of round 1 and one step of round 2 are the same for all blocks. `shared`: the
-// words before the rounds, with the counter of the message's first block, and then the
-// words after the common steps.
+// The initial states of the blocks of a message differ in one word, the counter. So three columns
+// of round 1 and one step of round 2 are the same for all blocks. Writes to `shared` the initial
+// state, with the counter of the message's first block, and then the state after the common steps.
 FN void chacha20_share(SHARED u32 *shared, GLOBAL const u32 *key, const u32 *iv) {
   u32 x[16];
   chacha20_start(x, key, iv, 0);
@@ -106,7 +106,8 @@ FN void chacha20_share(SHARED u32 *shared, GLOBAL const u32 *key, const u32 *iv)
   UNROLL for (int i = 0; i < 16; ++i) shared[16 + i] = x[i];
 }
 
-// The keystream of block `number` of the message, where the counter makes no carry.
+// Computes the keystream of block `number` of the message, if adding `number` to the counter makes
+// no carry.
 FN void chacha20_shared_block(u32 *x, SHARED const u32 *shared, u32 number) {
   UNROLL for (u32 i = 0; i < 4; ++i) {
     const Block part = load_shared_block(shared + 16 + 4 * i);
@@ -128,7 +129,7 @@ FN void chacha20_shared_block(u32 *x, SHARED const u32 *shared, u32 number) {
   x[12] += number;
 }
 
-// From one tile to the next: hash r^1024 plus the row's sums of the next.
+// Continues from one tile to the next: returns hash r^1024 plus the row's sums of the next tile.
 FN Poly poly_next_tile(Poly hash, const u32 *sums, SHARED const u32 *words, SHARED u32 *scratch) {
   const u32 thread = thread_id() % 32;
   UNROLL for (u32 n = 0; n < 3; ++n) {
@@ -152,8 +153,8 @@ FN Poly poly_next_tile(Poly hash, const u32 *sums, SHARED const u32 *words, SHAR
 
 #endif
 
-// Does what chacha20_poly1305_runs does, for runs of whole tiles. They come in batches of one
-// message's runs, and a warp takes a run. Here all addresses are multiples of 16.
+// Does the same as chacha20_poly1305_runs, for runs of whole tiles. They come in batches of runs of
+// one message, and a warp takes a run. In this variant all addresses are multiples of 16.
 #define POLY1305_MATRIX_RUNS chacha20_poly1305_matrix_runs
 #define CHACHA20_FETCH(data, from) chacha20_load(data, from, CHACHA20_BLOCK_BYTES, 1)
 #define CHACHA20_TAKE(data, from)
@@ -168,7 +169,7 @@ FN Poly poly_next_tile(Poly hash, const u32 *sums, SHARED const u32 *words, SHAR
 #undef CHACHA20_BEGIN
 #undef CHACHA20_END
 
-// The same at any address.
+// The variant for unaligned texts.
 #define POLY1305_MATRIX_RUNS chacha20_poly1305_matrix_runs_unaligned
 #define CHACHA20_FETCH(data, from) chacha20_fetch_unaligned(data, from, 31)
 #define CHACHA20_TAKE(data, from) chacha20_take_unaligned(data, from, 31, scratch)

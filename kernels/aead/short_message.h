@@ -1,6 +1,6 @@
-// Short messages of authenticated modes, a thread block each: what every such kernel does before
-// and after its cipher and hash. The kernels of long messages take longer to be launched, one after
-// the other, than so few bytes take.
+// Short messages of authenticated modes, one thread block per message: what every such kernel does
+// before and after its cipher and hash. For so few bytes, launching the kernels of long messages
+// one after the other takes longer than the work itself.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,9 +9,9 @@
 #include "kernels/block/tiles.h"
 #include "tag_difference.h"
 
-// Copies the message to the thread block's memory by all threads at once: it may lie in the host's
-// memory, where a look takes long. early: each thread's first word, which short_look() asked for
-// before something else.
+// short_look() and short_fetch() copy the message to shared memory by all threads at once, since it
+// may lie in host memory, where a read takes long. `early` is each thread's first word, which
+// short_look() requested before other work.
 FN u32 short_look(GLOBAL const ShortMessage *message) {
   return thread_id() < SHORT_MESSAGE_WORDS ? ((GLOBAL const u32 *)message)[thread_id()] : 0;
 }
@@ -25,7 +25,7 @@ FN void short_fetch(SHARED u32 *to, GLOBAL const ShortMessage *message, u32 earl
 
 FN u64 short_place(SHARED const u32 *words) { return (u64)words[1] << 32 | words[0]; }
 
-// The first `bytes` of a block, and zeros.
+// Returns the first `bytes` of a block, padded with zeros.
 FN Block short_part(Block b, u32 bytes) {
   UNROLL for (u32 w = 0; w < 4; ++w) {
     if (bytes <= 4 * w)
@@ -36,7 +36,8 @@ FN Block short_part(Block b, u32 bytes) {
   return b;
 }
 
-// Writes the tag, or compares it and wipes the output if it is wrong. Thread 0 has the right one.
+// Writes the tag, or compares it and wipes the output if it is wrong. Thread 0 passes the computed
+// `tag`.
 FN void short_end(SHARED const ShortMessage *message, Block tag, u32 opens, GLOBAL u8 *out,
                   GLOBAL u8 *tag_base, GLOBAL u8 *verdict_base, SHARED u32 *wrong) {
   if (thread_id() == 0) {
@@ -62,7 +63,8 @@ FN void short_end(SHARED const ShortMessage *message, Block tag, u32 opens, GLOB
   }
 }
 
-// The last thing that a thread block does: its memory is another's next.
+// Wipes shared memory, as the last step of a thread block: another thread block gets the memory
+// next.
 FN void short_wipe(SHARED u32 *words, u32 count) {
   thread_block_barrier();
   for (u32 i = thread_id(); i < count; i += thread_block_size()) words[i] = 0;
