@@ -23,12 +23,13 @@ namespace {
 using process::Program;
 
 constexpr char kCacheFolder[] = "devices";
-// For so long an API without a device, or whose program failed, is not asked again: a driver
-// may not have been ready, or a process may have had too little memory for it.
+// How long, in seconds, an API that has no device, or whose probe failed, is not probed again.
+// After that it is, since a driver may not have been ready, or a process may have had too little
+// memory for it.
 constexpr int64_t kNoneSeconds = 600;
 constexpr char kFailed[] = "failed", kNone[] = "none ";
 
-// What starts with one of these changes what drivers say.
+// Environment variables with these prefixes change what drivers report.
 constexpr const char *kVariables[] = {
     "CUDA_", "NVIDIA_", "OCL_", "OPENCL_",  "POCL_", "MESA_", "LIBGL_",     "GALLIUM_", "EGL_",
     "__EGL", "__GLX",   "LD_",  "DISPLAY=", "XDG_",  "ROCR_", "HIP_",       "HSA_",     "GPU_",
@@ -43,7 +44,7 @@ std::string contents_of(const char *path) {
   return bytes > 0 ? std::string(text, static_cast<size_t>(bytes)) : "";
 }
 
-// Which file lies at a path, and since when.
+// Identifies the file at a path: device, inode, size and modification time.
 std::string stamp_of(const std::string &path) {
   struct stat info;
   if (stat(path.c_str(), &info) != 0) return path + " -\n";
@@ -52,7 +53,8 @@ std::string stamp_of(const std::string &path) {
          std::to_string(info.st_mtim.tv_nsec) + "\n";
 }
 
-// The nodes of a folder by which a GPU is reached, as far as this process may use them.
+// Lists the device nodes in a folder by which GPUs are reached, and whether this process may use
+// them.
 std::string nodes_of(const std::string &folder, const char *beginning) {
   std::vector<std::string> names;
   if (DIR *open_folder = opendir(folder.c_str()); open_folder != nullptr) {
@@ -70,13 +72,14 @@ std::string nodes_of(const std::string &folder, const char *beginning) {
   return text + "\n";
 }
 
-// The library, or the program, that this is part of: "" where that cannot be told. At load,
-// since its name may begin at the folder that was the current one then.
+// The path of the library, or of the program, that contains this code; "" if it cannot be
+// determined. It is determined at load time, since the name may be relative to the folder that was
+// current then.
 const std::string *const own_path = [] {
   Dl_info info;
   const char *name = nullptr;
   if (dladdr(reinterpret_cast<const void *>(&contents_of), &info) != 0) name = info.dli_fname;
-  // A program that was started without a folder in its name does not tell where it is.
+  // dladdr() reports no folder for a program that was started by a name without one.
   if (name == nullptr || std::strchr(name, '/') == nullptr) name = "/proc/self/exe";
   char *const whole = realpath(name, nullptr);
   auto *const path = new std::string(whole == nullptr ? "" : whole);
@@ -84,7 +87,7 @@ const std::string *const own_path = [] {
   return path;
 }();
 
-// lanecrypt-probe, beside the library or the program that this is part of.
+// Finds lanecrypt-probe near the library or program that contains this code; "" if it is not there.
 std::string find_probe() {
   std::string here = *own_path;
   if (here.empty()) return "";
@@ -94,7 +97,7 @@ std::string find_probe() {
   return "";
 }
 
-// All that the answer depends on.
+// Returns the cache key: everything that the devices of `api` depend on.
 std::string key_of(const std::string &api, const std::string &probe) {
   std::string key = std::string(LC_VERSION_TEXT) + " " + api + "\n" + stamp_of(probe) +
                     contents_of("/proc/sys/kernel/random/boot_id") +
@@ -122,11 +125,11 @@ Result<std::unique_ptr<Device>> open_here(const Properties &wanted, KernelSet se
 
 }  // namespace
 
-// One API: what is known of its devices, or who is finding out.
+// The enumeration of one API: the known answer, or the probe that is running.
 struct DeviceEnumerator::Question {
   std::string api, key;
   std::unique_ptr<Program> program;
-  // As the program says it and the cache keeps it: devices, or kNone and why.
+  // As the probe writes it and the cache stores it: the devices, or kNone and the reason.
   std::string answer;
 
   bool is_open() const { return program != nullptr; }
@@ -143,14 +146,14 @@ struct DeviceEnumerator::Question {
     if (program == nullptr) answer = kNone + why;
   }
 
-  // The emulator has no driver.
+  // Enumerates in this process; the emulator has no driver that could hang.
   void hear_from_here() {
     std::vector<Properties> all;
     for (const Found &found : find_here(api)) all.push_back(found.properties);
     answer = all.empty() ? kNone + why_none_here(api) : to_text(all);
   }
 
-  // An answer, behind when it came.
+  // Stores the answer, preceded by the current time, and loads a stored one.
   void keep() { cache::store(kCacheFolder, key, std::to_string(time(nullptr)) + "\n" + answer); }
   bool take_kept(const std::string &kept) {
     const size_t line = kept.find('\n');
@@ -162,7 +165,7 @@ struct DeviceEnumerator::Question {
     return (answer == kFailed || answer.starts_with(kNone)) && age >= 0 && age < kNoneSeconds;
   }
 
-  // What a program may say.
+  // Whether `text` is a valid output of the probe.
   static bool is_good(const std::string &text) {
     std::vector<Properties> all;
     return text.starts_with(kNone) || from_text(text, &all);
@@ -222,7 +225,7 @@ DeviceEnumeration DeviceEnumerator::take() {
       (void)from_text(question->answer, &all);
     if (all.empty()) enumeration.why_none[question->api] = question->why_none();
     for (Properties &properties : all) {
-      // Not what another API's program may have said.
+      // Ignore devices of another API, which the probe should not have reported.
       if (properties.api != question->api) continue;
       enumeration.found.push_back(
           {properties, [properties](KernelSet set) { return open_here(properties, set); }});

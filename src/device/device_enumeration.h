@@ -1,7 +1,7 @@
-// Which devices there are, without their drivers in this process. A program of its own,
-// lanecrypt-probe, asks a driver, one for each API: a driver that hangs, aborts or
-// crashes takes nobody with it. What it says is kept, and holds until the machine starts
-// anew, or its drivers or their settings change.
+// Enumerates devices without loading their drivers into this process. A separate program,
+// lanecrypt-probe, queries one driver each: a driver that hangs, aborts or crashes harms no other
+// process. The answers are cached until the machine reboots, or until its drivers or their settings
+// change.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,27 +18,27 @@
 namespace lanecrypt::device {
 
 struct DeviceEnumeration {
-  // In the order of the APIs asked for. To open one loads its driver into this process.
+  // In the order of the requested APIs. Opening a device loads its driver into this process.
   std::vector<Found> found;
-  // Of an API without a device: why, in words for a person, where there is more to say.
+  // For an API without devices: the reason, as a message for people, if more can be said.
   std::map<std::string, std::string> why_none;
 };
 
-// The programs of an enumeration end themselves before; nothing need wait for longer.
+// The time after which an enumeration is abandoned. The probes end themselves earlier.
 constexpr std::chrono::seconds kEnumerationLimit{30};
 
-// An enumeration under way. One thread at a time.
+// An enumeration in progress. Used by one thread at a time.
 class DeviceEnumerator {
  public:
-  // Asks for the devices of these APIs: what is kept, and programs for the rest. It never
-  // waits. A set-user-ID process has no devices.
+  // Starts to enumerate the devices of `apis`: takes cached answers and starts probes for the rest.
+  // Never blocks. A set-user-ID process gets no devices.
   explicit DeviceEnumerator(const std::vector<std::string> &apis);
   ~DeviceEnumerator();
   DeviceEnumerator(const DeviceEnumerator &) = delete;
 
-  // Whether all have answered, within this time.
+  // Waits at most `limit` for the probes; returns whether all have answered.
   bool wait(std::chrono::milliseconds limit);
-  // What has been heard. A program that has not answered yet counts as one that hangs.
+  // Returns the result. A probe that has not answered yet is treated as hung.
   DeviceEnumeration take();
 
  private:
@@ -47,28 +47,28 @@ class DeviceEnumerator {
   std::vector<std::unique_ptr<Question>> questions_;
 };
 
-// All in one call: waits for the programs, which end in bounded time.
+// Enumerates in one call: waits for the probes, which end in bounded time.
 DeviceEnumeration enumerate_devices(const std::vector<std::string> &apis);
 
-// Starts lanecrypt-probe with these words. nullptr where it cannot be started, as in a
-// set-user-ID process; `why` says why.
+// Starts lanecrypt-probe with these arguments. Returns nullptr if it cannot be started, for example
+// in a set-user-ID process; `why` then has the reason.
 std::unique_ptr<process::Program> start_probe(const std::vector<std::string> &words,
                                               std::string *why);
 
-// The devices of one API, asked for in this process: loads its driver. What
-// lanecrypt-probe does. An API that is not here finds nothing.
+// Enumerates the devices of one API in this process, which loads its driver. This is what
+// lanecrypt-probe does. An API that is not built in has no devices.
 std::vector<Found> find_here(const std::string &api);
-// The same of all APIs, cuda first, then opencl, gl, and host.
+// The same for all APIs: cuda, opencl, gl, host, in this order.
 std::vector<Found> find_all_here();
-// How many different openings of those devices this process has made: of different devices or
-// kernels, or with a different outcome. It is bounded, however often devices are opened.
+// Returns how many different openings of devices this process has made: a different device, set of
+// kernels or outcome counts as different. The number is bounded, however often devices are opened.
 size_t count_different_openings();
-// Why that found none; empty where there is no more to say.
+// Returns why find_here() found none; empty if no more can be said.
 std::string why_none_here(const std::string &api);
 
-// As text, for the program to say and for the cache to keep.
+// Convert to the text that the probe writes and the cache stores, and back. from_text() returns
+// false if `text` was not made by to_text() of this version.
 std::string to_text(const std::vector<Properties> &all);
-// False where it is no text of this version's to_text().
 bool from_text(const std::string &text, std::vector<Properties> *all);
 
 }  // namespace lanecrypt::device

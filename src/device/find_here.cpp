@@ -1,4 +1,4 @@
-// Which APIs are built in.
+// Calls the APIs that are built in.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <mutex>
@@ -12,7 +12,7 @@
 namespace lanecrypt::device {
 namespace {
 
-// The device's id, its kernels, and whether it was opened.
+// The different openings so far: the device's id, its set of kernels, and whether it succeeded.
 struct Openings {
   std::mutex mutex;
   std::set<std::tuple<std::string, KernelSet, bool>> different;

@@ -1,9 +1,9 @@
-// Kernels that are compiled and loaded together. A family adds a row, and files that its name
-// finds:
-//   src/device/cuda/NAME_kernels.cu      what nvcc makes a fatbin of
+// Sets of kernels that are compiled and loaded together. A new family adds a row here, and files
+// whose names contain the row's name:
+//   src/device/cuda/NAME_kernels.cu      compiled to a fatbin by nvcc
 //   src/device/opencl/NAME_source.cpp    NAME_source(): the parts that OpenCL compiles
-//   src/device/host/NAME_kernels.h       what the emulator compiles, and takes its list from
-//   src/verify/NAME_known_answers.cpp    NAME_known_answers(): what a device must answer first
+//   src/device/host/NAME_kernels.h       compiled by the emulator, which also takes its list from
+//   it src/verify/NAME_known_answers.cpp    NAME_known_answers(): what a device must answer first
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace lanecrypt::device {
 
-// ROW(name, value, what it is in sentences, how the names of its kernels begin; "": all that no
-// other set has). CMake reads the names, so a row has a line.
+// ROW(name, enumerator, the name in messages, the prefixes of its kernels' names). "" as prefixes
+// means all kernels that no other set has. CMake reads the names, so each row is one line.
 #define LC_KERNEL_SETS(ROW)                \
   ROW(ciphers, kCiphers, "ciphers", "")    \
   ROW(rsa, kRsa, "RSA", "rsa_ prime_")     \

@@ -1,5 +1,5 @@
-// What is open of a device, once in a process: who opens it while others have it open shares
-// it with them. It goes with the last of them.
+// Shares what is open of a device within the process: a caller that opens it while others have it
+// open gets the same object. The last owner's release destroys it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,13 +13,14 @@
 
 namespace lanecrypt::device {
 
-// Any thread. Static, as what it has of the process. A child of fork shares nothing with its
-// parent.
+// Thread-safe. Objects of this class must be static, like the process-wide state they hold. A child
+// of fork() shares nothing with its parent.
 template <typename Key, typename T>
 class OpenOnce {
  public:
-  // What is open, or what `open` makes: a Result<std::shared_ptr<T>>. Who wants the same
-  // while it is being opened waits for that.
+  // Returns the object that is open for `key`, or the result of `open`, a
+  // Result<std::shared_ptr<T>>. A caller that wants the same key while it is being opened waits for
+  // it.
   template <typename Open>
   Result<std::shared_ptr<T>> get(const Key &key, Open open) {
     Entry &entry = all_.get().at(key);
@@ -38,7 +39,7 @@ class OpenOnce {
   struct All {
     Entry &at(const Key &key) {
       const std::lock_guard lock(mutex);
-      return entries[key];  // stays where it is
+      return entries[key];  // the address of a map's entry does not change
     }
     std::mutex mutex;
     std::map<Key, Entry> entries;

@@ -1,5 +1,5 @@
-// What is known of devices, as lines of text: the name of a field, a space and its value;
-// an empty line ends a device.
+// Device properties as text: one line per field, with the field's name, a space and its value; an
+// empty line ends a device.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
@@ -14,7 +14,7 @@
 namespace lanecrypt::device {
 namespace {
 
-// Values have no line breaks of their own.
+// Replaces control characters by spaces, so that values contain no line breaks.
 std::string one_line(std::string text) {
   for (char &c : text)
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
@@ -50,7 +50,7 @@ bool read(std::string_view text, T *value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// Each field once, in the order of the text.
+// Visits each field once, in the order of the text.
 template <typename P, typename Visit>
 void each_field(P &properties, Visit visit) {
   visit("id", properties.id);
