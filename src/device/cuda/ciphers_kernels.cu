@@ -1,4 +1,4 @@
-// The kernels of ciphers as nvcc reads them.
+// The kernels of ciphers, for nvcc.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/all.h"

@@ -1,5 +1,5 @@
-// CUDA devices, by the driver API, in the primary context that the CUDA
-// runtime uses too: pointers and streams of the application are ours to use.
+// CUDA devices, by the driver API. They use the primary context, which the CUDA runtime uses too,
+// so the application's pointers and streams can be used directly.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -32,8 +32,8 @@ class CudaEvent : public Event {
   ~CudaEvent() override { (void)driver_.event_destroy(event_); }
 
   Status wait() override {
-    // A short job is over before a sleep would end; a long one must not keep
-    // a core busy.
+    // Polls first: a short job is over before a sleep would end. A long job must not keep a core
+    // busy.
     for (int i = 0; i < 200; ++i) {
       const CUresult result = query();
       if (result != kErrorNotReady) return check(driver_, result, "cuEventQuery");
@@ -58,7 +58,8 @@ class CudaEvent : public Event {
   CUevent get() const { return event_; }
 
  protected:
-  // The driver may take more than a microsecond to say again that an event was reached.
+  // Caches success: the driver may take more than a microsecond to report again that an event was
+  // reached.
   CUresult query() {
     if (has_ended_well_.load(std::memory_order_acquire)) return kSuccess;
     const CUresult result = driver_.event_query(event_);
@@ -73,8 +74,9 @@ class CudaEvent : public Event {
   std::atomic<bool> has_ended_well_ = false;  // since its last mark
 };
 
-// One that wakes nobody: an interrupt for who might sleep takes the card 3 us at each mark, more
-// than a short kernel. Who waits for long sleeps and looks again. To tell the time takes 2 us more.
+// An event without a blocking wait in the driver. The interrupt that a blocking wait needs costs
+// the card 3 us at each mark, more than a short kernel. A long wait sleeps and polls instead. An
+// event that also measures time takes 2 us more.
 class CudaQuietEvent : public CudaEvent {
  public:
   using CudaEvent::CudaEvent;
@@ -85,7 +87,8 @@ class CudaQuietEvent : public CudaEvent {
     for (;;) {
       const CUresult result = query();
       if (result != kErrorNotReady) return check(driver_, result, "cuEventQuery");
-      // A 64th of the wait so far is little against the wait. The system sleeps some 50 us more.
+      // Sleeps for a 64th of the wait so far, which adds little to it. The system adds some 50 us
+      // to each sleep.
       const auto waited =
           std::chrono::duration_cast<microseconds>(std::chrono::steady_clock::now() - begin);
       std::this_thread::sleep_for(std::clamp(waited / 64, microseconds(10), microseconds(1000)));
@@ -93,8 +96,8 @@ class CudaQuietEvent : public CudaEvent {
   }
 };
 
-// What a launch needs of a kernel; shared by the streams of one user, who takes no lock for a
-// kernel that he has launched before.
+// What launches need of the kernels. Shared by the streams of one user, which takes no lock for a
+// kernel that it has launched before.
 class Kernels {
  public:
   Kernels(const Driver &driver, std::shared_ptr<LoadedSet> set)
@@ -110,8 +113,8 @@ class Kernels {
     }
     return kernel.function;
   }
-  // Of such thread blocks, how many a multiprocessor has at once. The driver is asked where that is
-  // not what was asked last.
+  // Returns how many such thread blocks a multiprocessor runs at once. Queries the driver only if
+  // this is not the same question as the last one.
   uint32_t thread_blocks_at_once(const char *name, uint32_t threads, uint32_t shared_bytes) {
     Residency &last = known(name).residency;
     if (last.thread_blocks != 0 && last.threads == threads && last.shared_bytes == shared_bytes)
@@ -223,16 +226,17 @@ class CudaStream : public Stream {
   bool owned_;
 };
 
-// While the program captures a stream into a graph, no thread of the process may allocate
-// memory or wait, unless the thread says that its calls have nothing to do with the capture.
-// Those of our threads never have.
+// While the program captures a stream into a graph, no thread of the process may allocate memory or
+// wait, unless the thread declares that its calls have nothing to do with the capture. This
+// declares it for the calling thread, one of Lanecrypt's own.
 void stay_out_of_captures(const Driver &driver) {
   int mode = kCaptureRelaxed;
   (void)driver.exchange_capture_mode(&mode);
 }
 
-// What a caller's thread has while it is ours: our context, on top of its own if that is another,
-// and no part in captures. It goes back when this goes.
+// Prepares a thread of the caller for use by Lanecrypt: makes our context current, above the
+// thread's own if that is another, and excludes the thread from captures. The destructor restores
+// both.
 class AsBefore {
  public:
   AsBefore(const Driver &driver, CUcontext ours) : driver_(driver) {
@@ -254,7 +258,7 @@ class AsBefore {
  private:
   const Driver &driver_;
   bool was_pushed_ = false, has_ours_ = false;
-  int mode_ = kCaptureRelaxed;  // the other one, which the driver exchanges for it
+  int mode_ = kCaptureRelaxed;  // the driver exchanges it with the thread's mode
 };
 
 // One user of an open card, with one set of kernels.
@@ -278,8 +282,8 @@ class CudaDevice : public Device {
   const Properties &properties() const override { return properties_; }
 
   Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) override {
-    // Near the end of what a number holds, the page below, and what the driver rounds up
-    // by itself, would come out as a few bytes.
+    // Refuse sizes near the largest integer: the additional page here, and the driver's own
+    // rounding, would wrap to a few bytes.
     if (bytes > INT64_MAX)
       return Status(LC_ERROR_MEMORY, "no memory for " + std::to_string(bytes) + " bytes");
     if (kind == MemoryKind::kDevice) {
@@ -288,7 +292,7 @@ class CudaDevice : public Device {
       return own<Buffer, CudaBuffer>([&] { (void)driver_.memory_free(memory); }, driver_, kind,
                                      memory, bytes, memory);
     }
-    // The driver packs small allocations together, off the page.
+    // The driver packs small allocations together, not aligned to pages.
     void *memory = nullptr;
     LC_TRY(check(driver_,
                  driver_.host_allocate(&memory, bytes + kPageBytes - 1, kMemHostAllocPortable),
@@ -316,7 +320,7 @@ class CudaDevice : public Device {
   Result<std::unique_ptr<Stream>> adopt_stream(void *handle) override {
     int capturing = 0;
     const CUresult asked = driver_.stream_is_capturing(static_cast<CUstream>(handle), &capturing);
-    // The legacy stream must not be touched while another one is captured.
+    // The legacy stream must not be used while another one is captured.
     if (capturing != 0 || asked == kErrorStreamCaptureImplicit)
       return Status(LC_ERROR_UNSUPPORTED, "the stream is being captured into a graph");
     if (asked != kSuccess)
@@ -374,7 +378,7 @@ class CudaDevice : public Device {
     LC_TRY(check(driver_, driver_.event_create(&event, flags), "cuEventCreate"));
     return own<Event, Kind>([&] { (void)driver_.event_destroy(event); }, driver_, event);
   }
-  // Priorities are 0 and, the greater, below.
+  // Priorities are 0 and, for more urgent streams, negative.
   Result<std::unique_ptr<Stream>> stream_of(int priority) {
     CUstream stream = nullptr;
     LC_TRY(check(driver_, driver_.stream_create(&stream, kStreamNonBlocking, priority),
@@ -414,7 +418,7 @@ std::vector<Found> find_cuda() {
   Status why;
   const Driver *driver = cuda::driver(&why);
   if (driver == nullptr) {
-    // A driver that is there and cannot be used is worth a word; none is not.
+    // A driver that exists but cannot be used is reported; a missing driver is not.
     if (why.code() == LC_ERROR_UNSUPPORTED) {
       Properties properties;
       properties.id = "cuda:0";

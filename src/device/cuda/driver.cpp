@@ -9,7 +9,7 @@
 namespace lanecrypt::device::cuda {
 namespace {
 
-// The kernels are compiled by CUDA 13.0, whose code older drivers cannot load.
+// The kernels are compiled by CUDA 13.0; older drivers cannot load its code.
 constexpr int kOldestDriver = 13000;
 
 struct Loaded {
@@ -47,7 +47,8 @@ struct Loaded {
   }
 };
 
-// The driver has threads, and what cuInit() has made is not a child's.
+// A child of fork() cannot use the driver: its threads do not exist there, and what cuInit() made
+// belongs to the parent.
 constinit process::FirstUser user;
 
 }  // namespace

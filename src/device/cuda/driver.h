@@ -1,6 +1,6 @@
-// The CUDA driver, found when the process runs. Declared here so that neither
-// a CUDA header nor a CUDA library is needed to build; the names, numbers and
-// signatures are those of the CUDA Driver API reference.
+// The CUDA driver, loaded at run time. It is declared here so that building needs neither a CUDA
+// header nor a CUDA library. Names, numbers and signatures are those of the CUDA Driver API
+// reference.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -36,7 +36,7 @@ enum : unsigned {
   kMemHostAllocPortable = 1,
 };
 
-// CUstreamCaptureMode, and CUstreamCaptureStatus.
+// CUstreamCaptureMode and CUstreamCaptureStatus.
 constexpr int kCaptureRelaxed = 2;
 constexpr int kCaptureNone = 0, kCaptureActive = 1;
 
@@ -74,7 +74,7 @@ struct LaunchConfig {
   unsigned attribute_count;
 };
 
-// The functions used: name in the driver, name here, parameters.
+// The functions that are used: name in the driver, name here, parameters.
 #define LANECRYPT_CUDA_FUNCTIONS(F)                                                               \
   F(cuInit, init, (unsigned flags))                                                               \
   F(cuDriverGetVersion, driver_version, (int *version))                                           \
@@ -137,15 +137,14 @@ struct Driver {
 #undef LANECRYPT_CUDA_MEMBER
 };
 
-// The driver, initialised; nullptr where there is none, or is_of_parent() (LC_ERROR_NO_DEVICE in
-// *why), or none that can be used: too old, or it does not start
-// (LC_ERROR_UNSUPPORTED).
-// Loaded once in a process, never unloaded. Any thread.
+// Returns the initialised driver, or nullptr with the reason in `*why`: LC_ERROR_NO_DEVICE if there
+// is none or if is_of_parent(), LC_ERROR_UNSUPPORTED if it is too old or does not start. It is
+// loaded once per process and never unloaded. Thread-safe.
 const Driver *driver(Status *why);
-// Whether a process of which this one is a child has called driver().
+// Whether a parent process called driver() before it forked this process.
 bool is_of_parent();
 
-// What a failed call says: LC_ERROR_MEMORY or LC_ERROR_DEVICE.
+// The status of a failed call: LC_ERROR_MEMORY or LC_ERROR_DEVICE, with the driver's text.
 Status error(const Driver &driver, CUresult result, const char *what);
 
 }  // namespace lanecrypt::device::cuda

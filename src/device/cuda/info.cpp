@@ -41,10 +41,10 @@ Properties describe(const Driver &driver, CUdevice device, int number) {
   properties.is_gpu = true;
   properties.pairs_launches = major >= 9;
   properties.flat_addresses = properties.default_streams = true;
-  // Then kernels have all that cuMemHostAlloc() gives at the address that the host has
-  // it, whatever the flags.
+  // With unified addressing, kernels reach all memory of cuMemHostAlloc() at the host's address,
+  // whatever its flags.
   properties.reaches_pinned = attribute(kUnifiedAddressing) != 0;
-  // As FAST_FP64 in warps.h.
+  // Must agree with FAST_FP64 in warps.h.
   properties.fast_fp64 = minor == 0 && major >= 8 && major <= 10;
   properties.pci_address = static_cast<uint64_t>(attribute(kPciDomainId)) << 16 |
                            static_cast<uint64_t>(attribute(kPciBusId)) << 8 |

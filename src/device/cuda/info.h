@@ -1,4 +1,4 @@
-// What is found out about a CUDA device before it is opened.
+// The properties of a CUDA device that are known before it is opened.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -11,8 +11,9 @@
 namespace lanecrypt::device::cuda {
 namespace {
 
-// The caller's pages that this process has pinned for now, by their first byte. What else the
-// driver calls pinned, such as pinned tensors of PyTorch's, the program has pinned itself.
+// The caller's pages that this process has pinned at the moment, by their first byte. Other memory
+// that the driver reports as pinned, such as PyTorch's pinned tensors, was pinned by the
+// application.
 struct PinnedByUs {
   std::mutex mutex;
   std::map<uint64_t, uint64_t> ends;
@@ -21,21 +22,22 @@ struct PinnedByUs {
     static constinit process::OfProcess<PinnedByUs> all;
     return all.get();
   }
-  // Under the lock.
+  // The caller holds the lock.
   bool overlap(uint64_t begin, uint64_t end) const {
     const auto behind = ends.lower_bound(end);
     return behind != ends.begin() && std::prev(behind)->second > begin;
   }
 };
 
-// Pages of the caller's. They go on a thread that is attached to the device.
+// Pinned pages of the caller. The destructor must run on a thread that is attached to the device.
 class CudaPinnedPages : public Buffer {
  public:
   static Result<std::unique_ptr<Buffer>> pin(const Driver &driver, void *start, uint64_t bytes) {
     PinnedByUs &ours = PinnedByUs::of_process();
     const std::lock_guard lock(ours.mutex);
     const auto begin = reinterpret_cast<uint64_t>(start);
-    // First, since there may be no memory for it. Another job may have the same pages.
+    // The entry comes first, since inserting it may fail for lack of memory. Another job may have
+    // pinned the same pages.
     const auto [entry, is_new] = ours.ends.try_emplace(begin, begin + bytes);
     const Status status =
         check(driver, driver.host_register(start, bytes, 0), "pinning host memory");
@@ -46,7 +48,7 @@ class CudaPinnedPages : public Buffer {
     if (!pages.ok() && is_new) ours.ends.erase(entry);
     return pages;
   }
-  // Of pages that the driver has pinned.
+  // Takes over pages that the driver has pinned.
   CudaPinnedPages(const Driver &driver, uint64_t start, uint64_t bytes)
       : Buffer(MemoryKind::kPinned, start, bytes), driver_(driver) {}
   ~CudaPinnedPages() override {
@@ -60,7 +62,7 @@ class CudaPinnedPages : public Buffer {
   const Driver &driver_;
 };
 
-// Whether all of it is in one allocation of pinned memory.
+// Whether all of the range is in one allocation of pinned memory.
 bool is_pinned(const Driver &driver, uint64_t begin, uint64_t bytes) {
   unsigned type = 0;
   uint64_t start = 0;
@@ -81,7 +83,7 @@ Result<std::unique_ptr<Buffer>> pin_pages(const Driver &driver, void *start, uin
 bool program_has_pinned(const Driver &driver, const void *start, uint64_t bytes) {
   const auto begin = reinterpret_cast<uint64_t>(start);
   if (!is_pinned(driver, begin, bytes)) return false;
-  // What another job has pinned goes when that ends.
+  // Pages that another job has pinned do not count: they are unpinned when that job ends.
   PinnedByUs &ours = PinnedByUs::of_process();
   const std::lock_guard lock(ours.mutex);
   return !ours.overlap(begin, begin + bytes) && is_pinned(driver, begin, bytes);

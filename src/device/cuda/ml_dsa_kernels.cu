@@ -1,4 +1,4 @@
-// The kernels of ML-DSA as nvcc reads them.
+// The kernels of ML-DSA, for nvcc.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/all_ml_dsa.h"

@@ -29,7 +29,8 @@ Result<Kernel> LoadedSet::find(const std::string &name, uint32_t shared_bytes) {
   if (kernel.function == nullptr)
     LC_TRY(check(driver_, driver_.module_function(&kernel.function, module_, name.c_str()),
                  name.c_str()));
-  // Beyond 48 KiB a kernel must be allowed its shared memory; never less than others want.
+  // A kernel needs permission for more than 48 KiB of shared memory. The limit only grows, since
+  // other users may need more than this one.
   if (shared_bytes > kernel.shared_bytes) {
     LC_TRY(check(driver_,
                  driver_.function_set(kernel.function, kMaxDynamicSharedSizeBytes,
@@ -57,7 +58,7 @@ Result<std::shared_ptr<LoadedSet>> OpenCard::load(KernelSet set) {
   LC_TRY(check(driver_, driver_.module_load(&module, kFatbins[static_cast<uint32_t>(set)]),
                "loading the kernels"));
   auto loaded = std::make_shared<LoadedSet>(driver_, module);
-  // Who launches kernels that read the slot must have it for himself.
+  // A set with a key slot is not shared: a user that launches kernels with the slot needs its own.
   if (loaded->key_slot_bytes() == 0) entry.loaded = loaded;
   return loaded;
 }

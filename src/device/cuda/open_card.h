@@ -1,4 +1,4 @@
-// What is open of a card, for all who use it: its primary context, and its sets of kernels.
+// An open card, shared by all its users: its primary context and its loaded sets of kernels.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,14 +17,14 @@
 
 namespace lanecrypt::device::cuda {
 
-// A kernel as it was loaded, and the shared memory that it is allowed.
+// A loaded kernel, and the shared memory that it may use.
 struct Kernel {
   CUfunction function = nullptr;
   uint32_t shared_bytes = 0;
 };
 
-// A set of kernels, loaded once for all who use it. Any thread that has the card's context;
-// so has the one on which it goes.
+// A set of kernels, loaded once for all its users. Any thread that has the card's context current
+// may use and destroy it.
 class LoadedSet {
  public:
   LoadedSet(const Driver &driver, CUmodule module);
@@ -44,7 +44,7 @@ class LoadedSet {
   std::map<std::string, Kernel> kernels_;
 };
 
-// A card while anybody uses it: its primary context, and the sets that were wanted so far.
+// A card in use: its primary context, and the sets that were requested so far.
 class OpenCard {
  public:
   OpenCard(const Driver &driver, CUdevice device, CUcontext context)
@@ -55,7 +55,8 @@ class OpenCard {
   static Result<std::shared_ptr<OpenCard>> open(const Driver &driver, CUdevice device);
 
   CUcontext context() const { return context_; }
-  // On a thread that has the context. Who wants a set that is being loaded waits for that.
+  // Returns the loaded set, on a thread that has the context current. If another thread is loading
+  // the set, waits for it.
   Result<std::shared_ptr<LoadedSet>> load(KernelSet set);
 
  private:

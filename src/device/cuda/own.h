@@ -1,4 +1,4 @@
-// What calls of the driver give: an error, or an object of it that somebody owns.
+// Results of the driver's calls: an error, or an object that owns what the driver returned.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,8 +15,8 @@ inline Status check(const Driver &driver, CUresult result, const char *what) {
   return result == kSuccess ? Status() : error(driver, result, what);
 }
 
-// An object of what the driver has given, from its parts. If there is no memory for the object,
-// `give_back` returns that to the driver.
+// Makes an object that owns what the driver returned, from its parts. If there is no memory for the
+// object, `give_back` returns the driver's object.
 template <class Base, class Made, class GiveBack, class... Parts>
 Result<std::unique_ptr<Base>> own(const GiveBack &give_back, Parts &&...parts) {
   if (auto *const made = new (std::nothrow) Made(std::forward<Parts>(parts)...))

@@ -1,4 +1,4 @@
-// The kernels of RSA as nvcc reads them.
+// The kernels of RSA, for nvcc.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/number/subgroup.h"

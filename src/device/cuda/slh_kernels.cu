@@ -1,4 +1,4 @@
-// The kernels of SLH-DSA as nvcc reads them.
+// The kernels of SLH-DSA, for nvcc.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/all_slh.h"
