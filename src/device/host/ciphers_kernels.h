@@ -1,4 +1,4 @@
-// The kernels of ciphers as the emulator compiles them.
+// The kernels of ciphers, for the emulator.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,16 +1,16 @@
-// The emulator: the kernels as plain C++ on threads of this process, for
-// tests, fuzzers and sanitizers; never chosen unless it is named. Streams run
-// on a thread each, so that what overlaps on a GPU overlaps here.
+// The emulator: runs the kernels as plain C++ on threads of this process, for tests, fuzzers and
+// sanitizers. It is only used if it is named. Each stream has its own thread, so that operations
+// that overlap on a GPU overlap here too.
 //
-// The environment, for tests (read when the device is opened):
-//   LANECRYPT_HOST_FAULT                     makes it fail: host_fault.h
-//   LANECRYPT_HOST_THREADS=N                   thread blocks of N threads, a thread each
-//   LANECRYPT_HOST_SUBGROUPS=1                   it says that threads share a number of RSA,
-//                                            as CUDA's do: warps of one thread
-//   LANECRYPT_HOST_DEVICES=N                 so many of it, alike
-//   LANECRYPT_HOST_KERNELS=BEGINNING,...     the first has only kernels whose names begin
-//                                            so, as of an API that lacks some; after a
-//                                            semicolon what the next one has
+// Environment variables for tests, read when the device is opened:
+//   LANECRYPT_HOST_FAULT             injects faults, see host_fault.h
+//   LANECRYPT_HOST_THREADS=N         thread blocks of N threads, each on its own CPU thread
+//   LANECRYPT_HOST_SUBGROUPS=1       reports that threads share a number of RSA, as on CUDA, with
+//                                    warps of one thread
+//   LANECRYPT_HOST_DEVICES=N         N identical devices
+//   LANECRYPT_HOST_KERNELS=PREFIX,...  the first device has only kernels whose names begin so, like
+//                                    an API that lacks some; after a semicolon follows the list of
+//                                    the next device
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
@@ -45,7 +45,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t kPageBytes = 4096;
 
-// The pages of callers that are pinned, of all emulators of the process.
+// The callers' pages that any emulator of the process has pinned.
 struct PinnedPages {
   std::mutex mutex;
   std::map<uint64_t, uint64_t> ranges;  // start and end
@@ -67,8 +67,8 @@ class HostPinnedPages : public Buffer {
   }
 };
 
-// Where the device's buffers are: start and bytes. Buffers may go from any
-// thread, and after the device.
+// The addresses and sizes of the device's buffers. Buffers may be destroyed on any thread, and
+// after the device.
 struct HostMemory {
   std::mutex mutex;
   std::map<uint64_t, uint64_t> buffers;
@@ -76,7 +76,7 @@ struct HostMemory {
 
 class HostBuffer : public Buffer {
  public:
-  // Owns `memory` and is in the book, unless that is null: a view.
+  // Owns `memory` and registers it in `book`; a null `book` makes a view.
   HostBuffer(MemoryKind kind, void *memory, uint64_t bytes, std::shared_ptr<HostMemory> book)
       : Buffer(kind, reinterpret_cast<uint64_t>(memory), bytes), book_(std::move(book)) {
     if (book_ == nullptr || kind != MemoryKind::kDevice) return;
@@ -96,7 +96,7 @@ class HostBuffer : public Buffer {
   std::shared_ptr<HostMemory> book_;
 };
 
-// What a mark and those who wait for it share. It may outlast the event.
+// The state that a mark shares with its waiters. It may outlive the event.
 class HostPoint {
  public:
   Status wait() {
@@ -157,7 +157,7 @@ class HostEvent : public Event {
 
 }  // namespace
 
-// Does one thing after the other, on a thread of its own.
+// Runs work in order, on its own thread.
 class HostQueue {
  public:
   HostQueue() {
@@ -180,7 +180,7 @@ class HostQueue {
     }
     changed_.notify_all();
   }
-  // Of the queue's thread alone.
+  // Only for the queue's thread.
   HostThreadBlocks &thread_blocks() { return thread_blocks_; }
 
  private:
@@ -198,8 +198,8 @@ class HostQueue {
     }
   }
 
-  // Of the queue's thread alone. What a stuck kernel was given is found here by whoever
-  // looks for leaks, and not only on the stack of a thread that never ends.
+  // Only for the queue's thread. Leak checkers find here what a stuck kernel was given; otherwise
+  // only the stack of a thread that never ends would refer to it.
   std::function<void()> running_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -256,7 +256,7 @@ class HostStream : public Stream {
     if (arguments.size() + (launch.shared_bytes != 0 ? 1 : 0) != kernel->parameters)
       return Status(LC_ERROR_INTERNAL,
                     std::string("wrong number of arguments for ") + launch.kernel);
-    // As GPUs refuse it.
+    // Refused, as on GPUs.
     if (launch.thread_blocks == 0 || launch.thread_block_size == 0)
       return Status(LC_ERROR_INTERNAL, std::string("an empty launch of ") + launch.kernel);
     const HostGrid grid = {launch.thread_blocks, launch.thread_block_size, launch.shared_bytes};
@@ -302,14 +302,14 @@ class HostStream : public Stream {
       if (direction == CopyDirection::kUp) copied = fault_.on_upload(bytes);
       if (direction == CopyDirection::kDown) copied = fault_.on_download(bytes);
       if (direction == CopyDirection::kDown && fault_.drops_download()) return Status();
-      if (copied != 0) memcpy(to, from, copied);  // no bytes may have no address
+      if (copied != 0) memcpy(to, from, copied);  // an empty buffer may have a null address
       if (copied < bytes) return HostFault::lost();
       if (direction == CopyDirection::kDown) fault_.after_download(to, bytes);
       return Status();
     });
   }
 
-  // As on a real device, what follows a failure in a stream does not run.
+  // As on a real device, work after a failure in a stream does not run.
   Status push(std::function<Status()> work) {
     return push_always([outcome = outcome_, work = std::move(work)] {
       if (outcome->ok()) *outcome = work();
@@ -322,16 +322,17 @@ class HostStream : public Stream {
 
   HostFault &fault_;
   const uint32_t threads_;
-  // Of the queue's thread alone. A caller's stream goes on when this object is gone.
+  // Only for the queue's thread. Shared, since a caller's stream continues after this object is
+  // destroyed.
   const std::shared_ptr<Status> outcome_ = std::make_shared<Status>();
   const std::shared_ptr<HostQueue> queue_;
 };
 
-// The streams that callers have now, and the one that all threads share.
+// The callers' streams that exist now, and the legacy stream that all threads share.
 struct CallersStreams {
   std::mutex mutex;
   std::map<const void *, std::shared_ptr<HostQueue>> queues;
-  std::shared_ptr<HostQueue> legacy;  // from its first use on
+  std::shared_ptr<HostQueue> legacy;  // created at its first use
 };
 
 CallersStreams &callers_streams() {
@@ -361,7 +362,7 @@ class HostDevice : public Device {
   const Properties &properties() const override { return properties_; }
   Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) override {
     LC_TRY(fault_.on_allocation());
-    // Near the end of what a number holds, whole pages would be none.
+    // Refuse sizes near the largest integer, whose rounding to pages would wrap to 0.
     std::unique_ptr<void, decltype(&free)> memory(
         bytes > UINT64_MAX - (kPageBytes - 1)
             ? nullptr
@@ -390,7 +391,7 @@ class HostDevice : public Device {
       return Status(LC_ERROR_MEMORY, std::string("no thread for a stream: ") + error.what());
     }
   }
-  // No sooner than others, so that what uses one is tried where there is no GPU.
+  // Has no priority here, but code that uses one can be tested without a GPU.
   Result<std::unique_ptr<Stream>> make_urgent_stream() override { return make_stream(); }
   Result<std::unique_ptr<Stream>> adopt_stream(void *handle) override {
     const std::shared_ptr<HostQueue> queue = queue_of(handle);

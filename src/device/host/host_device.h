@@ -1,4 +1,4 @@
-// What tests ask of the emulator beside the seam.
+// What tests use of the emulator in addition to device.h.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,16 +11,16 @@ namespace lanecrypt::device {
 
 class HostQueue;
 
-// A stream of a program's own, as it has them on a GPU: lc_cipher_job.stream on the emulator.
-// It does one thing after the other on a thread of its own.
+// A stream of the application on the emulator, as applications have them on a GPU, for
+// lc_cipher_job.stream. It runs work in order on its own thread.
 class HostCallersStream {
  public:
   HostCallersStream();
-  // Waits until all is done.
+  // Waits until all work is done.
   ~HostCallersStream();
   HostCallersStream(const HostCallersStream &) = delete;
-  // The default stream of the calling thread, which lc_cipher_job.stream names as
-  // LC_STREAM_PER_THREAD; another on each thread. The thread's own alone.
+  // Returns the default stream of the calling thread, which lc_cipher_job.stream names as
+  // LC_STREAM_PER_THREAD. Each thread has its own, and only that thread may use it.
   static HostCallersStream &of_this_thread();
 
   void *handle() const { return queue_.get(); }
@@ -32,9 +32,9 @@ class HostCallersStream {
   const std::shared_ptr<HostQueue> queue_;
 };
 
-// Ranges of callers' memory that are pinned now, by all emulators.
+// Returns how many ranges of callers' memory all emulators have pinned now.
 uint64_t count_pinned_in_place();
-// How many were ever pinned.
+// Returns how many ranges were ever pinned.
 uint64_t pinnings_in_place();
 
 }  // namespace lanecrypt::device

@@ -102,8 +102,8 @@ uint64_t HostFault::halfway(const char *kind, uint64_t bytes) {
   return bytes / 2;
 }
 
-// What was made before a loss still goes up and comes back, unless the loss
-// strikes a copy.
+// After a loss, uploads, and downloads of earlier results, still succeed, unless the fault strikes
+// a copy.
 uint64_t HostFault::on_upload(uint64_t bytes) {
   if (const uint64_t pace = serving_ ? number_of("pace") : 0; pace != 0)
     std::this_thread::sleep_for(std::chrono::nanoseconds(bytes / 1024 * pace));
@@ -124,7 +124,7 @@ void HostFault::after_download(void *data, uint64_t bytes) {
   const bool from_here = serving_ && strikes("wrong-blocks", true);
   const bool once = serving_ && strikes("wrong-download");
   if (from_here || once)
-    // Not all alike: what is added up of several sums must not come out right.
+    // The errors differ from byte to byte, so that they cannot cancel out in a sum of several sums.
     for (uint64_t at = 0; at < bytes; ++at)
       static_cast<uint8_t *>(data)[at] ^= static_cast<uint8_t>(1 + at % 251);
   const bool wrong = strikes("wrong-byte", true), flipped = serving_ && strikes("flip-bit");

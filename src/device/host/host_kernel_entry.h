@@ -1,4 +1,4 @@
-// Makes an entry of the emulator's list out of a kernel.
+// Makes an entry of the emulator's list of kernels from a kernel function.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

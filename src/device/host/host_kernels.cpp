@@ -7,7 +7,7 @@
 
 namespace lanecrypt::device {
 
-// Those of each set, as cmake/list_kernels.py found them.
+// The kernels of each set, listed by cmake/list_kernels.py.
 #define LC_LIST(name, ...) std::span<const HostKernelEntry> host_##name##_kernels();
 LC_KERNEL_SETS(LC_LIST)
 #undef LC_LIST

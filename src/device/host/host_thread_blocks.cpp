@@ -13,9 +13,9 @@
 namespace lanecrypt::device {
 namespace {
 
-// A thread keeps what its last thread block had, since to get such memory anew takes longer than
-// many a launch. It is no longer than asked for, but for alignment, so that sanitizers see where it
-// ends.
+// Returns the calling thread's shared memory, which it keeps from one thread block to the next:
+// allocating it takes longer than many launches. It is no longer than requested, except for
+// alignment, so that sanitizers detect overruns.
 void *shared_memory(uint32_t bytes) {
   thread_local std::unique_ptr<void, decltype(&free)> memory(nullptr, &free);
   thread_local uint32_t size = 0;
@@ -27,7 +27,7 @@ void *shared_memory(uint32_t bytes) {
   return memory.get();
 }
 
-// One thread block after another, each with its threads.
+// Runs thread blocks first, first + step, ... one after the other, each with all its threads.
 void run_thread_blocks(const HostKernelEntry &kernel, std::span<const uint64_t> given,
                        const HostGrid &grid, uint32_t first, uint32_t step) {
   std::vector<uint64_t> arguments(given.begin(), given.end());
@@ -54,7 +54,8 @@ void HostThreadBlocks::run(const HostKernelEntry &kernel, std::span<const uint64
   share(parts, [&](uint32_t part) { run_thread_blocks(kernel, arguments, grid, part, parts); });
 }
 
-// Calls `part` for each number once. This thread does not wait for one that has not begun.
+// Calls `part` once for each number below `parts`. Helper threads take what they can; the calling
+// thread does not wait for a helper that has not started.
 void HostThreadBlocks::share(uint32_t parts, const Part &part) {
   if (parts == 1) return part(0);
   start_threads(parts - 1);
@@ -67,7 +68,7 @@ void HostThreadBlocks::share(uint32_t parts, const Part &part) {
   over_.wait(lock, [&] { return under_way_ == 0; });
 }
 
-// As many as there can be: this thread does what there is no thread for.
+// Starts up to `count` helper threads. If the system refuses one, the calling thread does the work.
 void HostThreadBlocks::start_threads(uint32_t count) {
   try {
     while (threads_.size() < count) threads_.emplace_back([this] { help(); });

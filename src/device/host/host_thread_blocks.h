@@ -1,5 +1,4 @@
-// The thread blocks of a launch on the emulator: on the thread of its stream and on others beside
-// it.
+// Runs the thread blocks of a launch on the emulator, on the stream's thread and on helper threads.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,18 +17,18 @@ namespace lanecrypt::device {
 
 struct HostGrid {
   uint32_t thread_blocks = 1;
-  uint32_t threads = 1;  // of a thread block
+  uint32_t threads = 1;  // per thread block
   uint32_t shared_bytes = 0;
 };
 
-// Of one stream, whose thread alone runs launches by it.
+// The helper threads of one stream. Only the stream's thread runs launches.
 class HostThreadBlocks {
  public:
   HostThreadBlocks() = default;
   ~HostThreadBlocks();
   HostThreadBlocks(const HostThreadBlocks &) = delete;
 
-  // Returns when all thread blocks are done, of which so many may run at once.
+  // Returns when all thread blocks are done. At most `threads` of them run at once.
   void run(const HostKernelEntry &kernel, std::span<const uint64_t> arguments, const HostGrid &grid,
            uint32_t threads);
 

@@ -11,8 +11,8 @@
 namespace lanecrypt::device {
 namespace {
 
-// There are more threads than cores, so a thread that waits sleeps at once. With std::barrier it
-// would look again and again first, on a core that another thread needs.
+// A barrier that sleeps at once, because there are more threads than cores. std::barrier would spin
+// first, on a core that another thread needs.
 class Barrier {
  public:
   explicit Barrier(uint32_t threads) { pthread_barrier_init(&barrier_, nullptr, threads); }
@@ -47,7 +47,7 @@ void run_threads(uint32_t threads, uint32_t thread_block, uint32_t thread_blocks
   for (uint32_t thread = 1; thread < threads; ++thread) others.emplace_back(run_thread, thread);
   run_thread(0);
   for (std::thread &other : others) other.join();
-  host_thread = {};  // this thread's: the barrier goes
+  host_thread = {};  // resets this thread's state, since the barrier is destroyed
 }
 
 }  // namespace lanecrypt::device

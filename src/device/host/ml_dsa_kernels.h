@@ -1,4 +1,4 @@
-// The kernels of ML-DSA as the emulator compiles them.
+// The kernels of ML-DSA, for the emulator.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,4 +1,4 @@
-// The kernels of RSA as the emulator compiles them.
+// The kernels of RSA, for the emulator.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,4 +1,4 @@
-// The kernels of SLH-DSA as the emulator compiles them.
+// The kernels of SLH-DSA, for the emulator.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
