@@ -1,5 +1,5 @@
-// A part of the kernels as it is built in: the text that cmake/bundle_kernels.py wrote of
-// kernels/all_PART.h, or of kernels/cipher_forms.inc for the cipher PART.
+// A part of the kernels as it is built in: the text that cmake/bundle_kernels.py made from
+// kernels/all_PART.h or, for a cipher PART, from kernels/cipher_forms.inc.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,7 +13,7 @@
   extern const char lanecrypt_opencl_##part##_sha256[65]; \
   }
 
-// Of a kernel's name its beginning, the part, and options for the compiler.
+// A ProgramPart: the prefix of its kernels' names, the part, and options for the compiler.
 #define LC_PART(prefix, part, options)                                  \
   ProgramPart {                                                         \
     prefix, {lanecrypt_opencl_##part, lanecrypt_opencl_##part##_bytes}, \

@@ -1,4 +1,4 @@
-// The kernels of ciphers, as OpenCL compiles them: kernels/all.h by its parts.
+// The kernels of ciphers for OpenCL: kernels/all.h, in separate parts.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "device/opencl/built_in_part.h"
@@ -11,7 +11,7 @@ LC_BUNDLE(common)
 
 namespace lanecrypt::device::opencl {
 
-// The kernels of a block cipher: its keys, and each form.
+// The parts of a block cipher: its key expansion, and each form.
 #define LC_BLOCK_PARTS(name, NAME)                           \
   LC_PART(#name "_expand_", name, " -DLC_BLOCK_FORM=0"),     \
       LC_PART(#name "_table1_", name, " -DLC_BLOCK_FORM=1"), \

@@ -59,7 +59,7 @@ const char *error_name(cl_int code) {
     LC_OPENCL_CODE(CL_INVALID_COMPILER_OPTIONS)
     LC_OPENCL_CODE(CL_INVALID_LINKER_OPTIONS)
 #undef LC_OPENCL_CODE
-    case -1001:  // CL_PLATFORM_NOT_FOUND_KHR of the ICD extension
+    case -1001:  // of the ICD extension cl_khr_icd
       return "CL_PLATFORM_NOT_FOUND_KHR";
     default:
       return "unknown error";

@@ -1,4 +1,4 @@
-// OpenCL's return codes as statuses, and its objects as C++ objects.
+// OpenCL's return codes as Status, and its objects as owning C++ objects.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,11 +11,12 @@
 
 namespace lanecrypt::device::opencl {
 
-// "CL_OUT_OF_RESOURCES", or "unknown error" for a code that 1.2 does not have.
+// Returns a code's name, for example "CL_OUT_OF_RESOURCES"; "unknown error" for a code that OpenCL
+// 1.2 does not have.
 const char *error_name(cl_int code);
 
-// LC_OK for CL_SUCCESS; otherwise LC_ERROR_MEMORY where memory ran out and
-// LC_ERROR_DEVICE for all else, naming the call and the code.
+// Converts a return code: LC_OK for CL_SUCCESS, LC_ERROR_MEMORY if memory ran out, otherwise
+// LC_ERROR_DEVICE. The text names the call and the code.
 Status check(const char *call, cl_int code);
 
 // An owned OpenCL object; `kRelease` drops its reference.
@@ -35,7 +36,7 @@ class Handle {
 
   T get() const { return object_; }
   explicit operator bool() const { return object_ != nullptr; }
-  // Where a call puts the object; whatever was held is released first.
+  // Returns the address where a call stores the object. Releases the object that was held before.
   T *receive() {
     *this = Handle();
     return &object_;
@@ -54,8 +55,8 @@ using EventHandle = Handle<cl_event, &Api::clReleaseEvent>;
 
 }  // namespace lanecrypt::device::opencl
 
-// Calls an OpenCL function that returns its code, and returns from the function
-// around it where that is not CL_SUCCESS.
+// Calls an OpenCL function that returns a code, and returns from the enclosing function if that is
+// not CL_SUCCESS.
 #define LC_CL(function, ...)                 \
   LC_TRY(::lanecrypt::device::opencl::check( \
       #function, ::lanecrypt::device::opencl::cl().function(__VA_ARGS__)))

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<cl_platform_id> platforms() {
   cl_uint count = 0;
-  // An ICD loader with no driver says -1001 here: then there is nothing.
+  // An ICD loader without drivers returns -1001, which means no platforms.
   if (cl().clGetPlatformIDs(0, nullptr, &count) != CL_SUCCESS || count == 0) return {};
   std::vector<cl_platform_id> all(count);
   if (cl().clGetPlatformIDs(count, all.data(), &count) != CL_SUCCESS) return {};
@@ -38,7 +38,7 @@ std::vector<cl_device_id> devices(cl_platform_id platform) {
 }  // namespace
 
 std::vector<Found> find_devices(const SourceOf &source_of) {
-  // First, since a child of fork may inherit the locks of what follows locked.
+  // Comes first, since a child of fork() may inherit the locks below in locked state.
   if (!begin_use()) return {};
   static std::mutex mutex;
   std::lock_guard lock(mutex);

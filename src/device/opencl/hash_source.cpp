@@ -1,4 +1,4 @@
-// The kernels of hashes, as OpenCL compiles them: kernels/all_hash.h.
+// The kernels of hashes for OpenCL: kernels/all_hash.h.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "device/opencl/built_in_part.h"

@@ -8,7 +8,7 @@
 namespace lanecrypt::device::opencl {
 namespace {
 
-// Queries of the vendors' extensions; CL/cl.h does not define them.
+// Queries of vendor extensions, which CL/cl.h does not define.
 constexpr cl_device_info kPciBusInfoKhr = 0x410F;      // cl_khr_pci_bus_info
 constexpr cl_device_info kTopologyAmd = 0x4037;        // cl_amd_device_attribute_query
 constexpr cl_device_info kCapabilityMajorNv = 0x4000;  // cl_nv_device_attribute_query
@@ -18,7 +18,7 @@ constexpr cl_device_info kPciSlotNv = 0x4009;
 constexpr cl_device_info kPciDomainNv = 0x400A;
 constexpr uint32_t kVendorNvidia = 0x10DE;
 
-// Drivers pad names, and count the terminating zero or not.
+// Trims a text: drivers pad names, and some count the terminating zero.
 std::string trimmed(std::string text) {
   const auto blank = [](char c) { return c == '\0' || c == ' ' || c == '\n' || c == '\t'; };
   while (!text.empty() && blank(text.back())) text.pop_back();
@@ -27,7 +27,7 @@ std::string trimmed(std::string text) {
   return text.substr(start);
 }
 
-// "OpenCL 3.0 PoCL ..." and "OpenCL C 1.2 ..." as 300 and 102; 0 for no such text.
+// Parses "OpenCL 3.0 PoCL ..." to 300 and "OpenCL C 1.2 ..." to 102; returns 0 for other text.
 int version_number(const std::string &text, const char *prefix) {
   int major = 0, minor = 0;
   const size_t length = std::strlen(prefix);
@@ -58,12 +58,12 @@ uint64_t pci_address(cl_device_id device) {
     cl_uint bus = 0, slot = 0, domain = 0;
     if (cl().clGetDeviceInfo(device, kPciBusNv, sizeof bus, &bus, nullptr) == CL_SUCCESS &&
         cl().clGetDeviceInfo(device, kPciSlotNv, sizeof slot, &slot, nullptr) == CL_SUCCESS) {
-      // Drivers before 400 or so do not tell the domain; it is 0 on nearly all machines.
+      // Drivers before about version 400 do not report the domain; it is 0 on nearly all machines.
       if (cl().clGetDeviceInfo(device, kPciDomainNv, sizeof domain, &domain, nullptr) !=
           CL_SUCCESS) {
         domain = 0;
       }
-      // The slot holds the function in its low 3 bits.
+      // The low 3 bits of the slot are the function.
       return pci_number(domain, bus, slot >> 3);
     }
   }
@@ -124,7 +124,7 @@ std::string platform_text(cl_platform_id platform, cl_platform_info what) {
 }
 
 uint64_t device_number(cl_device_id device, cl_device_info what) {
-  // Numbers are of 4 or 8 bytes; little-endian hosts read either this way.
+  // Numbers have 4 or 8 bytes; a little-endian host reads both this way.
   uint64_t number = 0;
   size_t bytes = 0;
   if (cl().clGetDeviceInfo(device, what, sizeof number, &number, &bytes) != CL_SUCCESS) return 0;
@@ -147,12 +147,13 @@ Properties describe(cl_platform_id platform, cl_device_id device) {
   properties.fixed_thread_block_size = true;
   properties.warp_threads = 32;
   properties.is_gpu = (device_number(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_GPU) != 0;
-  // A CPU keeps "local" memory in its cache, where addresses show in time.
+  // A CPU keeps "local" memory in its cache, where access times reveal addresses.
   properties.banked_shared =
       properties.is_gpu && device_number(device, CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL;
   properties.flat_addresses = false;
   properties.pci_address = pci_address(device);
-  // A copy of the tables in each small thread block must not be what bounds their number.
+  // Small thread blocks are worthwhile only if the copies of the tables in their shared memory do
+  // not limit how many run at once.
   if (const Residency all = residency(device, properties); all.registers != 0)
     properties.chain_thread_block_size = all.shared_bytes >= 228 << 10   ? 128
                                          : all.shared_bytes >= 100 << 10 ? 256
@@ -162,12 +163,12 @@ Properties describe(cl_platform_id platform, cl_device_id device) {
 
 Residency residency(cl_device_id device, const Properties &properties) {
   if (!properties.is_gpu) {
-    // One thread a compute unit runs a thread block after the other.
+    // Each compute unit runs one thread block after the other, on one thread.
     return {properties.shared_bytes, 0, properties.max_thread_block_size, 1};
   }
   if (device_number(device, CL_DEVICE_VENDOR_ID) == kVendorNvidia) {
-    // The driver tells what one thread block may use (48 KiB), not what a
-    // multiprocessor has: CUDA's programming guide, table of compute capabilities.
+    // The driver reports what one thread block may use (48 KiB), not what a multiprocessor has. The
+    // figures are from the table of compute capabilities in CUDA's programming guide.
     const uint64_t capability =
         device_number(device, kCapabilityMajorNv) * 10 + device_number(device, kCapabilityMinorNv);
     const auto of = [](uint64_t kibibytes, uint64_t threads) {
@@ -182,9 +183,9 @@ Residency residency(cl_device_id device, const Properties &properties) {
 }
 
 uint32_t thread_registers(std::string_view kernel) {
-  // No driver tells. NVIDIA's compiler knows the threads of a thread block alone and gives a
-  // kernel of 512 up to 64 registers, so that two share a multiprocessor; 32 blocks
-  // in bits take all that there are.
+  // No driver reports this. NVIDIA's compiler knows only the size of the thread block, and gives a
+  // kernel with 512 threads up to 64 registers, so that two thread blocks share a multiprocessor.
+  // The bitsliced kernels, with 32 blocks per thread, use all registers there are.
   if (kernel.starts_with("aes_bitslice_")) return 256;
   if (kernel.starts_with("aes_table")) return 64;
   return 0;

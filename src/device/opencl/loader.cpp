@@ -13,7 +13,7 @@ struct Loaded {
   bool complete = false;
 };
 
-constinit process::FirstUser user;  // of what is loaded, and of all that is locked for it
+constinit process::FirstUser user;  // guards the loaded library, and all locks related to it
 
 Loaded load_once() {
   Loaded loaded;

@@ -1,5 +1,5 @@
-// The functions of OpenCL 1.2 that we call, found in the ICD loader when the
-// process runs: the library links to no libOpenCL.
+// The functions of OpenCL 1.2 that Lanecrypt calls, looked up in the ICD loader at run time: the
+// library does not link to libOpenCL.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -59,19 +59,20 @@ struct Api {
 #undef LC_OPENCL_MEMBER
 };
 
-// Before anything that a child of fork could inherit locked. False where survived_fork() is.
+// Must be called before taking any lock that a child of fork() could inherit locked. Returns false
+// if survived_fork() is false.
 bool begin_use();
 
-// Loads the ICD loader on the first call; false where there is none, or where
-// it is older than OpenCL 1.2, or where survived_fork() is false. It is never unloaded: drivers
-// keep threads.
+// Loads the ICD loader on the first call. Returns false if there is none, if it is older than
+// OpenCL 1.2, or if survived_fork() is false. The loader is never unloaded, since drivers keep
+// threads.
 bool load();
 
-// Only after load() said true.
+// Only after load() returned true.
 const Api &cl();
 
-// False in a child of fork whose parent had begun to use OpenCL: the drivers' threads
-// are not there, their locks may be locked, and a call may hang.
+// Returns false in a child of fork() whose parent had begun to use OpenCL: the drivers' threads do
+// not exist there, their locks may be locked, and a call may hang.
 bool survived_fork();
 
 }  // namespace lanecrypt::device::opencl

@@ -23,7 +23,7 @@ uint64_t page_bytes() {
   return bytes;
 }
 
-// Host memory that the driver allocated, kept mapped for as long as it lives.
+// Pinned host memory: allocated by the driver, and mapped for its whole lifetime.
 class PinnedBuffer : public Buffer {
  public:
   PinnedBuffer(std::shared_ptr<Session> session, MemoryHandle memory, void *mapped,
@@ -47,7 +47,7 @@ class PinnedBuffer : public Buffer {
 }  // namespace
 
 Result<std::shared_ptr<Allocation>> Allocation::make(Session &session, uint64_t bytes) {
-  // The drivers' own check comes late, and some round a size up past zero.
+  // Checked here, since drivers check late, and some round a size up past zero.
   if (bytes > session.most_buffer_bytes) return no_room(session, bytes);
   std::shared_ptr<Allocation> allocation(new Allocation);
   void *range = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -65,8 +65,8 @@ Result<std::shared_ptr<Allocation>> Allocation::make(Session &session, uint64_t 
     const Status status = check("clCreateBuffer", code);
     return status.code() == LC_ERROR_MEMORY ? no_room(session, bytes) : status;
   }
-  // Drivers allocate at the first use: use it now, so that a lack of memory
-  // shows here and not as the failure of a later launch.
+  // Drivers allocate at the first use. The buffer is used now, so that a lack of memory appears
+  // here and not as the failure of a later launch.
   const uint8_t nothing = 0;
   code = cl().clEnqueueWriteBuffer(session.memory_queue.get(), allocation->memory(), CL_TRUE,
                                    bytes - 1, 1, &nothing, 0, nullptr, nullptr);
@@ -92,8 +92,7 @@ DeviceBuffer::DeviceBuffer(std::shared_ptr<Session> session, std::shared_ptr<All
 DeviceBuffer::~DeviceBuffer() {
   std::lock_guard lock(session_->book->mutex);
   part_ = MemoryHandle();
-  // The last owner takes the addresses out of the book before they are free
-  // for another allocation.
+  // The last owner removes the addresses from the book before another allocation can get them.
   if (allocation_.use_count() == 1) session_->book->allocations.erase(allocation_->start());
   allocation_.reset();
 }
@@ -130,7 +129,7 @@ Result<std::unique_ptr<Buffer>> allocate_device(const std::shared_ptr<Session> &
 
 Result<std::unique_ptr<Buffer>> allocate_pinned(const std::shared_ptr<Session> &session,
                                                 uint64_t bytes) {
-  // A page more, since drivers align only as the device's types need it.
+  // One page more than requested, since drivers align only as the device's types require.
   const uint64_t page = page_bytes();
   // Some drivers round a size up past zero.
   if (bytes > INT64_MAX) return no_room(*session, bytes);
@@ -156,8 +155,8 @@ Result<std::unique_ptr<Buffer>> view_device(const std::shared_ptr<Session> &sess
                                             uint64_t address, uint64_t bytes) {
   const Status foreign(LC_ERROR_ARGUMENT,
                        "the address is not inside a buffer of " + session->properties.id);
-  // Held to the end: an allocation must not lose its last owner here, unseen
-  // by the book.
+  // The lock is held to the end: otherwise an allocation could lose its last owner here without the
+  // book being updated.
   std::lock_guard lock(session->book->mutex);
   const auto after = session->book->allocations.upper_bound(address);
   if (after == session->book->allocations.begin()) return foreign;

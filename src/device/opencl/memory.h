@@ -1,7 +1,6 @@
-// Buffers of an OpenCL device. A cl_mem has no address, so each device buffer
-// reserves a range of the process's address space that nothing may touch: its
-// addresses are unique and can be offset, and they lead back to (cl_mem,
-// offset).
+// Buffers of an OpenCL device. A cl_mem has no address, so each device buffer reserves a range of
+// the process's address space that is never accessed. Its addresses are unique, can be offset, and
+// identify the cl_mem and the offset in it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -30,7 +29,7 @@ class Allocation {
   uint64_t start_ = 0, bytes_ = 0;
 };
 
-// All of an allocation, or a view into it; either keeps it alive.
+// A whole allocation, or a view of a part of it; both keep it alive.
 class DeviceBuffer : public Buffer {
  public:
   DeviceBuffer(std::shared_ptr<Session> session, std::shared_ptr<Allocation> allocation,
@@ -39,17 +38,17 @@ class DeviceBuffer : public Buffer {
 
   const Session *session() const { return session_.get(); }
   cl_mem memory() const { return allocation_->memory(); }
-  // Where this buffer begins in memory().
+  // Returns the offset of this buffer in memory().
   uint64_t offset() const { return offset_; }
-  // A cl_mem that begins where this buffer begins, for a kernel's parameter.
-  // LC_ERROR_UNSUPPORTED for a view at an offset the device does not allow.
+  // Returns a cl_mem that begins where this buffer begins, for a kernel's parameter. Fails with
+  // LC_ERROR_UNSUPPORTED for a view at an offset that the device does not allow.
   Result<cl_mem> argument() const;
 
  private:
   std::shared_ptr<Session> session_;
   std::shared_ptr<Allocation> allocation_;
   uint64_t offset_;
-  mutable MemoryHandle part_;  // a sub-buffer, for a view inside
+  mutable MemoryHandle part_;  // a sub-buffer, for a view at an offset
 };
 
 Result<std::unique_ptr<Buffer>> allocate_device(const std::shared_ptr<Session> &session,

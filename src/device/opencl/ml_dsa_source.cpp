@@ -1,4 +1,4 @@
-// The kernels of ML-DSA, as OpenCL compiles them: kernels/all_ml_dsa.h, a set at a time.
+// The kernels of ML-DSA for OpenCL: kernels/all_ml_dsa.h, one parameter set per part.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "device/opencl/built_in_part.h"

@@ -1,4 +1,4 @@
-// An open OpenCL device, and how devices are found.
+// An open OpenCL device, and the enumeration of devices.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -25,7 +25,7 @@ class OpenClDevice : public Device {
   uint32_t resident_thread_blocks(const char *kernel, uint32_t thread_block_size,
                                   uint32_t shared_bytes) override;
 
-  // For tests, which make queues of their own.
+  // For tests, which create their own queues.
   const Session &session() const { return *session_; }
 
  private:
@@ -33,8 +33,8 @@ class OpenClDevice : public Device {
   std::shared_ptr<Session> session_;
 };
 
-// Every device of every platform, to be opened with these programs; what
-// find_opencl() does with the built-in ones.
+// Returns every device of every platform, to be opened with the programs of `source_of`.
+// find_opencl() calls this with the built-in programs.
 using SourceOf = std::function<ProgramSource(KernelSet)>;
 std::vector<Found> find_devices(const SourceOf &source_of);
 

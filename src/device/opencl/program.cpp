@@ -27,7 +27,7 @@ std::string build_log(cl_program program, cl_device_id device) {
   return log;
 }
 
-// The first lines of a log that say something, on one line.
+// Returns the first lines of a log that contain text, joined into one line.
 std::string first_lines(const std::string &log) {
   constexpr size_t kMostLines = 3, kMostBytes = 300;
   std::string text;
@@ -47,7 +47,7 @@ std::string first_lines(const std::string &log) {
   return text.empty() ? "it gives no reason" : text;
 }
 
-// The compiled program as the driver gives it; empty where it gives none.
+// Returns the compiled program as the driver provides it; empty if it provides none.
 std::string binary_of(cl_program program) {
   size_t bytes = 0;
   if (cl().clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, nullptr) !=
@@ -64,15 +64,14 @@ std::string binary_of(cl_program program) {
   return binary;
 }
 
-// PoCL has a cache of its own. Asked for a binary, it compiles all kernels of the program for
-// thread blocks of any size, and each once more, for thread blocks of its size, when that is
-// launched.
+// PoCL has its own cache. If it is asked for a binary, it compiles all kernels of the program for
+// thread blocks of any size, and compiles each again for its own size when it is launched.
 bool is_cached_by_driver(const Session &session) {
   return session.properties.platform == "Portable Computing Language" &&
          process::diagnostic_variable("LANECRYPT_OPENCL_CACHE") == nullptr;
 }
 
-// A program from a cached binary; null where the driver does not take it.
+// Makes a program from a cached binary; null if the driver rejects it.
 ProgramHandle from_binary(const Session &session, const std::string &binary,
                           const std::string &options) {
   const auto *start = reinterpret_cast<const unsigned char *>(binary.data());
@@ -95,7 +94,7 @@ ProgramSource source_of(KernelSet set) {
 }
 
 std::string build_options(const Properties &properties) {
-  // -w: PoCL prints on stderr how many warnings there were.
+  // -w: otherwise PoCL prints the number of warnings on stderr.
   std::string options = "-cl-std=CL1.2 -w -DLC_RSA_U32=1";
   options += " -DLC_MOST_THREADS=" + std::to_string(properties.max_thread_block_size);
   if (properties.is_gpu) options += " -DLC_UNROLL=1";
@@ -111,8 +110,8 @@ Status build_program(const Session &session, Program &program) {
   if (program.handle) return {};
   const KeptSignalHandlers kept;
   const std::string options = build_options(session.properties) + std::string(program.part.options);
-  // All that a binary depends on. PoCL and others compile for the very CPU,
-  // which the device's name holds.
+  // Everything that a binary depends on. PoCL and others compile for the exact CPU, which is part
+  // of the device's name.
   std::string key = "lanecrypt OpenCL program 1";
   for (const std::string &part :
        {session.properties.name, device_text(session.device, CL_DEVICE_VENDOR),
@@ -165,7 +164,7 @@ Result<Kernel *> Session::kernel(const char *name) {
         &made.parameters, nullptr);
   LC_CL(clGetKernelWorkGroupInfo, made.handle.get(), device, CL_KERNEL_WORK_GROUP_SIZE,
         sizeof made.most_threads, &made.most_threads, nullptr);
-  // NVIDIA's answer to that is 256 even for a kernel compiled for more.
+  // NVIDIA reports 256 as the size even for a kernel that was compiled for more.
   size_t compiled[3] = {};
   LC_CL(clGetKernelWorkGroupInfo, made.handle.get(), device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
         sizeof compiled, compiled, nullptr);

@@ -15,12 +15,12 @@ LC_KERNEL_SETS(LC_SOURCE)
 #undef LC_SOURCE
 ProgramSource source_of(KernelSet set);
 
-// The compiler options for a device.
+// Returns the compiler options for a device.
 std::string build_options(const Properties &properties);
 
-// Fills program.handle, where it is null, from the cache on disk or, where that
-// has none, from the source; a new build is put into the cache. LC_ERROR_DEVICE
-// with the first lines of the compiler's log where it refuses the source.
+// If program.handle is null, fills it from the cache on disk or, if the cache has no entry, from
+// the source; a new build is stored in the cache. Fails with LC_ERROR_DEVICE and the first lines of
+// the compiler's log if the compiler rejects the source.
 Status build_program(const Session &session, Program &program);
 
 }  // namespace lanecrypt::device::opencl

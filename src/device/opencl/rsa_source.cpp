@@ -1,4 +1,4 @@
-// The kernels of RSA, as OpenCL compiles them: kernels/all_rsa.h, an instance at a time.
+// The kernels of RSA for OpenCL: kernels/all_rsa.h, one instance per part.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "device/opencl/built_in_part.h"
@@ -7,7 +7,7 @@ LC_BUNDLE(rsa)
 
 namespace lanecrypt::device::opencl {
 
-// Kernels with so many limbs a thread.
+// The kernels with `limbs` limbs per thread.
 #define LC_RSA_PART(limbs) LC_PART("rsa_u32_" #limbs "_", rsa, " -DLC_RSA_ONLY=" #limbs)
 
 ProgramSource rsa_source() {

@@ -17,10 +17,11 @@ struct Range {
 
 struct Ranges {
   std::vector<Range> all;
-  size_t found = 0;  // all.size() are kept
+  size_t found = 0;  // may exceed all.size(), which is the number that is stored
 };
 
-// dl_iterate_phdr() is C code and holds a lock: this may not throw, and so does not let `all` grow.
+// dl_iterate_phdr() is C code and holds a lock. So this must not throw, and does not let `all`
+// grow.
 int add_code(dl_phdr_info *object, size_t, void *to) noexcept {
   Ranges &ranges = *static_cast<Ranges *>(to);
   for (unsigned n = 0; n < object->dlpi_phnum; ++n) {
@@ -34,7 +35,8 @@ int add_code(dl_phdr_info *object, size_t, void *to) noexcept {
   return 0;
 }
 
-// Where the code of the process lies now. Other threads may load more between two passes.
+// Returns the address ranges of the process's code. Other threads may load more code between two
+// passes, so it repeats.
 std::vector<Range> code_now() {
   Ranges ranges;
   do {
@@ -51,7 +53,7 @@ const std::vector<Range> &code_before_drivers() {
   return code;
 }
 
-// As one address, of whichever kind.
+// Returns the handler's address, whichever kind it is.
 uintptr_t handler_of(const struct sigaction &action) {
   return (action.sa_flags & SA_SIGINFO) != 0 ? reinterpret_cast<uintptr_t>(action.sa_sigaction)
                                              : reinterpret_cast<uintptr_t>(action.sa_handler);

@@ -1,6 +1,6 @@
-// Drivers that compile with LLVM put its signal handlers in place of the
-// program's, for files to be removed at a crash: a server would no longer hear
-// that it is to reload or to stop.
+// Keeps the program's signal handlers. Drivers that compile with LLVM install LLVM's handlers,
+// which remove files after a crash, instead of the program's. A server would then no longer receive
+// the signals to reload or to stop.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,9 +11,10 @@
 
 namespace lanecrypt::device::opencl {
 
-// Puts back, when it goes, each handler that a driver has set while it lived. A
-// driver's is one in code that was not there when the first of these was made,
-// which is to be before a driver is loaded: what the program sets stays.
+// The destructor restores each handler that a driver has replaced during the object's lifetime. A
+// handler counts as a driver's if it lies in code that was not loaded when the first of these
+// objects was made, which must be before any driver is loaded. Handlers that the program itself
+// installs are kept.
 class KeptSignalHandlers {
  public:
   KeptSignalHandlers();

@@ -1,4 +1,4 @@
-// The kernels of SLH-DSA, as OpenCL compiles them: kernels/all_slh.h, an instance at a time.
+// The kernels of SLH-DSA for OpenCL: kernels/all_slh.h, one instance per part.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "device/opencl/built_in_part.h"

@@ -6,7 +6,7 @@
 namespace lanecrypt::device::opencl {
 namespace {
 
-// CL_COMPLETE, a negative error, or a positive state of a command under way.
+// Returns CL_COMPLETE, a negative error, or the positive state of a command in progress.
 cl_int execution_status(cl_event event) {
   cl_int status = CL_COMPLETE;
   const cl_int code = cl().clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
@@ -54,7 +54,7 @@ Status MarkedEvent::wait() {
 }
 
 bool MarkedEvent::reached() {
-  // A negative status is an end too.
+  // A negative status is also final.
   return !marker_ || execution_status(marker_.get()) <= CL_COMPLETE;
 }
 
@@ -73,7 +73,7 @@ uint64_t MarkedEvent::nanoseconds_since(Event &earlier) {
 // ---- Streams ---------------------------------------------------------------
 
 QueueStream::~QueueStream() {
-  // Host memory named by a command may be gone once we return.
+  // A command may name host memory that the caller frees once this returns.
   cl().clFinish(queue_.get());
 }
 
@@ -143,7 +143,7 @@ Status QueueStream::zero(const Buffer &buffer, uint64_t offset, uint64_t bytes) 
   auto at = resolve(buffer, offset, bytes);
   if (!at.ok()) return at.status();
   if (bytes == 0) return {};
-  // Drivers fill by the pattern: a wide one is many times faster.
+  // Drivers fill by the pattern: a wide pattern is many times faster.
   const uint64_t pattern[2] = {0, 0};
   const bool wide = (at->offset | bytes) % sizeof pattern == 0;
   EventHandle command;

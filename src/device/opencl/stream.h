@@ -1,4 +1,4 @@
-// In-order command queues of an OpenCL device, and points in them.
+// In-order command queues of an OpenCL device, and markers in them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,11 +10,11 @@
 
 namespace lanecrypt::device::opencl {
 
-// Another reference to the same event.
+// Returns another reference to the same event.
 EventHandle share(const EventHandle &event);
 
-// A marker, and the commands before it whose end was not known yet: a marker
-// of a queue with a failed command may well end without an error.
+// A marker, and the commands before it whose status was not yet known. The marker alone is not
+// enough: in a queue with a failed command it may end without an error.
 class MarkedEvent : public Event {
  public:
   Status wait() override;
@@ -26,13 +26,13 @@ class MarkedEvent : public Event {
   cl_event marker() const { return marker_.get(); }
 
  private:
-  // Device time of this point; 0 where there is none.
+  // Returns the device time of this point; 0 if there is none.
   uint64_t time() const;
 
   EventHandle marker_;
   EventHandle last_command_;  // before the marker
   std::vector<EventHandle> commands_;
-  cl_int failure_ = CL_SUCCESS;  // of what came before
+  cl_int failure_ = CL_SUCCESS;  // the first one before the marker
 };
 
 class QueueStream : public Stream {
@@ -57,9 +57,10 @@ class QueueStream : public Stream {
     uint64_t offset;
   };
   Result<DeviceAddress> resolve(const Buffer &buffer, uint64_t offset, uint64_t bytes) const;
-  // Sends a command on its way and remembers it until its end is known.
+  // Flushes the queue after a command was enqueued, and keeps the command until its status is
+  // known.
   Status submitted(EventHandle command);
-  // Forgets commands that ended well; keeps the first failure.
+  // Drops commands that have ended; keeps the first failure.
   void settle();
 
   std::shared_ptr<Session> session_;
