@@ -10,14 +10,14 @@
 #include "kernels/block/ciphers.h"
 #include "kernels/block/layout.h"
 
-// shaders/compute.glsl with what it includes (cmake/bundle_kernels.py).
+// shaders/compute.glsl with the files that it includes (cmake/bundle_kernels.py).
 extern "C" const char lanecrypt_gl_compute[];
 
 namespace lanecrypt::device::gl {
 namespace {
 
-// `parameters` as in kernels/: b a buffer, u 32 bits, l 64 bits. Buffers are
-// bound in their order from 0 on, numbers are the uniforms from 0 on.
+// `parameters` is the signature of the kernel in kernels/: b a buffer, u 32 bits, l 64 bits.
+// Buffers are bound in this order from binding 0 on; numbers are the uniforms from location 0 on.
 struct ComputeKernel {
   const char *name;
   const char *define;
@@ -27,8 +27,8 @@ struct ComputeKernel {
 
 constexpr const char *kTiles = "bulbubb", *kChains = "bubbubb";
 
-// What one dispatch does at most: see shaders/compute.glsl. A tile takes at
-// most 32 times 15 rounds and a search, a block of a chain 16.
+// The most that one dispatch processes, see shaders/compute.glsl. A tile takes at most 32 times 15
+// rounds and a search; a block of a chain takes at most 16 rounds.
 constexpr uint64_t kMostWarpTiles = 96;
 constexpr uint64_t kMostChainBytes = 2048 * 16;
 constexpr ComputeKernel kComputeKernels[] = {
@@ -51,7 +51,8 @@ const ComputeKernel *find_kernel(const char *name) {
   return nullptr;
 }
 
-// A thread block has as many threads as its kernel names, or as the device takes.
+// Returns the threads per thread block: as many as the kernel names or, if fewer, as the device
+// supports.
 uint32_t threads_of(const Limits &limits, const ComputeKernel &kernel) {
   return std::min(kernel.most_threads, limits.max_thread_block_size / 32 * 32);
 }
@@ -144,7 +145,7 @@ Status ComputeKernels::launch(Session &session, const Launch &launch) {
     } else if (const auto *word = std::get_if<uint32_t>(&argument)) {
       gl.Uniform1ui(location++, *word);
     } else {
-      // The number of tiles, which takes two uniforms.
+      // The number of tiles, which takes two uniforms: the first tile and the end.
       range = location;
       location += 2;
       end = std::get<uint64_t>(argument);
@@ -155,7 +156,7 @@ Status ComputeKernels::launch(Session &session, const Launch &launch) {
     range = location;
     end = launch.longest_bytes;
     most = kMostChainBytes;
-    // No thread has two chains.
+    // No thread may get two chains.
     const uint32_t count = std::get<uint32_t>(launch.arguments[1]);
     thread_blocks = count_up(count, launch.thread_block_size);
   }

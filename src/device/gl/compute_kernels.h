@@ -1,4 +1,4 @@
-// The kernels as compute shaders; a program is linked at its first launch.
+// The kernels as compute shaders. A program is linked at its first launch.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,7 +11,7 @@ namespace lanecrypt::device::gl {
 
 class ComputeKernels : public Kernels {
  public:
-  // Whether a context has what these kernels need.
+  // Whether a context supports everything that these kernels need.
   static bool can_run(const Limits &limits);
 
   explicit ComputeKernels(const Limits &limits) : limits_(limits) {}

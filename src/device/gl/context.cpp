@@ -123,7 +123,7 @@ Status Context::create(const EglPlace &place, bool desktop) {
   if (context_ == EGL_NO_CONTEXT) {
     const std::string needed = desktop ? "OpenGL 4.3" : "OpenGL ES 3.1";
     const EGLint error = egl_->GetError();
-    // Which is EGL's for a version that the driver does not have.
+    // EGL returns this error for a version that the driver does not have.
     if (error == EGL_BAD_MATCH) return no_context("the driver is too old: it has no " + needed);
     return no_context("no context of " + needed +
                       " can be had: " + egl_failed(error, "eglCreateContext"));
@@ -151,7 +151,7 @@ void Context::create_version(EGLConfig config, bool desktop, bool robust) {
   if (desktop)
     attributes.insert(attributes.end(),
                       {EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT});
-  // A reset of the GPU is then told, rather than left to chance.
+  // Asks for notification of GPU resets, which are otherwise undefined.
   if (robust)
     attributes.insert(attributes.end(), {EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT,
                                          EGL_LOSE_CONTEXT_ON_RESET_EXT});
@@ -160,7 +160,7 @@ void Context::create_version(EGLConfig config, bool desktop, bool robust) {
   robust_ = robust;
 }
 
-// A lost context may report for ever.
+// Clears pending errors. The number is limited, since a lost context may report errors forever.
 void Context::forget_errors() {
   for (int n = 0; n < 16 && gl_->GetError() != GL_NO_ERROR; ++n) {
   }
@@ -213,7 +213,7 @@ Context::~Context() {
 }
 
 Status Context::enter() {
-  // Cheap where it is current already, as it is but for probes.
+  // Cheap if it is current already, which is always so except after probing.
   if (egl_->MakeCurrent(display_, surface_, surface_, context_)) return Status();
   return {LC_ERROR_DEVICE, egl_failed(*egl_, "eglMakeCurrent")};
 }

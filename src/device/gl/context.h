@@ -1,4 +1,4 @@
-// Contexts without a window, on each device that EGL knows.
+// OpenGL contexts without a window, on each device that EGL knows.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,28 +13,28 @@
 
 namespace lanecrypt::device::gl {
 
-// A device of EGL's, or, where EGL tells none apart, its default display.
+// A device of EGL or, if EGL does not enumerate devices, its default display.
 struct EglPlace {
   EGLDeviceEXT device = EGL_NO_DEVICE_EXT;
   std::string extensions;  // of the device
-  std::string name;        // where EGL tells it without a context
+  std::string name;        // if EGL reports it without a context
   std::string drm_file;    // "/dev/dri/card0"
 
   bool has(const char *extension) const;
 };
 
-// What EGL finds, GPUs first; nothing where there is no EGL.
+// Returns the devices that EGL finds, GPUs first; none if there is no EGL.
 std::vector<EglPlace> find_places();
 
-// What a context can do.
+// The capabilities of a context.
 struct Limits {
   int version = 0;  // 310 for OpenGL ES 3.1, 430 for OpenGL 4.3; no context has less
   bool is_desktop = false;
   uint32_t shared_bytes = 0;
   uint32_t max_thread_block_size = 0;
   uint32_t max_thread_blocks = 0;
-  uint32_t storage_blocks = 0;  // of one compute shader
-  uint64_t storage_bytes = 0;   // of one block
+  uint32_t storage_blocks = 0;  // per compute shader
+  uint64_t storage_bytes = 0;   // per block
   uint32_t storage_alignment = 256;
   uint32_t multiprocessors = 0;  // 0: not told
   bool can_map_forever = false;
@@ -42,25 +42,24 @@ struct Limits {
   bool tells_reset = false;
   std::string renderer, version_text, vendor;
 
-  // Whether the CPU does the work.
+  // Whether the driver computes on the CPU.
   bool is_software() const;
 };
 
-// A context, current on one thread at a time.
+// A context, which is current on one thread at a time.
 class Context {
  public:
-  // `desktop` asks for desktop OpenGL. Leaves the context current. The error
-  // says what is missing.
+  // Opens a context; `desktop` asks for desktop OpenGL. Leaves it current. The error says what is
+  // missing.
   static Result<std::unique_ptr<Context>> open(const EglPlace &place, bool desktop);
-  // Destroys the context; current nowhere else.
+  // Destroys the context, which must not be current on another thread.
   ~Context();
   Context(const Context &) = delete;
 
-  // Makes it current on this thread, if it is not. LC_ERROR_DEVICE where it is
-  // lost.
+  // Makes the context current on this thread, if it is not. Returns LC_ERROR_DEVICE if it is lost.
   Status enter();
-  // What OpenGL reports since the last call: LC_ERROR_DEVICE for a lost
-  // context, LC_ERROR_MEMORY, LC_ERROR_INTERNAL for all else.
+  // Returns the errors that OpenGL has reported since the last call: LC_ERROR_DEVICE for a lost
+  // context, LC_ERROR_MEMORY, or LC_ERROR_INTERNAL for all others.
   Status check(const char *what);
   const Gl &gl() const { return *gl_; }
   const Limits &limits() const { return limits_; }

@@ -47,13 +47,13 @@ class GlDevice : public Device {
     return std::unique_ptr<Event>(new FenceEvent(session_));
   }
   uint32_t resident_thread_blocks(const char *, uint32_t thread_block_size, uint32_t) override {
-    // OpenGL does not say; a multiprocessor holds 2,048 threads, or a few less.
+    // OpenGL does not report this; a multiprocessor runs 2,048 threads, or a few less.
     constexpr uint32_t kThreads = 2048;
     if (!session_->properties.is_gpu) return session_->properties.compute_units;
     return session_->properties.compute_units *
            std::max(kThreads / std::max(thread_block_size, 1u), 1u);
   }
-  // Its context is current there.
+  // The context is current on that thread.
   bool waits_on_one_thread() const override { return true; }
   void begin_service() override { session_->is_serving = true; }
 
@@ -61,7 +61,7 @@ class GlDevice : public Device {
   std::shared_ptr<Session> session_;
 };
 
-// The number of the card as its file in sysfs has it, "0000:01:00.0"; 0 where
+// Returns the PCI address of the card from its path in sysfs, for example "0000:01:00.0"; 0 if
 // there is none.
 uint64_t pci_address(const std::string &drm_file) {
   const size_t slash = drm_file.rfind('/');
@@ -197,7 +197,7 @@ std::vector<Found> find_gl() {
   for (const gl::EglPlace &place : gl::find_places()) {
     Properties properties = gl::describe(place, found.size());
     if (place.device == EGL_NO_DEVICE_EXT) {
-      // One display, and only a context tells whose.
+      // There is only one display, and only a context tells which device it belongs to.
       auto context = gl::Context::open(place, false);
       if (context.ok())
         gl::add_limits((*context)->limits(), &properties);

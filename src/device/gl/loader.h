@@ -1,6 +1,6 @@
-// EGL and OpenGL (ES), opened when the process runs: nothing is linked. The
-// functions of OpenGL come through EGL, so that one table serves OpenGL ES and
-// desktop OpenGL alike; those that a context may lack are null where it does.
+// EGL and OpenGL (ES), loaded at run time: nothing is linked. The functions of OpenGL are looked up
+// through EGL, so that one table serves OpenGL ES and desktop OpenGL. Functions that a context may
+// lack are null if it does.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,7 +10,7 @@
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <GLES3/gl32.h>
-// After gl32.h.
+// Must follow gl32.h.
 #include <GLES2/gl2ext.h>
 
 #include <string>
@@ -32,7 +32,7 @@ namespace lanecrypt::device::gl {
   X(GetStringi) X(LinkProgram) X(MapBufferRange) X(MemoryBarrier) X(ShaderSource) X(Uniform1ui) \
   X(UnmapBuffer) X(UseProgram)
 
-// What some contexts lack.
+// Functions that some contexts lack.
 #define LC_GL_OPTIONAL(X) \
   X(BufferStorageEXT) X(DeleteQueriesEXT) X(GenQueriesEXT) X(GetGraphicsResetStatusEXT) \
   X(GetQueryObjectui64vEXT) X(QueryCounterEXT)
@@ -43,7 +43,7 @@ struct Egl {
 #define LC_MEMBER(name) decltype(&::egl##name) name = nullptr;
   LC_EGL_FUNCTIONS(LC_MEMBER)
 #undef LC_MEMBER
-  // Of extensions; null where the library lacks them.
+  // Functions of extensions; null if the library lacks them.
   PFNEGLGETPLATFORMDISPLAYEXTPROC GetPlatformDisplay = nullptr;
   PFNEGLQUERYDEVICESEXTPROC QueryDevices = nullptr;
   PFNEGLQUERYDEVICESTRINGEXTPROC QueryDeviceString = nullptr;
@@ -56,14 +56,14 @@ struct Gl {
 #undef LC_MEMBER
 };
 
-// The library, opened at the first call; nullptr where there is none, or where
-// the process was forked after it had been used. Any thread.
+// Returns the library, opened at the first call; nullptr if there is none, or if the process was
+// forked after the library had been used. Thread-safe.
 const Egl *egl();
-// Whether a process of which this one is a child has called egl().
+// Whether a parent process called egl() before it forked this process.
 bool is_forked();
 
-// OpenGL's functions, once a context is current; nullptr, with the reason in words,
-// where one that is needed is not there.
+// Returns OpenGL's functions; a context must be current. Returns nullptr, with the reason in `why`,
+// if a required function is missing.
 const Gl *load_gl(std::string *why);
 
 // The function of OpenGL with this name, such as "glFinish", or, where the name ends in EXT, that

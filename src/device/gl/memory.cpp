@@ -23,7 +23,7 @@ constexpr GLbitfield kForever =
 
 class PinnedBuffer : public Buffer {
  public:
-  // `offset`: where the memory lies in the buffer object, if it is in one.
+  // `offset` is the position of the memory in the buffer object, if there is one.
   PinnedBuffer(std::shared_ptr<Session> session, GLuint name, uint64_t offset, void *memory,
                uint64_t bytes)
       : Buffer(MemoryKind::kPinned, reinterpret_cast<uint64_t>(memory), bytes),
@@ -82,8 +82,7 @@ DeviceBuffer::DeviceBuffer(std::shared_ptr<Session> session, std::shared_ptr<All
 
 DeviceBuffer::~DeviceBuffer() {
   std::lock_guard lock(session_->mutex);
-  // The last owner takes the addresses out of the book before they are free
-  // for another allocation.
+  // The last owner removes the addresses from the book before another allocation can get them.
   if (allocation_.use_count() == 1) {
     session_->allocations.erase(allocation_->start());
     session_->dead_buffers.push_back(allocation_->name());
@@ -106,12 +105,12 @@ Result<std::unique_ptr<Buffer>> allocate_pinned(const std::shared_ptr<Session> &
   LC_TRY(session->enter());
   const Gl &gl = session->context->gl();
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  // What OpenGL is given a size in is signed.
+  // OpenGL takes sizes as signed integers.
   if (session->context->limits().can_map_forever && bytes <= INT64_MAX - page) {
     GLuint name = 0;
     gl.GenBuffers(1, &name);
     gl.BindBuffer(GL_COPY_WRITE_BUFFER, name);
-    // Drivers align what they map less than pages are (NVIDIA's to 512 bytes).
+    // Drivers align mapped memory to less than a page (NVIDIA to 512 bytes).
     const uint64_t mapped_bytes = bytes + page - 1;
     gl.BufferStorageEXT(GL_COPY_WRITE_BUFFER, static_cast<GLsizeiptr>(mapped_bytes), nullptr,
                         kForever | GL_CLIENT_STORAGE_BIT_EXT);
@@ -136,8 +135,8 @@ Result<std::unique_ptr<Buffer>> view_device(const std::shared_ptr<Session> &sess
                                             uint64_t address, uint64_t bytes) {
   const Status foreign(LC_ERROR_ARGUMENT,
                        "the address is not inside a buffer of " + session->properties.id);
-  // Held to the end: an allocation must not lose its last owner here, unseen
-  // by the book.
+  // The lock is held to the end: otherwise an allocation could lose its last owner here without the
+  // book being updated.
   std::lock_guard lock(session->mutex);
   const auto after = session->allocations.upper_bound(address);
   if (after == session->allocations.begin()) return foreign;

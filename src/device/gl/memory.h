@@ -1,6 +1,6 @@
-// Buffers of an OpenGL device. A buffer object has no address, so each reserves
-// a range of the process's address space that nothing may touch: its addresses
-// are unique and can be offset, and they lead back to (object, offset).
+// Buffers of an OpenGL device. A buffer object has no address, so each reserves a range of the
+// process's address space that is never accessed. Its addresses are unique, can be offset, and
+// identify the object and the offset in it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -22,7 +22,7 @@ class Allocation {
   GLuint name() const { return name_; }
   uint64_t start() const { return start_; }
   uint64_t bytes() const { return bytes_; }
-  // Of the object: whole blocks, so that shaders may read to the end of one.
+  // Returns the size of the object: whole blocks, so that shaders may read to the end of a block.
   uint64_t object_bytes() const { return round_up(bytes_, 16); }
 
  private:
@@ -31,7 +31,7 @@ class Allocation {
   uint64_t start_ = 0, bytes_ = 0;
 };
 
-// All of an allocation, or a view into it; either keeps it alive.
+// A whole allocation, or a view of a part of it; both keep it alive.
 class DeviceBuffer : public Buffer {
  public:
   DeviceBuffer(std::shared_ptr<Session> session, std::shared_ptr<Allocation> allocation,
@@ -40,7 +40,7 @@ class DeviceBuffer : public Buffer {
 
   const Session *session() const { return session_.get(); }
   Allocation &allocation() const { return *allocation_; }
-  // Where this buffer begins in its allocation.
+  // Returns the offset of this buffer in its allocation.
   uint64_t offset() const { return offset_; }
 
  private:
@@ -51,14 +51,14 @@ class DeviceBuffer : public Buffer {
 
 Result<std::unique_ptr<Buffer>> allocate_device(const std::shared_ptr<Session> &session,
                                                 uint64_t bytes);
-// Mapped for as long as it lives where the driver can do that; otherwise
-// ordinary memory, which the driver copies itself.
+// Allocates memory that is mapped for its whole lifetime, if the driver supports that. Otherwise it
+// is ordinary memory, which the driver copies.
 Result<std::unique_ptr<Buffer>> allocate_pinned(const std::shared_ptr<Session> &session,
                                                 uint64_t bytes);
 Result<std::unique_ptr<Buffer>> view_device(const std::shared_ptr<Session> &session,
                                             uint64_t address, uint64_t bytes);
 
-// A place inside an allocation of `session`, checked against the buffer's end.
+// A position inside an allocation of `session`, checked against the buffer's end.
 struct Spot {
   Allocation *allocation;
   uint64_t offset;

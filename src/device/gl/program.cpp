@@ -4,7 +4,7 @@
 namespace lanecrypt::device::gl {
 namespace {
 
-// The first lines of what a driver says: it may list every shader.
+// Returns the beginning of the driver's message, which may list every shader.
 std::string words(std::string text) {
   while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) text.pop_back();
   constexpr size_t kMost = 400;
@@ -43,7 +43,7 @@ Result<GLuint> link_program(Session &session, const std::string &name, const std
     if (compiled == 0)
       gl.GetShaderInfoLog(shader, static_cast<GLsizei>(said.size()), nullptr, said.data());
     gl.AttachShader(program, shader);
-    gl.DeleteShader(shader);  // goes with the program
+    gl.DeleteShader(shader);  // deleted with the program
     if (compiled == 0) return failed(said.c_str());
   }
   gl.LinkProgram(program);

@@ -1,4 +1,4 @@
-// A shader program, linked, with the driver's words where it fails.
+// Linked shader programs. Errors contain the driver's message.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,16 +12,16 @@ namespace lanecrypt::device::gl {
 
 struct Stage {
   GLenum kind;
-  // The parts of the source that follow the line of the version.
+  // The parts of the source that follow the version line.
   std::string defines;
   const char *source;
 };
 
-// The first line of a source for this context: `es` for OpenGL ES, `desktop`
-// for desktop OpenGL.
+// Returns the first line of a source for this context: version `es` for OpenGL ES, `desktop` for
+// desktop OpenGL.
 std::string version_line(const Limits &limits, int es, int desktop);
 
-// `name` is for messages; `version` for version_line().
+// Compiles and links a program. `name` is for messages; `version` is the result of version_line().
 Result<GLuint> link_program(Session &session, const std::string &name, const std::string &version,
                             std::span<const Stage> stages);
 

@@ -1,5 +1,5 @@
-// What all objects of one open device share. They hold it by shared_ptr, so
-// that a buffer may outlive the Device that made it.
+// The state that all objects of one open device share. They hold it by shared_ptr, so that a buffer
+// may outlive the Device that made it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -25,7 +25,7 @@ class Kernels {
   // The kernels that launch() knows.
   virtual std::vector<std::string> names() const = 0;
   virtual Status launch(Session &session, const Launch &launch) = 0;
-  // Deletes what it has made of OpenGL's objects.
+  // Deletes the OpenGL objects that it has made.
   virtual void close(Session &session) = 0;
 };
 
@@ -34,15 +34,15 @@ struct Session {
   std::unique_ptr<Context> context;  // goes with the Device
   std::unique_ptr<Kernels> kernels;
   uint64_t most_buffer_bytes = 0;
-  GLuint zeros = 0;  // a buffer of them, kZeroBytes
+  GLuint zeros = 0;  // a buffer of kZeroBytes zeros
 
-  // The context, current, with what was freed meanwhile deleted.
+  // Makes the context current and deletes the buffers that were freed in the meantime.
   Status enter();
-  // What OpenGL reports since the last call.
+  // Returns the errors that OpenGL has reported since the last call.
   Status check(const char *what);
   Status launch(const Launch &launch);
 
-  std::mutex mutex;  // of what follows: buffers are freed from any thread
+  std::mutex mutex;  // guards the members below: buffers are freed on any thread
   std::vector<GLuint> dead_buffers;
   std::map<uint64_t, std::weak_ptr<Allocation>> allocations;  // device memory by address
   struct Pinned {
@@ -52,8 +52,9 @@ struct Session {
   };
   std::map<uint64_t, Pinned> pinned;  // mapped buffers by address
 
-  // LANECRYPT_GL_FAULT=lost-after:N: launches of users until a simulated loss.
-  int64_t launches_left = -1;  // -1: none is
+  // LANECRYPT_GL_FAULT=lost-after:N: the launches until a simulated loss, counted after the
+  // self-test.
+  int64_t launches_left = -1;  // -1: no loss
   bool is_serving = false;
 };
 

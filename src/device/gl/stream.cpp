@@ -9,7 +9,7 @@ namespace lanecrypt::device::gl {
 namespace {
 
 struct PinnedSpot {
-  GLuint name = 0;  // 0: not mapped memory of ours
+  GLuint name = 0;  // 0: not mapped memory of this session
   uint64_t offset = 0;
 };
 
@@ -94,7 +94,7 @@ uint64_t FenceEvent::nanoseconds_since(Event &earlier) {
 // ---- Streams ---------------------------------------------------------------
 
 ContextStream::~ContextStream() {
-  // Host memory named by a command may be gone once we return.
+  // A command may name host memory that the caller frees once this returns.
   if (session_->context != nullptr && session_->enter().ok()) session_->context->gl().Finish();
 }
 
@@ -131,7 +131,7 @@ Status ContextStream::download(void *to, const Buffer &from, uint64_t offset, ui
   LC_TRY(session_->check("a download"));
   if (mapped == nullptr) return {LC_ERROR_DEVICE, "OpenGL: glMapBufferRange gave nothing"};
   memcpy(to, mapped, bytes);
-  // False where the driver lost the bytes meanwhile.
+  // False if the driver lost the bytes in the meantime.
   if (!gl.UnmapBuffer(GL_COPY_READ_BUFFER))
     return {LC_ERROR_DEVICE, "OpenGL: the driver lost the bytes of a download"};
   return session_->check("a download");

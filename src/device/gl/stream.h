@@ -1,5 +1,5 @@
-// Streams of an OpenGL device, and points in them. A context has one queue, so
-// all streams of a device are that queue.
+// Streams of an OpenGL device, and markers in them. A context has one queue, so all streams of a
+// device are that queue.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -25,7 +25,7 @@ class FenceEvent : public Event {
 
   std::shared_ptr<Session> session_;
   GLsync fence_ = nullptr;  // null before the first mark
-  GLuint query_ = 0;        // of the time
+  GLuint query_ = 0;        // for the time
 };
 
 class ContextStream : public Stream {

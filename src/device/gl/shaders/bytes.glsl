@@ -1,10 +1,10 @@
-// Blocks at any byte of the data, which shaders see as blocks of four words.
+// Loads and stores blocks at any byte of the data, which shaders see as blocks of four words.
 //
 // SPDX-License-Identifier: Apache-2.0
 
 uint in_word(uint word) { return in_blocks[word / 4u][word % 4u]; }
 
-// 16 bytes from byte `at`; those past the end of the buffer are anything.
+// Loads 16 bytes from byte `at`; bytes past the end of the buffer are undefined.
 uvec4 load_bytes(uint at) {
   if ((at & 15u) == 0u) return in_blocks[at / 16u];
   uint word = at / 4u, shift = 8u * (at & 3u);
@@ -14,7 +14,7 @@ uvec4 load_bytes(uint at) {
   return (low >> shift) | (high << (32u - shift));
 }
 
-// The bytes of `mask` of a word that other threads may write to too.
+// Stores the bytes of `mask` of a word to which other threads may write too.
 void merge_word(uint word, uint value, uint mask) {
   if (mask == 0u) return;
   uint block = word / 4u, keep = ~mask;
@@ -39,8 +39,8 @@ void merge_word(uint word, uint value, uint mask) {
   }
 }
 
-// The first `bytes` bytes (1 to 16) of a block, to byte `at`. A word that is
-// not all of this block's is shared with another thread's, or is not ours.
+// Stores the first `bytes` bytes (1 to 16) of a block at byte `at`. Words that do not belong to
+// this block as a whole may be written by another thread too, or do not belong to the text.
 void store_bytes(uint at, uvec4 block, uint bytes) {
   if ((at & 15u) == 0u && bytes == 16u) {
     out_blocks[at / 16u] = block;

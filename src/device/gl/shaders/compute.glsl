@@ -1,17 +1,15 @@
-// AES by compute shaders: the kernels of kernels/aes/aes_key.h and of the one-table
-// form of kernels/aes/aes_table.inc, under the same names and with the same
-// parameters, in a language that has no pointers and no 64-bit numbers. What is
-// arithmetic on words comes from kernels/ itself; compute_kernels.cpp puts the
-// layout of CipherPiece and these in front:
-//   LC_EXPAND_KEYS, LC_ECB_ENCRYPT, ...  1 for the kernel that is wanted, else 0
-//   LC_THREADS                             threads a group
+// AES (FIPS 197) by compute shaders: the kernels of kernels/aes/aes_key.h and of the one-table form
+// of kernels/aes/aes_table.inc, with the same names and parameters, in a language without pointers
+// and 64-bit numbers. The arithmetic on words comes from kernels/ itself. compute_kernels.cpp
+// prepends the layout of CipherPiece and these:
+//   LC_EXPAND_KEYS, LC_ECB_ENCRYPT, ...  1 for the kernel that is compiled, otherwise 0
+//   LC_THREADS                           threads per thread block
 //
-// One launch is cut into several, for drivers that end a shader which runs for
-// long, or, as llvmpipe does, any loop after 65,535 rounds: `first_tile` to
-// `end_tile`, or of each chain `first_byte` to `end_byte`.
+// One launch is split into several dispatches, for drivers that stop a shader after some time or,
+// like llvmpipe, any loop after 65,535 iterations: each processes tiles `first_tile` to `end_tile`
+// or, of each chain, bytes `first_byte` to `end_byte`.
 //
-// A buffer has less than 2^32 bytes, so the upper halves of a piece's numbers
-// are zero.
+// A buffer has less than 2^32 bytes, so the upper halves of a piece's 64-bit numbers are zero.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -31,7 +29,7 @@ layout(location = 0) uniform uint count;
 layout(location = 1) uniform uint key_words;
 layout(location = 2) uniform uint inverse;
 
-// As in kernels/aes/aes_key.h.
+// KeyExpansion and KeyExpansionEIC (FIPS 197, 5.2 and 5.3.5), as in kernels/aes/aes_key.h.
 void main() {
   uint rounds = key_words + 6u;
   for (uint k = thread_block_id() * uint(LC_THREADS) + thread_id(); k < count;
@@ -140,7 +138,7 @@ uint warp_count() { return thread_block_count() * (uint(LC_THREADS) / WARP_THREA
 
 #if LC_CTR
 
-// The counter block `number` blocks after `first`, big-endian.
+// Returns the counter block `number` blocks after `first`: big-endian addition (SP 800-38A, B.1).
 uvec4 counter_block(uvec4 first, uint number) {
   uint w3 = SWAP_BYTES(first.w) + number;
   uint carry = w3 < number ? 1u : 0u;
@@ -154,7 +152,7 @@ uvec4 counter_block(uvec4 first, uint number) {
 
 #include "counter_window.glsl"
 
-// As in kernels/block/table/ctr.inc.
+// CTR (SP 800-38A, 6.5), as in kernels/block/table/ctr.inc.
 void main() {
   fill_tables(thread_id());
   uint p = 0u, window_size = 256u * rows;
@@ -171,7 +169,8 @@ void main() {
     uint column = in_piece % (256u / tile_columns) * tile_columns + thread_id() % WARP_THREADS;
     Window window = begin_window(counter_block(start, window_number), column, piece.schedule);
 
-    // Block numbers in the piece; those before 0 are very large ones.
+    // The number of the thread's first block in the piece. A negative number wraps to a very large
+    // one.
     uint number = window_number + column - skew, blocks_here = (piece.length + 15u) / 16u;
     uint first = number - thread_id() % WARP_THREADS;
     bool whole = piece.aligned && first < blocks_here &&
@@ -195,12 +194,13 @@ void main() {
 
 #elif LC_CBC_ENCRYPT
 
+// CBC encryption (SP 800-38A, 6.2).
 void main() {
   fill_tables(thread_id());
   for (uint p = thread_block_id() * uint(LC_THREADS) + thread_id(); p < count;
        p += thread_block_count() * uint(LC_THREADS)) {
     Piece piece = load_piece(p);
-    if (first_byte >= piece.length) break;  // they are sorted, longest first
+    if (first_byte >= piece.length) break;  // the pieces are sorted, the longest first
     uvec4 state = piece.continues || first_byte != 0u ? chain[piece.chain] : piece.iv;
     uint end = min(piece.length, end_byte);
     for (uint at = first_byte; at < end; at += 16u) {

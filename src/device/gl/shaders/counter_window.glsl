@@ -1,18 +1,17 @@
-// Rounds 1 and 2 of the counter blocks of a window, as in
-// kernels/block/table/ctr.inc: what comes of the row and what comes of the column
-// are apart.
+// Rounds 1 and 2 of the counter blocks of a window, as in kernels/block/table/ctr.inc: the parts
+// that depend on the row and on the column are separate.
 //
 // SPDX-License-Identifier: Apache-2.0
 
 struct Window {
   uint row;          // byte 14 of the window's first counter block
   uint row_key;      // byte 14 of the first round key
-  uint column1;      // round 1: column 1 less its part of byte 14
-  uvec4 columns[4];  // round 2, less what comes of the row
+  uint column1;      // round 1: column 1 without the part of byte 14
+  uvec4 columns[4];  // round 2, without the part of the row
 };
 
-// `first`: the window's first counter block; `column`: byte 15 of the thread's
-// first block.
+// Computes the window. `first` is the window's first counter block; `column` is byte 15 of the
+// thread's first block.
 Window begin_window(uvec4 first, uint column, uint schedule) {
   uvec4 k0 = schedules[schedule], k1 = schedules[schedule + 1u], k2 = schedules[schedule + 2u];
   uvec4 s = first ^ k0;
@@ -33,7 +32,7 @@ Window begin_window(uvec4 first, uint column, uint schedule) {
   return window;
 }
 
-// What comes of a row of the window, after round 2.
+// Returns the row's part of the state after round 2.
 uvec4 of_row(Window window, uint row) {
   uint changed = (window.row + row) ^ window.row_key;
   uint r1 = window.column1 ^ LOOK2(changed, 0);

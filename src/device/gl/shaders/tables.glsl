@@ -1,7 +1,7 @@
-// One table of AES in shared memory, a copy a bank, and the rounds by it, as in
-// kernels/aes/aes_table.inc (BLOCK_TABLES 1). The table is made of the gates of
-// kernels/aes/aes_sbox_planes.h, so no address depends on a secret but the
-// look-ups', which are free of conflicts where there are 32 banks.
+// One table of AES in shared memory, with a copy in every bank, and the rounds (FIPS 197, 5.1 and
+// 5.3.5) that use it, as in kernels/aes/aes_table.inc with BLOCK_TABLES 1. The table is computed by
+// the gates of kernels/aes/aes_sbox_planes.h. So the only addresses that depend on a secret are
+// those of the look-ups, which have no bank conflicts if there are 32 banks.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -28,7 +28,7 @@ uint table_word(uint x) {
 void fill_tables(uint thread) {
   for (uint x = thread; x < 256u; x += uint(LC_THREADS)) {
     uint word = table_word(x);
-    // Threads side by side write to banks side by side.
+    // Neighbouring threads write to neighbouring banks.
     for (uint n = 0u; n < COPIES; ++n)
       tables[x * COPIES + (x + n) % COPIES] = word;
   }
@@ -49,8 +49,8 @@ uint mixed(uint a, uint b, uint c, uint d) {
 
 #if INVERSE
 
-// The inverse S-box of x is the XOR of the four bytes of its table word, since
-// 0e ^ 09 ^ 0d ^ 0b = 01.
+// The inverse S-box of x is the XOR of the four bytes of its table word, since 0e ^ 09 ^ 0d ^ 0b =
+// 01.
 uint inverse_s(uint word) {
   word ^= word >> 16;
   return (word ^ (word >> 8)) & 0xffu;
@@ -61,6 +61,7 @@ uint last_column(uint a, uint b, uint c, uint d) {
   return inverse_s(t0) | inverse_s(t1) << 8 | inverse_s(t2) << 16 | inverse_s(t3) << 24;
 }
 
+// EqInvCipher (FIPS 197, 5.3.5) of four blocks.
 void decrypt(inout uvec4 blocks[4], uint schedule) {
   for (int n = 0; n < 4; ++n) blocks[n] ^= schedules[schedule];
   for (uint round = 1u; round < rounds; ++round) {
@@ -97,8 +98,7 @@ uvec4 last_round(uvec4 s, uvec4 key) {
                      last_column(s.z, s.w, s.x, s.y), last_column(s.w, s.x, s.y, s.z));
 }
 
-// Rounds `from` to the last, of which AddRoundKey and the rounds before have
-// been done.
+// Computes rounds `from` to the last of blocks that have passed AddRoundKey and the rounds before.
 void encrypt_from(inout uvec4 blocks[4], uint from, uint schedule) {
   for (uint round = from; round < rounds; ++round) {
     uvec4 key = schedules[schedule + round];
