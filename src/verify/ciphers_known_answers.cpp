@@ -11,8 +11,8 @@
 namespace lanecrypt::verify {
 namespace {
 
-// SP 800-38A, appendix F: one plaintext, three keys, three modes; and the same of SM4, with
-// the first key.
+// SP 800-38A, appendix F: one plaintext, three keys, three modes; and the same for SM4, with the
+// first key.
 constexpr std::string_view kPlaintext =
     "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51"
     "30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710";
@@ -20,7 +20,7 @@ constexpr std::string_view kIv = "000102030405060708090a0b0c0d0e0f";
 constexpr std::string_view kCounter = "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
 
 struct Example {
-  lc_cipher first;  // of its block cipher's modes
+  lc_cipher first;  // the first mode of its block cipher
   std::string_view key, ecb, cbc, ctr;
 };
 
@@ -133,12 +133,13 @@ void add_example(std::vector<CipherKnownAnswer> &answers, const AeadExample &exa
   answers.push_back(answer);
 }
 
-// Every tile of the message holds other bytes, and its counter passes 2^64.
+// Adds a long message. Every tile of it has other bytes, and its counter passes 2^64.
 Status add_long_message(std::vector<CipherKnownAnswer> &answers, lc_cipher cipher,
                         lc_direction direction, bool is_emulated) {
   CipherKnownAnswer answer;
   const CipherInfo &info = cipher_info(cipher);
-  // A shorter one would not be hashed by matrices, nor encrypted in windows of counters.
+  // These modes need a long message: a shorter one would not be hashed by matrices or encrypted in
+  // windows of counters.
   const bool must_be_long = info.is_aead || info.mode == Mode::kCtr;
   const size_t bytes = is_emulated && !must_be_long ? 1 << 17 : 1 << 20;
   answer.kind = {cipher, direction, (info.key_sizes & kKey128 ? 16u : 32u) * info.keys};
@@ -149,7 +150,7 @@ Status add_long_message(std::vector<CipherKnownAnswer> &answers, lc_cipher ciphe
   answer.iv[0] = 0x7f;
   // Shorter than a tile, so that a tile crosses data units.
   answer.data_unit_bytes = info.continuation == Continuation::kDataUnits ? 528 : 0;
-  // One thread does a chain, however long it is.
+  // A chain is processed by one thread, so it is short.
   answer.input.resize(answer.kind.is_chain() ? 1024 : info.is_aead ? bytes + 8197 : bytes);
   uint32_t state = 0x2545f491;
   for (uint8_t &byte : answer.input) {
@@ -158,7 +159,7 @@ Status add_long_message(std::vector<CipherKnownAnswer> &answers, lc_cipher ciphe
   }
   answer.expected.resize(answer.input.size());
   if (info.is_aead) {
-    // This answer encrypts it, and the other one then decrypts it.
+    // This answer encrypts the message; the answer for decryption uses the result.
     answer.nonce.assign(info.iv_bytes, 0x7f);
     answer.aad.assign(answer.input.begin(), answer.input.begin() + 20);
     answer.tag.resize(kBlockBytes);

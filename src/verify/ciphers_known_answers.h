@@ -1,5 +1,5 @@
-// What a device must answer before it is trusted: the examples of the standards, and a
-// long message whose answer the CPU gives.
+// What a device must answer before it is trusted with ciphers: the examples of the standards, and a
+// long message whose answer the CPU computes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,17 +17,17 @@ struct CipherKnownAnswer {
   Iv iv;
   uint64_t data_unit_bytes;  // XTS
   std::vector<uint8_t> input, expected;
-  std::vector<uint8_t> nonce, aad, tag;  // of authenticated modes
+  std::vector<uint8_t> nonce, aad, tag;  // authenticated modes only
 
   std::string subject() const { return "output of " + kind.name(); }
 };
 
-// For every kind of a block cipher, or, for nullptr, those that are none's: an example, where
-// there is one (SP 800-38A, appendix F; for authenticated modes those of GCM's authors, of
-// RFC 8439, 2.8.2, and of RFC 8998), and one message that reaches every group of a large
-// device. OpenSSL computes the expected output of the latter. None of it is secret. The
-// emulator has few groups, and tests open it thousands of times, so there most of the long
-// messages are an eighth as long (`is_emulated`).
+// Returns the known answers for every cipher of `block` or, if it is nullptr, of no block cipher.
+// Each has an example, if there is one (SP 800-38A, appendix F; for authenticated modes the GCM
+// specification, RFC 8439, 2.8.2, and RFC 8998), and one message that reaches every thread block of
+// a large device, whose expected output OpenSSL computes. None of it is secret. The emulator has
+// few thread blocks, and tests open it thousands of times, so with `is_emulated` most of the long
+// messages are an eighth as long.
 Result<std::vector<CipherKnownAnswer>> ciphers_known_answers(const BlockCipher *block,
                                                              bool is_emulated);
 

@@ -1,5 +1,5 @@
-// Made by Python's hashlib, the package blake3 1.0.11, and these standards' definitions over
-// them: RFC 9162 (section 2.1.1) and SP 800-185 (section 6).
+// Known answers of hashes, made by Python's hashlib, by the package blake3 1.0.11, and by the
+// definitions of RFC 9162 (section 2.1.1) and SP 800-185 (section 6) on top of them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "verify/hash_known_answers.h"

@@ -12,9 +12,9 @@
 
 namespace lanecrypt::verify {
 
-// The digest of `length` bytes 0, 1, 2 ... 250, 0, 1 and so on, with what the hash has beside:
-// the key of bytes 0 to 31, kHashText, leaves of kHashLeaf bytes. `copies`: how many messages
-// alike are hashed at once, whose last digest is looked at.
+// The digest of a message of `length` bytes 0, 1, 2 ... 250, 0, 1 and so on, with the hash's other
+// inputs, if it has any: the key of bytes 0 to 31, kHashText, leaves of kHashLeaf bytes. `copies`
+// is the number of equal messages that are hashed at once; the last digest is checked.
 struct HashKnownAnswer {
   lc_hash hash;
   uint32_t length, copies;
@@ -23,7 +23,7 @@ struct HashKnownAnswer {
   std::string subject() const;
   std::vector<uint8_t> message() const;
   std::vector<uint8_t> digest() const;
-  // Names the messages, which stay the caller's.
+  // Makes the job that hashes `messages`, which the caller keeps.
   Result<HashJob> job(std::span<const lc_hash_message> messages) const;
 };
 

@@ -1,4 +1,4 @@
-// Bytes of the known answers, as their sources print them.
+// Conversion of the known answers' hexadecimal digits to bytes and back.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace lanecrypt::verify {
 
-// `hex` has an even number of lower-case digits.
+// `hex` must have an even number of lower-case digits.
 inline std::vector<uint8_t> from_hex(std::string_view hex) {
   const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
   std::vector<uint8_t> bytes;

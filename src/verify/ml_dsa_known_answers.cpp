@@ -1,5 +1,5 @@
-// Made by OpenSSL 4.0.0 (the keys), and by this project's code on the CPU (the signatures, which
-// OpenSSL 4.0.0 verifies).
+// Known answers of ML-DSA (FIPS 204). The keys were made by OpenSSL 4.0.0, and the signatures by
+// this project's code on the CPU; OpenSSL 4.0.0 verifies them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "verify/ml_dsa_known_answers.h"

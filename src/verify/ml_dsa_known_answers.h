@@ -1,4 +1,4 @@
-// What a device must answer before it is trusted with ML-DSA.
+// What a device must answer before it is trusted with ML-DSA (FIPS 204).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,9 +11,9 @@
 
 namespace lanecrypt::verify {
 
-// Of the key whose seed is the bytes 0 to 31: the SHA-256 of its public and private key in a
-// row, and that of its deterministic signature of kMlDsaMessage, pure and without a context. In
-// hex.
+// Known answers, in hex, for the key whose seed is the bytes 0 to 31: the SHA-256 of its public key
+// followed by its private key, and the SHA-256 of its deterministic pure signature of kMlDsaMessage
+// with an empty context.
 struct MlDsaKnownAnswer {
   lc_ml_dsa_set set;
   std::string_view key_sha256, signature_sha256;

@@ -7,7 +7,8 @@
 
 namespace lanecrypt::verify {
 
-// Not std::random_device: some make it open a file, which a sandbox may forbid, and then throw.
+// Does not use std::random_device, which may open a file; a sandbox may forbid that, and it then
+// throws.
 RandomSampler::RandomSampler() {
   if (getentropy(&state_, sizeof state_) == 0) return;
   state_ = static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) ^

@@ -1,4 +1,4 @@
-// Chooses where to take a sample of what a device gives back.
+// Chooses which part of a device's output is checked.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace lanecrypt::verify {
 
-// No secret depends on it (Sebastiano Vigna's splitmix64).
+// A pseudo-random generator (Sebastiano Vigna's splitmix64). No secret depends on it.
 class RandomSampler {
  public:
   RandomSampler();

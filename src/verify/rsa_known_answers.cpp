@@ -9,7 +9,7 @@
 namespace lanecrypt::verify {
 namespace {
 
-// Made once for this file, with plain exponentiation.
+// A key and one operation, computed once for this file by plain exponentiation.
 constexpr std::string_view kP =
     "d469e2f058bf71356453ed856c4f176d01ff8c51cb310f404542c5ceba71fda95db03a65bd3c36d5"
     "64beb151e5a23260e0739a0866323e760d2bed86534f477022f1e32dcba045a824a367602f2ab129"

@@ -10,7 +10,7 @@
 
 namespace lanecrypt::verify {
 
-// Of a key of 2048 bits that is no secret, which all of them have.
+// An operation with a 2048-bit key that is not secret; all answers share the key.
 struct RsaKnownAnswer {
   RsaKeyPointer key;
   lc_rsa_operation operation;
@@ -19,7 +19,7 @@ struct RsaKnownAnswer {
   std::string subject() const { return "output of RSA-2048"; }
 };
 
-// A private operation, and the public one that undoes it.
+// Returns a private operation, and the public operation that inverts it.
 Result<std::vector<RsaKnownAnswer>> rsa_known_answers();
 
 }  // namespace lanecrypt::verify

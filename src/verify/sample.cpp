@@ -22,7 +22,7 @@ bool counts(const CipherInfo &info) {
          info.continuation == Continuation::kMessage || info.continuation == Continuation::kMac;
 }
 
-// The bytes, from the start of a piece or a data unit, that are not in its stolen blocks.
+// Returns the number of bytes, from the start of a piece or a data unit, before its stolen blocks.
 uint64_t plain_bytes(const Span &span, uint64_t length) {
   const CipherInfo &info = span.kind.info();
   const bool has_units = info.continuation == Continuation::kDataUnits;
@@ -32,12 +32,12 @@ uint64_t plain_bytes(const Span &span, uint64_t length) {
   return length - std::min(length, stolen);
 }
 
-// Whether a sample is the two blocks between which ciphertext is stolen.
+// Whether a sample is the two blocks of ciphertext stealing.
 bool is_stolen(const Span &span, const Sample &sample) {
   return span.kind.info().is_block_cipher() && sample.length > kBlockBytes;
 }
 
-// The mode that gives the blocks before the stolen ones.
+// Returns the mode that processes the blocks before the stolen ones.
 CipherKind plain_kind(const CipherKind &kind) {
   const CipherInfo &info = kind.info();
   if (info.steals()) return kind.as(Mode::kCbc, kind.direction);
@@ -70,7 +70,7 @@ Iv iv_of_block(const Span &span, const Sample &sample, const uint8_t *out_before
   return iv;
 }
 
-// Computes blocks within a data unit, where OpenSSL would begin at the unit's start.
+// Computes blocks within a data unit; OpenSSL would begin at the unit's start.
 Status run_xts(const Span &span, const Sample &sample, uint8_t *to) {
   const uint64_t unit = span.data_unit_bytes == 0 ? span.length : span.data_unit_bytes;
   return cpu::run_xts_unit(span.kind, span.key, advance_tweak(span.iv, sample.offset / unit),
@@ -84,7 +84,7 @@ Status recompute(const Span &span, const Sample &sample, const uint8_t *out_befo
                          to, sample.length);
 }
 
-// The device is not to blame for a failure of the CPU.
+// The error if the CPU failed, which says nothing about the device.
 Status not_checked(const Status &status) {
   return Status(LC_ERROR_MEMORY, "the output could not be checked: " + status.text());
 }
@@ -105,7 +105,7 @@ Sample take_sample(const Span &span, const uint8_t *in, uint64_t near) {
   const uint64_t all = std::min(unit, span.length - start), plain = plain_bytes(span, all);
   const uint64_t block = block_bytes(info);
   uint64_t at = std::min((near - start) / block * block, plain);
-  // If the IV is not known, take the second block: it follows from the first.
+  // If the IV is not known, takes the second block, whose IV follows from the first block.
   if (!span.iv_is_known && at == 0 && !counts(info) && info.iv_bytes != 0) at = block;
   if (at >= all) return sample;
   sample.offset = start + at;

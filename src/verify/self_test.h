@@ -1,5 +1,5 @@
-// How a device proves itself before it is trusted: it must give the known answers of its set
-// of kernels, which lie in verify/NAME_known_answers.h.
+// The self-test of a device: before it is trusted, it must give the known answers of its set of
+// kernels, which are in verify/NAME_known_answers.h.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,8 +14,8 @@ inline Status failed_self_test(const std::string &why) {
   return Status(LC_ERROR_SELF_TEST, "its self-test failed: " + why);
 }
 
-// Asks for each of the answers, whose subject() says what it is. is_right(answer) returns
-// a Result<bool>: whether the device gave it.
+// Checks each of the answers. is_right(answer) returns a Result<bool>: whether the device gave it.
+// subject() names the answer in the error.
 template <class Answers, class IsRight>
 Status self_test(const Answers &answers, IsRight is_right) {
   for (const auto &answer : answers) {

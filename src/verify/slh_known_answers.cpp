@@ -1,5 +1,5 @@
-// Made by OpenSSL 3.5.7: `openssl genpkey -pkeyopt hexseed:...`, and `openssl pkeyutl -sign
-// -rawin -pkeyopt deterministic:1`.
+// Known answers of SLH-DSA (FIPS 205), made by OpenSSL 3.5.7: `openssl genpkey -pkeyopt
+// hexseed:...` and `openssl pkeyutl -sign -rawin -pkeyopt deterministic:1`.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "verify/slh_known_answers.h"

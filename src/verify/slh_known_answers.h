@@ -1,4 +1,4 @@
-// What a device must answer before it is trusted with SLH-DSA.
+// What a device must answer before it is trusted with SLH-DSA (FIPS 205).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,9 +9,9 @@
 
 namespace lanecrypt::verify {
 
-// Of the key whose seeds are the bytes 0, 1, 2 and so on (SK.seed, SK.prf, PK.seed): its
-// PK.root, and the SHA-256 of its deterministic signature of kSlhMessage, pure and without a
-// context. In hex; the set as OpenSSL names it after "SLH-DSA-".
+// Known answers, in hex, for the key whose seeds SK.seed, SK.prf and PK.seed are the bytes 0, 1, 2
+// and so on: its PK.root, and the SHA-256 of its deterministic pure signature of kSlhMessage with
+// an empty context. `set` is OpenSSL's name without "SLH-DSA-".
 struct SlhKnownAnswer {
   std::string_view set, root, signature_sha256;
 
