@@ -1,5 +1,5 @@
 // BLAKE3 (J. O'Connor, J.-P. Aumasson, S. Neves, Z. Wilcox-O'Hearn, "BLAKE3: one function, fast
-// everywhere"): its compression by one thread.
+// everywhere"): the compression function, chunks, parents and output, each by one thread.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,7 +8,8 @@
 #include "kernels/hash/hash_layout.h"
 #include "kernels/hash/sha256.h"
 
-// Flags, by which inputs of one kind never look like those of another.
+// Domain flags of the compression function (BLAKE3 paper, section 2.2). They keep inputs of one
+// kind from being taken for inputs of another.
 #define BLAKE3_CHUNK_START 1u
 #define BLAKE3_CHUNK_END 2u
 #define BLAKE3_PARENT 4u
@@ -17,8 +18,8 @@
 #define BLAKE3_CONTEXT 32u
 #define BLAKE3_MATERIAL 64u
 
-// An input of the compression: what a chunk or a parent ends with, before it is known whether
-// that is the root.
+// `Blake3Node` is an input of the compression function: the last block of a chunk, or a parent. It
+// is kept uncompressed because only its caller knows whether it is the root.
 typedef struct Blake3Node {
   u32 chain[8], block[16];
   u64 counter;
@@ -33,7 +34,8 @@ typedef struct Blake3Node {
 #define BLAKE3_MIX(a, b, c, d, x, y)    \
   BLAKE3_HALF(a, b, c, d, m[x], 16, 12) \
   BLAKE3_HALF(a, b, c, d, m[y], 8, 7)
-// A round, by the places of the block's words in it.
+// `BLAKE3_ROUND` is one of the seven rounds. Its arguments are the indices of the message words, in
+// the order in which the round uses them.
 #define BLAKE3_ROUND(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, pa, pb, pc, pd, pe, pf) \
   BLAKE3_MIX(0, 4, 8, 12, p0, p1)                                                    \
   BLAKE3_MIX(1, 5, 9, 13, p2, p3)                                                    \
@@ -44,12 +46,13 @@ typedef struct Blake3Node {
   BLAKE3_MIX(2, 7, 8, 13, pc, pd)                                                    \
   BLAKE3_MIX(3, 4, 9, 14, pe, pf)
 
-// The whole state after the rounds; `result` has 16 words.
+// The compression function (BLAKE3 paper, section 2.2). Writes all 16 words of the state after the
+// rounds to `result`; the first 8 are the chaining value.
 FN void blake3_compress(const u32 *chain, const u32 *m, u64 counter, u32 length, u32 flags,
                         u32 *result) {
   u32 v[16];
   UNROLL for (int i = 0; i < 8; ++i) v[i] = chain[i];
-  sha256_start(v + 8);  // the same constants
+  sha256_start(v + 8);  // BLAKE3 and SHA-256 share these constants
   v[12] = (u32)counter;
   v[13] = (u32)(counter >> 32);
   v[14] = length;
@@ -67,13 +70,16 @@ FN void blake3_compress(const u32 *chain, const u32 *m, u64 counter, u32 length,
   }
 }
 
+// `blake3_chain` writes the chaining value of a node that is not the root: 8 words.
 FN void blake3_chain(const Blake3Node *node, u32 *chain) {
   u32 result[16];
   blake3_compress(node->chain, node->block, node->counter, node->length, node->flags, result);
   UNROLL for (int i = 0; i < 8; ++i) chain[i] = result[i];
 }
 
-// A chunk of at most BLAKE3_CHUNK bytes, up to its last block.
+// `blake3_chunk` compresses a chunk of at most BLAKE3_CHUNK bytes up to its last block, which it
+// leaves in `node` (BLAKE3 paper, section 2.4). `at` is the chunk's distance from `in`, `counter`
+// its number in the message.
 FN void blake3_chunk(GLOBAL const u8 *in, u64 at, u32 length, u64 counter, const u32 *key,
                      u32 flags, Blake3Node *node) {
   UNROLL for (int i = 0; i < 8; ++i) node->chain[i] = key[i];
@@ -103,7 +109,8 @@ FN void blake3_chunk(GLOBAL const u8 *in, u64 at, u32 length, u64 counter, const
   node->flags = flags | start | BLAKE3_CHUNK_END;
 }
 
-// block: the chain values of both children.
+// `blake3_parent` makes a parent node (BLAKE3 paper, section 2.5). The caller has put the chaining
+// values of both children into node->block.
 FN void blake3_parent(const u32 *key, u32 flags, Blake3Node *node) {
   UNROLL for (int i = 0; i < 8; ++i) node->chain[i] = key[i];
   node->counter = 0;
@@ -111,7 +118,8 @@ FN void blake3_parent(const u32 *key, u32 flags, Blake3Node *node) {
   node->flags = flags | BLAKE3_PARENT;
 }
 
-// The output from block number `first` on, each `step`-th block of 64 bytes.
+// `blake3_output` writes the root's output (BLAKE3 paper, section 2.6): the blocks of 64 bytes with
+// the numbers `first`, `first + step` and so on, as far as `bytes` reaches.
 FN void blake3_output(const Blake3Node *root, GLOBAL u8 *out, u64 bytes, u64 first, u64 step) {
   for (u64 block = first; 64 * block < bytes; block += step) {
     u32 result[16];

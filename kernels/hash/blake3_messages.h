@@ -1,14 +1,16 @@
-// BLAKE3 of many messages, each by one thread.
+// BLAKE3 of many messages, one thread for each message.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "kernels/hash/blake3.h"
 
-// The root of a message of at most BLAKE3_MOST_ALONE bytes.
+// `blake3_message` hashes a message of at most BLAKE3_MOST_ALONE bytes up to its root, which it
+// leaves in `node` (BLAKE3 paper, section 2.1).
 FN void blake3_message(GLOBAL const u8 *in, u64 at, u64 length, const u32 *key, u32 flags,
                        Blake3Node *node) {
-  // Of each level that has one, the tree of chunks that waits for its right neighbour.
+  // A stack with the chaining values of complete subtrees that wait for a right sibling, at most
+  // one for each level.
   u32 waiting[8 * BLAKE3_MOST_LEVELS];
   u32 depth = 0;
   u64 chunk = 0;
@@ -42,7 +44,7 @@ FN void blake3_message(GLOBAL const u8 *in, u64 at, u64 length, const u32 *key, 
   }
 }
 
-// Whole messages.
+// `hash_blake3` hashes `count` whole messages, one for each thread.
 KERNEL(hash_blake3, HASH_THREAD_BLOCK)
 (GLOBAL const HashPiece *pieces, GLOBAL const u8 *in, GLOBAL u8 *out, u32 count, u64 digest_bytes,
  GLOBAL const u32 *key, u32 flags) {

@@ -1,5 +1,6 @@
-// Keccak-f[1600] (FIPS 202) by one thread, whose 25 words lie in registers: word x + 5 * y holds
-// bytes 8 * (x + 5 * y) and up of the state, the first byte least significant.
+// Keccak-f[1600] (FIPS 202, sections 3.3 and 3.4) by one thread, which has the 25 words in
+// registers. Word x + 5 * y holds bytes 8 * (x + 5 * y) and up of the state, the first byte least
+// significant.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,7 +16,8 @@ TABLE u64 kKeccakRound[24] = {
     0x8000000080008081ul, 0x8000000000008080ul, 0x0000000080000001ul, 0x8000000080008008ul,
 };
 
-// A round's code stands there once: 24 copies would not fit the instruction cache.
+// `keccak_f1600` applies the 24 rounds to `a` (FIPS 202, Algorithm 7, KECCAK-p[1600, 24]). The loop
+// is not unrolled: 24 copies of a round would not fit into the instruction cache.
 FN void keccak_f1600(u64 *a) {
   ROLLED for (int round = 0; round < 24; ++round) {
     u64 b[25], c[5], d[5];

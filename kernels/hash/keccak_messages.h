@@ -1,5 +1,5 @@
-// SHA-3 and SHAKE of many messages (FIPS 202), and the blocks of ParallelHash (SP 800-185), each
-// by one thread.
+// SHA-3 and SHAKE of many messages (FIPS 202, section 6), and the leaf blocks of ParallelHash (SP
+// 800-185, section 6), one thread for each message or block.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,10 +8,12 @@
 #include "kernels/hash/hash_layout.h"
 #include "kernels/hash/keccak.h"
 
-// The longest rate, SHAKE128's, in words of 8 bytes.
+// The longest rate, that of SHAKE128, in words of 8 bytes.
 #define KECCAK_MOST_RATE 21
 #define SHAKE_PAD 0x1fu
 
+// `keccak_blocks` absorbs all whole blocks of `rate` words between the offsets `at` and `end` of
+// `in` (FIPS 202, Algorithm 8, SPONGE).
 FN void keccak_blocks(u64 *state, GLOBAL const u8 *in, u64 at, u64 end, u32 rate) {
   for (; at + 8 * rate <= end; at += 8 * rate) {
     UNROLL for (u32 i = 0; i < KECCAK_MOST_RATE; ++i) if (i < rate) state[i] ^=
@@ -20,7 +22,8 @@ FN void keccak_blocks(u64 *state, GLOBAL const u8 *in, u64 at, u64 end, u32 rate
   }
 }
 
-// The last block: `left` bytes, which are fewer than the rate, and the domain's bits.
+// `keccak_finish` absorbs the last block: `left` bytes, which are fewer than the rate, the domain
+// bits in `pad`, and the padding (FIPS 202, Algorithm 9, pad10*1, and section B.2).
 FN void keccak_finish(u64 *state, GLOBAL const u8 *from, u32 left, u32 rate, u32 pad) {
   UNROLL for (u32 i = 0; i < KECCAK_MOST_RATE; ++i) {
     if (i < rate)
@@ -31,6 +34,8 @@ FN void keccak_finish(u64 *state, GLOBAL const u8 *from, u32 left, u32 rate, u32
   keccak_f1600(state);
 }
 
+// `keccak_squeeze` writes `bytes` bytes of output (FIPS 202, Algorithm 8, SPONGE). `state` is
+// already permuted.
 FN void keccak_squeeze(u64 *state, GLOBAL u8 *out, u64 bytes, u32 rate) {
   for (u64 done = 0; done < bytes; done += 8 * rate) {
     if (done != 0) keccak_f1600(state);
@@ -43,7 +48,8 @@ FN void keccak_squeeze(u64 *state, GLOBAL u8 *out, u64 bytes, u32 rate) {
   }
 }
 
-// pad: the domain's bits, and the first bit of the padding.
+// `hash_keccak` hashes bytes `from` to `to` of each piece, one piece for each thread. `rate` is in
+// words of 8 bytes. `pad` is the domain suffix with the first bit of the padding.
 KERNEL(hash_keccak, HASH_THREAD_BLOCK)
 (GLOBAL const HashPiece *pieces, GLOBAL const u8 *in, GLOBAL u8 *out, GLOBAL u32 *states, u32 count,
  u64 digest_bytes, u64 from, u64 to, u32 rate, u32 pad) {
@@ -65,7 +71,8 @@ KERNEL(hash_keccak, HASH_THREAD_BLOCK)
   keccak_squeeze(state, out + piece.out, digest_bytes, rate);
 }
 
-// ParallelHash: SHAKE of each block of one message, `value_bytes` each; see hash_merkle_leaves.
+// `hash_parallel_leaves` hashes each block of one message with SHAKE to `value_bytes` bytes (SP
+// 800-185, section 6.3, ParallelHash). Its parameters are those of hash_merkle_leaves.
 KERNEL(hash_parallel_leaves, HASH_THREAD_BLOCK)
 (GLOBAL const u8 *in, u64 at, u64 bytes, u64 leaf_bytes, u32 count, GLOBAL u8 *values, u64 to,
  u32 rate, u32 value_bytes) {

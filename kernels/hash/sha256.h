@@ -1,5 +1,5 @@
-// SHA-256 and SHA-224 (FIPS 180-4): the compression of one block by one thread. All is straight
-// code over registers, and takes the same time whatever the data are.
+// SHA-256 and SHA-224 (FIPS 180-4, sections 6.2 and 6.3): the compression of one block by one
+// thread. The code has no branches and works on registers, so its time does not depend on the data.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,12 +11,13 @@
 #define SHA256_SPREAD(x, a, b, shift) \
   LUT3(ROTATE_LEFT((x), 32 - (a)), ROTATE_LEFT((x), 32 - (b)), (x) >> (shift), 0x96)
 
-// The letter n of a..h in round i: the letters move on by a place with each round.
+// Working variable `n` (0 to 7 for a to h) in round `i`. The variables rotate by index instead of
+// being moved.
 #define SHA256_AT(n, i) s[((n) - (i)) & 7]
 
-// Sums what round i adds to the letter h. The word of the schedule and the constant come first,
-// since they wait for no other round. A GPU has as many units for bits as for products, and most
-// of a round is bits: so the other sums are products.
+// One round (FIPS 180-4, section 6.2.2, step 3). The schedule word and the constant are added
+// first, because they do not wait for another round. A GPU has as many units for logic as for
+// products, and most of a round is logic: the other sums are therefore made by multiply-add.
 #define SHA256_ROUND(i, k)                                                                   \
   SHA256_AT(7, i) =                                                                          \
       PRODUCT_SUM(SHA256_SIGMA(SHA256_AT(4, i), 6, 11, 25),                                  \
@@ -28,7 +29,8 @@
                   PRODUCT_SUM(LUT3(SHA256_AT(0, i), SHA256_AT(1, i), SHA256_AT(2, i), 0xe8), \
                               SHA256_AT(7, i)));
 
-// The next 16 words of the schedule, in the place of the last 16.
+// `sha256_schedule` replaces the last 16 words of the message schedule with the next 16 (FIPS
+// 180-4, section 6.2.2, step 1).
 FN void sha256_schedule(u32 *w) {
   UNROLL for (int i = 0; i < 16; ++i) {
     const u32 both =
@@ -37,6 +39,7 @@ FN void sha256_schedule(u32 *w) {
   }
 }
 
+// The initial hash value of SHA-256 (FIPS 180-4, section 5.3.3).
 FN void sha256_start(u32 *state) {
   state[0] = 0x6a09e667u;
   state[1] = 0xbb67ae85u;
@@ -48,6 +51,7 @@ FN void sha256_start(u32 *state) {
   state[7] = 0x5be0cd19u;
 }
 
+// The initial hash value of SHA-224 (FIPS 180-4, section 5.3.2).
 FN void sha224_start(u32 *state) {
   state[0] = 0xc1059ed8u;
   state[1] = 0x367cd507u;
@@ -59,8 +63,8 @@ FN void sha224_start(u32 *state) {
   state[7] = 0xbefa4fa4u;
 }
 
-// Adds a block of 16 words to the state. A word's first byte is its most significant. Afterwards
-// the block holds the end of the schedule.
+// `sha256_compress` hashes one block of 16 big-endian words into the state (FIPS 180-4, section
+// 6.2.2). Afterwards `w` holds the last 16 words of the schedule.
 FN void sha256_compress(u32 *state, u32 *w) {
   u32 s[8];
   UNROLL for (int i = 0; i < 8; ++i) s[i] = state[i];

@@ -1,8 +1,8 @@
-// SHA-256 of as many messages as a thread block has threads in a quarter of it, where there are too
-// few of them to fill a device. One part of the thread block does the rounds alone. The other three
-// load the messages and make their schedules, each of every third block, which they leave in local
-// memory. So the chain of a message, in which each round waits for the last one, has a
-// scheduler to itself.
+// SHA-256 (FIPS 180-4, section 6.2) for batches with too few messages to fill a device. A thread
+// block takes as many messages as it has threads in one quarter. One quarter computes the rounds
+// only. The other three load the messages and compute their schedules, each for every third block,
+// and leave them in shared memory. The rounds of a message, each of which waits for the one before,
+// thus have a warp scheduler to themselves.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -21,7 +21,8 @@ TABLE u32 kSha256Round[64] = {
     0x748f82eeu, 0x78a5636fu, 0x84c87814u, 0x8cc70208u, 0x90befffau, 0xa4506cebu, 0xbef9a3f7u,
     0xc67178f2u};
 
-// The words of a block, each with its round's constant, as four words a thread side by side.
+// `sha256_deep_make` writes the 64 schedule words of block `w`, each plus its round constant, to
+// shared memory, interleaved in groups of four words for each thread.
 FN void sha256_deep_make(u32 *w, SHARED u32 *to) {
   UNROLL for (int sixteen = 0; sixteen < 4; ++sixteen) {
     if (sixteen != 0) sha256_schedule(w);
@@ -32,9 +33,9 @@ FN void sha256_deep_make(u32 *w, SHARED u32 *to) {
   }
 }
 
-// As SHA256_ROUND(), in an order in which little is left to do once the letters of the round
-// before are known; sums for which the next round waits are left to the compiler. The new a is the
-// new e without the old d, and what only a is given.
+// One round, as SHA256_ROUND(), in an order that leaves little to do once the variables of the
+// round before are known. Sums for which the next round waits are left to the compiler. The new a
+// is the new e minus the old d plus the terms that only a is given.
 #define SHA256_DEEP_ROUND(i, word)                                                            \
   {                                                                                           \
     const u32 was = SHA256_AT(3, i);                                                          \
@@ -47,6 +48,7 @@ FN void sha256_deep_make(u32 *w, SHARED u32 *to) {
     SHA256_AT(7, i) = less + SHA256_SIGMA(SHA256_AT(0, i), 2, 13, 22) + SHA256_AT(3, i);      \
   }
 
+// `sha256_deep_rounds` hashes one block whose schedule is in shared memory into the state.
 FN void sha256_deep_rounds(u32 *state, SHARED const u32 *words) {
   u32 s[8];
   UNROLL for (int i = 0; i < 8; ++i) s[i] = state[i];
@@ -62,8 +64,9 @@ FN void sha256_deep_rounds(u32 *state, SHARED const u32 *words) {
   UNROLL for (int i = 0; i < 8; ++i) state[i] += s[i];
 }
 
-// `turn`: so many thread blocks have the rounds in the same part of them, so that thread blocks
-// that share a multiprocessor use all of its schedulers.
+// `hash_sha256_deep` hashes bytes `from` to `to` of each piece. `turn` consecutive thread blocks
+// use the same quarter for the rounds; the next ones use another. Thread blocks that share a
+// multiprocessor then keep all of its schedulers busy.
 KERNEL_OF(hash_sha256_deep, HASH_THREAD_BLOCK, 200)
 (GLOBAL const HashPiece *pieces, GLOBAL const u8 *in, GLOBAL u8 *out, GLOBAL u32 *states, u32 count,
  u32 digest_bytes, u64 from, u64 to, u32 turn SHARED_PARAMETER) {

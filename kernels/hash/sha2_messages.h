@@ -1,4 +1,4 @@
-// SHA-2 of many messages (FIPS 180-4), each by one thread.
+// SHA-2 of many messages (FIPS 180-4), one thread for each message.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,6 +10,8 @@
 
 #define SHA2_PAD 0x80u
 
+// `sha256_load` reads a block of 64 bytes as 16 big-endian words. `at` gives the alignment; see
+// bytes_block().
 FN void sha256_load(GLOBAL const u8 *from, u64 at, u32 *w) {
   UNROLL for (int i = 0; i < 4; ++i) {
     const Block b = bytes_block(from + 16 * i, at);
@@ -17,6 +19,7 @@ FN void sha256_load(GLOBAL const u8 *from, u64 at, u32 *w) {
   }
 }
 
+// `sha256_blocks` hashes all whole blocks between the offsets `at` and `end` of `in`.
 FN void sha256_blocks(u32 *state, GLOBAL const u8 *in, u64 at, u64 end) {
   for (; at + 64 <= end; at += 64) {
     u32 w[16];
@@ -25,8 +28,9 @@ FN void sha256_blocks(u32 *state, GLOBAL const u8 *in, u64 at, u64 end) {
   }
 }
 
-// The last block or two: `left` bytes, which are fewer than a block, and the length of all. Of a
-// Merkle tree's inputs a byte comes before them, in `first`.
+// `sha256_finish` hashes the last one or two blocks with their padding (FIPS 180-4, section 5.1.1).
+// `left` bytes remain, fewer than a block; `total` is the length of the message in bytes. If
+// `has_first` is 1, the byte `first` precedes them, which inputs of a Merkle tree need.
 FN void sha256_finish(u32 *state, GLOBAL const u8 *from, u32 left, u64 total, u32 has_first,
                       u32 first) {
   const u32 in_block = left + has_first, blocks = in_block < 56 ? 1 : 2;
@@ -55,6 +59,7 @@ FN void sha256_finish(u32 *state, GLOBAL const u8 *from, u32 left, u64 total, u3
   }
 }
 
+// `sha256_resume` loads the state of an earlier launch, or the initial hash value.
 FN void sha256_resume(u32 *state, GLOBAL const u32 *states, HashPiece piece, HashPart part,
                       u32 digest_bytes) {
   if (part.goes_on != 0) {
@@ -66,7 +71,7 @@ FN void sha256_resume(u32 *state, GLOBAL const u32 *states, HashPiece piece, Has
   }
 }
 
-// Writes the digest of a message that ends, and otherwise its state.
+// `sha256_leave` writes the digest if the message ends, and otherwise its state.
 FN void sha256_leave(u32 *state, GLOBAL const u8 *in, GLOBAL u8 *out, GLOBAL u32 *states,
                      HashPiece piece, HashPart part, u32 digest_bytes) {
   if (part.is_last == 0) {

@@ -1,5 +1,5 @@
-// SHA-512 and SHA-384 (FIPS 180-4): the compression of one block by one thread, as in sha256.h
-// with words of 64 bits.
+// SHA-512 and SHA-384 (FIPS 180-4, sections 6.4 and 6.5): the compression of one block by one
+// thread, as in sha256.h with words of 64 bits.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,7 +13,7 @@
 #define SHA512_CHOOSE(x, y, z) ((z) ^ ((x) & ((y) ^ (z))))
 #define SHA512_MOST(x, y, z) (((x) & (y)) | ((z) & ((x) | (y))))
 
-// The letter n of a..h in round i.
+// Working variable `n` (0 to 7 for a to h) in round `i`.
 #define SHA512_AT(n, i) s[((n) - (i)) & 7]
 
 #define SHA512_ROUND(i, k)                                                              \
@@ -24,7 +24,8 @@
   SHA512_AT(7, i) += SHA512_SIGMA(SHA512_AT(0, i), 28, 34, 39) +                        \
                      SHA512_MOST(SHA512_AT(0, i), SHA512_AT(1, i), SHA512_AT(2, i));
 
-// The next 16 words of the schedule, in the place of the last 16.
+// `sha512_schedule` replaces the last 16 words of the message schedule with the next 16 (FIPS
+// 180-4, section 6.4.2, step 1).
 FN void sha512_schedule(u64 *w) {
   UNROLL for (int i = 0; i < 16; ++i) {
     w[i] += SHA512_SPREAD(w[(i + 1) & 15], 1, 8, 7) + w[(i + 9) & 15] +
@@ -32,6 +33,7 @@ FN void sha512_schedule(u64 *w) {
   }
 }
 
+// The initial hash value of SHA-512 (FIPS 180-4, section 5.3.5).
 FN void sha512_start(u64 *state) {
   state[0] = 0x6a09e667f3bcc908ul;
   state[1] = 0xbb67ae8584caa73bul;
@@ -43,6 +45,7 @@ FN void sha512_start(u64 *state) {
   state[7] = 0x5be0cd19137e2179ul;
 }
 
+// The initial hash value of SHA-384 (FIPS 180-4, section 5.3.4).
 FN void sha384_start(u64 *state) {
   state[0] = 0xcbbb9d5dc1059ed8ul;
   state[1] = 0x629a292a367cd507ul;
@@ -54,7 +57,8 @@ FN void sha384_start(u64 *state) {
   state[7] = 0x47b5481dbefa4fa4ul;
 }
 
-// Adds a block of 16 words to the state, as sha256_compress() does.
+// `sha512_compress` hashes one block of 16 words into the state (FIPS 180-4, section 6.4.2). `w` is
+// overwritten as in sha256_compress().
 FN void sha512_compress(u64 *state, u64 *w) {
   u64 s[8];
   UNROLL for (int i = 0; i < 8; ++i) s[i] = state[i];

@@ -1,6 +1,6 @@
 // Tree hashes of one large message: BLAKE3, and the Merkle tree of RFC 9162 (section 2.1.1) with
-// SHA-256. A thread hashes a leaf; then each HASH_SPAN values become one until few are left, and
-// one thread block makes the root.
+// SHA-256. One thread hashes each leaf. Then each HASH_SPAN values are reduced to one until few are
+// left, and one thread block makes the root.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,6 +9,7 @@
 #include "kernels/hash/hash_layout.h"
 #include "kernels/hash/sha2_messages.h"
 
+// `blake3_join` writes the chaining value of the parent of two values.
 FN void blake3_join(const u32 *block, const u32 *key, u32 flags, u32 *value) {
   Blake3Node node;
   UNROLL for (int i = 0; i < 16; ++i) node.block[i] = block[i];
@@ -19,7 +20,8 @@ FN void blake3_join(const u32 *block, const u32 *key, u32 flags, u32 *value) {
 #define MERKLE_LEAF 0u
 #define MERKLE_NODE 1u
 
-// SHA-256 of a byte and all bytes of a leaf.
+// `merkle_leaf` hashes a leaf: SHA-256 of MERKLE_LEAF and the leaf's bytes (RFC 9162, section
+// 2.1.1).
 FN void merkle_leaf(GLOBAL const u8 *in, u64 at, u64 length, u32 *value) {
   sha256_start(value);
   u32 carried = MERKLE_LEAF;
@@ -38,7 +40,8 @@ FN void merkle_leaf(GLOBAL const u8 *in, u64 at, u64 length, u32 *value) {
   sha256_finish(value, in + from, (u32)(end - from), length + 1, 1, carried);
 }
 
-// SHA-256 of a byte and two values: 65 bytes.
+// `merkle_join` hashes a node: SHA-256 of MERKLE_NODE and two values, 65 bytes (RFC 9162, section
+// 2.1.1).
 FN void merkle_join(const u32 *block, u32 *value) {
   u32 w[16];
   UNROLL for (int i = 0; i < 16; ++i) w[i] =
@@ -71,8 +74,9 @@ FN void merkle_join(const u32 *block, u32 *value) {
 #undef TREE_PARENT
 #undef TREE_WORD
 
-// The values of `count` leaves that begin at `at`, from value number `to` on. `bytes`: all that is
-// left of the message from there. `first`: the number of the first leaf in it.
+// `hash_blake3_leaves` hashes `count` leaves, one for each thread, and stores their values from
+// index `to` on. The leaves begin at offset `at` of `in`. `bytes` is what is left of the message
+// from there, `first` the number of the first leaf in the message.
 KERNEL(hash_blake3_leaves, HASH_THREAD_BLOCK)
 (GLOBAL const u8 *in, u64 at, u64 bytes, u64 first, u32 count, GLOBAL u32 *values, u64 to,
  GLOBAL const u32 *key, u32 flags) {
@@ -88,6 +92,7 @@ KERNEL(hash_blake3_leaves, HASH_THREAD_BLOCK)
   UNROLL for (int i = 0; i < 8; ++i) values[HASH_VALUE_WORDS * (to + n) + i] = chain[i];
 }
 
+// `hash_merkle_leaves` does the same for the Merkle tree, with leaves of `leaf_bytes` bytes.
 KERNEL(hash_merkle_leaves, HASH_THREAD_BLOCK)
 (GLOBAL const u8 *in, u64 at, u64 bytes, u64 leaf_bytes, u32 count, GLOBAL u32 *values, u64 to) {
   const u32 n = thread_block_id() * thread_block_size() + thread_id();
@@ -98,8 +103,8 @@ KERNEL(hash_merkle_leaves, HASH_THREAD_BLOCK)
   UNROLL for (int i = 0; i < 8; ++i) values[HASH_VALUE_WORDS * (to + n) + i] = SWAP_BYTES(value[i]);
 }
 
-// Of `count` values, the first of which is number `from`, each thread block makes one of the next
-// HASH_SPAN. That of the first thread block becomes number `to`.
+// `hash_blake3_nodes` reduces `count` values, from index `from` on. Each thread block reduces the
+// next HASH_SPAN of them to one and stores it at index `to` plus its thread block number.
 KERNEL(hash_blake3_nodes, HASH_THREAD_BLOCK)
 (GLOBAL const u32 *values, u64 from, u32 count, GLOBAL u32 *parents, u64 to, GLOBAL const u32 *key,
  u32 flags SHARED_PARAMETER) {
@@ -127,7 +132,8 @@ KERNEL(hash_merkle_nodes, HASH_THREAD_BLOCK)
     parents[HASH_VALUE_WORDS * (to + thread_block_id()) + i] = SWAP_BYTES(mine[i * HASH_SPAN]);
 }
 
-// The root of at most HASH_SPAN values, by one thread block; of BLAKE3 of two at least.
+// `hash_blake3_root` makes the root of at most HASH_SPAN values, at least two, by one thread block,
+// and writes the digest.
 KERNEL(hash_blake3_root, HASH_THREAD_BLOCK)
 (GLOBAL const u32 *values, u64 from, u32 count, GLOBAL u8 *out, u64 to, u64 digest_bytes,
  GLOBAL const u32 *key, u32 flags SHARED_PARAMETER) {
@@ -145,6 +151,7 @@ KERNEL(hash_blake3_root, HASH_THREAD_BLOCK)
   blake3_output(&root, out + to, digest_bytes, thread_id(), thread_block_size());
 }
 
+// `hash_merkle_root` makes the root of at most HASH_SPAN values, and writes it.
 KERNEL(hash_merkle_root, HASH_THREAD_BLOCK)
 (GLOBAL const u32 *values, u64 from, u32 count, GLOBAL u8 *out, u64 to SHARED_PARAMETER) {
   SHARED_WORDS(mine);
