@@ -1,34 +1,32 @@
-// What kernels on long numbers need of a platform beyond platform.h: subgroups of
-// threads that share a number, and FP64. With platform.h the one file that knows
-// which compiler reads it.
+// What kernels on long numbers need of a platform beyond platform.h: subgroups of threads that
+// share a number, and FP64. Only this file and platform.h depend on the compiler that reads them.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
-// Words:
-//   s64 f64           a signed integer; a double, only where FP64 is used
-//   LARGE_FN          an FN that is too long to be copied into each of its
-//                     callers where they need not share registers
-//   KERNEL_RESIDENT(name, n, thread_blocks)  KERNEL, of which `thread_blocks` thread_blocks are to
-//                     share a multiprocessor and its registers
-//   UNROLL_TWICE UNROLL_FOUR_TIMES  before a loop of which several turns are to
-//                     run side by side
-//   ONE_BODY          before a loop whose body is too long to be there twice
-//   FAST_FP64         defined where multiplying in FP64 pays
-// Subgroups: `threads` threads, a power of two, neighbours in one warp, which run the
-// same instructions. SINGLE_THREAD_SUBGROUPS is defined where a subgroup is always one thread.
+// Names:
+//   s64 f64           a signed integer; a double, only if FP64 is used
+//   LARGE_FN          an FN that is too long to be inlined into each of its callers, unless
+//                     they must share registers
+//   KERNEL_RESIDENT(name, n, thread_blocks)  KERNEL of which `thread_blocks` thread blocks are to
+//                     be resident on a multiprocessor and share its registers
+//   UNROLL_TWICE UNROLL_FOUR_TIMES  before a loop of which several iterations are to
+//                     run concurrently
+//   ONE_BODY          before a loop whose body is too long to be duplicated
+//   FAST_FP64         defined if multiplying in FP64 pays
+// Subgroups: `threads` threads, a power of two, neighbours in one warp, which run the same
+// instructions. SINGLE_THREAD_SUBGROUPS is defined if a subgroup always has one thread.
 //   SUBGROUP_READ(x, thread, threads)  the u64 x of that thread of the subgroup
-//   SUBGROUP_NEXT(x, threads)        of the thread above; any value in the last thread
-//   SUBGROUP_PREVIOUS(x, threads)    of the thread below; any value in the first
-//   SUBGROUP_SPACE        address space of pointers to the memory of a subgroup
+//   SUBGROUP_NEXT(x, threads)        x of the next thread; any value in the last thread
+//   SUBGROUP_PREVIOUS(x, threads)    x of the previous thread; any value in the first
+//   SUBGROUP_SPACE        address space of pointers to a subgroup's memory
 //   SUBGROUP_MEMORY(p, n, threads)  declares p as u64 words of this thread's subgroup, n for
 //                     each thread, word k at p[k * SUBGROUP_STRIDE(thread_block_size, threads)]
-// Only where subgroups may have several threads:
-//   WARP_MEMORY(p, n) declares p as n u64 words of this warp, side by side, n even
+// Only if subgroups may have several threads:
+//   WARP_MEMORY(p, n) declares p as n contiguous u64 words of this warp, n even
 //   WARP_BALLOT(x)    bit k: whether x holds in thread k of the warp
-// Leaves:
-//   LOAD_ONCE(pointer)     what it points to, in GLOBAL memory, and is not wanted
-//                          again soon
-//   SHIFT_SIGNED(x, n)     the u64 x as a signed number divided by 2^n
+// Functions:
+//   LOAD_ONCE(pointer)     loads from GLOBAL memory what is not needed again soon
+//   SHIFT_SIGNED(x, n)     the u64 x as a signed number divided by 2^n, rounded down
 //   F64_BITS F64_FROM_BITS a double as the u64 of its bits, and back
 //   F64_UPPER(a, b)        2^104 + 2^52 (a b / 2^52, rounded down), for whole
 //                          numbers a, b below 2^52
@@ -41,8 +39,7 @@
 #if defined(__OPENCL_VERSION__)
 
 typedef long s64;
-// Copied into one body, the code keeps NVIDIA's compiler busy for minutes, and then
-// crashes it.
+// Inlined into one body, the code keeps NVIDIA's compiler busy for minutes and then crashes it.
 #define LARGE_FN static __attribute__((noinline))
 #define KERNEL_RESIDENT(name, threads, thread_blocks) KERNEL(name, threads)
 #define UNROLL_TWICE
@@ -54,7 +51,7 @@ typedef long s64;
 
 typedef long long s64;
 typedef double f64;
-// Cards whose FP64 rate is half that of FP32, not a 32nd or a 64th.
+// GPUs whose FP64 rate is half that of FP32, not a 32nd or a 64th.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
 #define FAST_FP64
 #endif
@@ -105,7 +102,7 @@ FN f64 F64_FROM_BITS(u64 bits) {
   __builtin_memcpy(&x, &bits, sizeof x);
   return x;
 }
-// Computed in whole numbers, so that the emulator needs no rounding mode.
+// Computed in integers, so that the emulator needs no rounding mode.
 FN f64 F64_UPPER(f64 a, f64 b) {
   const unsigned __int128 product = (unsigned __int128)(u64)a * (u64)b;
   return F64_FROM_BITS(0x4670000000000000ull + (u64)(product >> 52));
