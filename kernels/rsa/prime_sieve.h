@@ -1,16 +1,16 @@
 // Trial division of candidates for primes, one candidate for each thread.
 //
-// The time of a thread depends on its candidate only if a small prime divides that. Such a
-// candidate is thrown away, so what the time tells is of no use to anyone. A candidate
-// that stays takes all steps.
+// The time of a thread depends on its candidate only if a small prime divides the candidate. Such a
+// candidate is discarded, so its time reveals nothing of use. A candidate that survives takes all
+// steps.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "prime_layout.h"
 
-// survives[n] = 1 if no small prime divides candidate n, and it is not 1 modulo a small
-// prime that divides e; otherwise 0.
+// `prime_sieve` sets survives[n] to 1 if no small prime divides candidate n and the candidate is
+// not 1 modulo a small prime that divides e, and otherwise to 0.
 KERNEL(prime_sieve, RSA_THREAD_BLOCK)
 (GLOBAL const PrimeSieveShape *shape, GLOBAL const SmallPrime *primes, GLOBAL const u32 *powers,
  GLOBAL const u8 *candidates, GLOBAL u32 *survives) {

@@ -1,12 +1,12 @@
-// What host and kernels share of RSA: how a key lies in device memory, and what a launch
-// is told about an operation.
+// Constants and structures that the host and the RSA kernels share: the layout of a key in device
+// memory, and the description of a launch and of an operation.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "kernels/number/subgroup.h"
 
-// Threads of a thread block, in every kernel of RSA.
+// Threads in a thread block, in every RSA kernel.
 #define RSA_THREAD_BLOCK 128
 
 // A number is split into limbs of RSA_FP64_BITS in doubles, or of RSA_U32_BITS in u32. R
@@ -22,7 +22,7 @@
 #define RSA_WINDOW_BITS 4
 #define RSA_WINDOW_ENTRIES 16
 
-// Words of shared memory for each thread, where a whole warp takes one power.
+// Words of shared memory for each thread, if a whole warp computes one power.
 #define RSA_THREAD_PER_LIMB_WORDS 22
 
 // The blinding factor of an operation is the key's base times one entry of each of up to
@@ -34,14 +34,14 @@
 //   RsaKeyHead
 //   dp, dq         exponent_words each, little-endian
 //   numbers        in the order below, full_limbs limbs each, little-endian
-// With half the limbs of n, R of p and of q is written H; that of n, R.
+// R is the Montgomery radix of n. H is that of p and of q, which have half the limbs.
 enum {
   RSA_N,
   RSA_N_R2,  // R^2 mod n
   RSA_PUBLIC_NUMBERS,
   RSA_Q_MONTGOMERY = RSA_PUBLIC_NUMBERS,  // q R mod n
   RSA_QINV,                               // R/q mod p
-  RSA_P_MULTIPLE,                         // the least multiple of p from q up
+  RSA_P_MULTIPLE,                         // the least multiple of p that is at least q
   RSA_P,
   RSA_P_H2,  // H^2 mod p
   RSA_P_H3,  // H^3 mod p
@@ -56,19 +56,19 @@ enum {
 #define RSA_MOST(a, b) ((a) > (b) ? (a) : (b))
 
 typedef struct RsaKeyHead {
-  u64 n_inverse;  // -1/n mod 2^(bits of a limb), and so of p and q
+  u64 n_inverse;  // -1/n mod 2^(bits of a limb); the next two are -1/p and -1/q
   u64 p_inverse, q_inverse;
   u64 exponent;  // e
 } RsaKeyHead;
 
-// One operation.
+// `RsaPiece` is one operation of a launch.
 typedef struct RsaPiece {
   u64 key;    // offset of its key, in bytes
   u32 blind;  // random bits, RSA_WINDOW_BITS for each table
   u32 unused;
 } RsaPiece;
 
-// What is the same for all operations of a launch.
+// `RsaShape` is what all operations of a launch have in common.
 typedef struct RsaShape {
   u32 count;           // operations
   u32 subgroup;        // threads of one operation, a power of two
