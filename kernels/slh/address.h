@@ -1,10 +1,11 @@
-// The address of a hash (FIPS 205, section 4.2), before a family packs it.
+// The address of a hash (FIPS 205, section 4.2), before a hash family packs it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "kernels/slh/slh_layout.h"
 
+// The types of addresses (FIPS 205, section 4.2), with their numbers.
 enum {
   SLH_WOTS_HASH,
   SLH_WOTS_PK,
@@ -15,7 +16,7 @@ enum {
   SLH_FORS_PRF
 };
 
-// a, b, c: the three words that depend on the type.
+// `SlhAddress` is an ADRS. `a`, `b` and `c` are the three words that depend on the type.
 typedef struct SlhAddress {
   u64 tree;
   u32 layer, type, a, b, c;
@@ -32,8 +33,9 @@ FN SlhAddress slh_address(u32 layer, u64 tree, u32 type, u32 a) {
   return address;
 }
 
-// The index of the tree that signs in a layer, and of its leaf there. A shift by all 64
-// bits occurs in the top layer of the sets of 256 bits.
+// `slh_tree_at` returns the index of the tree that signs in `layer`, `slh_leaf_at` that of its leaf
+// (FIPS 205, Algorithm 12, ht_sign). The top layer of the sets of 256 bits would shift by all 64
+// bits, which C leaves undefined.
 FN u64 slh_tree_at(GLOBAL const SlhItem *item, u32 tree_height, u32 layer) {
   const u32 shift = tree_height * layer;
   return shift > 63 ? 0 : item->tree >> shift;

@@ -1,15 +1,16 @@
-// What host and kernels share of SLH-DSA (FIPS 205): what a launch is told, and how an
-// operation lies in device memory.
+// Constants and structures that the host and the kernels share for SLH-DSA (FIPS 205): the
+// description of a launch, and the layout of an operation in device memory.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "kernels/platform.h"
 
-// Threads of a thread block, in every kernel of SLH-DSA.
+// Threads in a thread block, in every SLH-DSA kernel.
 #define SLH_THREAD_BLOCK 128
 
-// A thread block takes so many leaves of trees at once: parts of one tree, or several trees.
+// `SLH_SPAN` is the number of leaves that a thread block takes at once: a part of one tree, or
+// several trees.
 #define SLH_SPAN_BITS 9
 #define SLH_SPAN 512u
 
@@ -19,44 +20,44 @@
 #define SLH_MOST_FORS_TREES 35
 #define SLH_MOST_LAYERS 22
 
-// The lower levels of a tree of FORS, which a thread block grows in one go.
+// `SLH_FORS_LOW` is how many lower levels of a FORS tree a thread block computes at once.
 #define SLH_FORS_LOW(height) ((height) < SLH_SPAN_BITS ? (height) : SLH_SPAN_BITS)
 
-// A part of a tall tree, as a launch is told of it: of FORS or of the layer's tree, `levels` levels
-// from the height `base` on. It is never 0.
+// `SLH_PART` describes a part of a tall tree to a launch: `levels` levels from the height `base`
+// on, of a FORS tree or (`is_of_layer`) of the layer's tree. It is never 0.
 #define SLH_PART(is_of_layer, base, levels) ((is_of_layer) | (base) << 1 | (levels) << 9)
 
-// Words of n bytes are kept as the hash of the family reads them: big-endian for SHA-2,
+// Values of n bytes are stored as words in the byte order of the hash family: big-endian for SHA-2,
 // little-endian for SHAKE. Signatures are bytes.
 
-// The inputs of one operation.
+// `SlhItem` holds the inputs of one operation.
 typedef struct SlhItem {
   u64 wide_state[8];    // SHA-512 after PK.seed, padded to a block
-  u32 narrow_state[8];  // SHA-256 after the same
+  u32 narrow_state[8];  // SHA-256 after PK.seed, padded to a block
   u32 pk_seed[8], pk_root[8], sk_seed[8];
   u64 tree;                       // the index of the tree in the lowest layer
-  u32 leaf;                       // and of the leaf there
-  u32 fors[SLH_MOST_FORS_TREES];  // the index that each tree of FORS shows
+  u32 leaf;                       // the index of the leaf in that tree
+  u32 fors[SLH_MOST_FORS_TREES];  // the index of the leaf that each FORS tree reveals
 } SlhItem;
 
-// What is the same for all operations of a launch. To make a key is to grow the top tree
-// alone: one layer, and no FORS.
+// `SlhShape` is what all operations of a launch have in common. Key generation computes the top
+// tree only: one layer, and no FORS.
 typedef struct SlhShape {
   u32 count;            // operations
-  u32 layers;           // of trees that are grown
+  u32 layers;           // of trees that are computed
   u32 first_layer;      // the number of the lowest of them
   u32 tree_height;      // h' of FIPS 205
   u32 fors_trees;       // k
   u32 fors_height;      // a
-  u32 fors_low;         // the lower levels of FORS, which a thread block grows in one go
+  u32 fors_low;         // the lower levels of FORS, which a thread block computes at once
   u32 signature_words;  // of 4 bytes
   u32 launch_id;        // the verdict that means "right" in this launch
-  // What lies behind the signatures, in words: the root of each tree, and then the verdicts.
+  // Offsets in words, after the signatures: the root of each tree, and then the verdicts.
   u32 roots_at, verdicts_at;
-  // Of a layer's tree the part that is grown from its leaves, which is 2^part_height leaves and
-  // has the one that signs among them. In tall trees alone; the others grow whole.
+  // The part of a layer's tree that is computed from its leaves: the 2^part_height leaves that
+  // include the one that signs. Only for tall trees; others are computed completely.
   u32 part_height;
 } SlhShape;
 
-// The items of a launch lie behind its shape.
+// The items of a launch follow its shape in memory.
 #define SLH_ITEMS(shape) ((GLOBAL const SlhItem *)((shape) + 1))
