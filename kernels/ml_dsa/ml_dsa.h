@@ -1,22 +1,22 @@
-// ML-DSA (FIPS 204) by thread blocks: a thread block has one key or one signature, whose
-// coefficients its threads share.
+// ML-DSA (FIPS 204) by thread blocks: a thread block has one key or one signature, and its threads
+// share the coefficients.
 //
-// Time and addresses do not depend on secrets, but for what the scheme's authors let them show:
-// how often an attempt at a signature is refused, by which check, and the challenge of one that is
-// (docs/security.md).
+// Time and addresses do not depend on secrets, except for what the scheme's authors consider
+// public: how often an attempt at a signature is rejected, by which check, and the challenge of a
+// rejected attempt (docs/security.md).
 //
-// All threads of a thread block meet every barrier, whatever an attempt finds: after a check has
-// refused it, they do nothing between the barriers (`is_wanted`). By OpenCL's standard a check may
-// lead out of an attempt between two barriers, as all threads read the same answer. But PoCL makes
-// loops over the threads of what lies between barriers, and 3.1 then signs wrongly. A barrier
-// within a condition ends a program whose kernels PoCL 6.0 compiles.
+// All threads of a thread block reach every barrier, whatever an attempt finds. After a check has
+// rejected an attempt, they do nothing between the barriers (`is_wanted`). The OpenCL standard
+// would allow leaving an attempt between two barriers, since all threads read the same result. But
+// PoCL turns the code between barriers into loops over the threads, and its version 3.1 then makes
+// wrong signatures. A barrier inside a condition ends a program whose kernels PoCL 6.0 compiles.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "kernels/ml_dsa/sample.h"
 
-// What a thread block has in shared memory.
+// `MlDsaSharedMemory` is a thread block's shared memory.
 typedef struct MlDsaSharedMemory {
   SHARED u32 *first, *second;  // vectors of k polynomials
   SHARED u32 *challenge;       // a polynomial
@@ -24,7 +24,7 @@ typedef struct MlDsaSharedMemory {
   SHARED u32 *drawn;           // 34 words
   SHARED u32 *seed;            // 16 words
   SHARED u32 *hash;            // 16 words
-  SHARED u32 *flag;            // whether something was found wrong
+  SHARED u32 *flag;            // 0 if a check failed
 } MlDsaSharedMemory;
 
 FN MlDsaSharedMemory ml_dsa_shared_memory(SHARED u32 *words, const MlDsaSet set) {
@@ -40,8 +40,9 @@ FN MlDsaSharedMemory ml_dsa_shared_memory(SHARED u32 *words, const MlDsaSet set)
   return memory;
 }
 
-// Whether `count` polynomials are wanted and all their coefficients below `bound`. All threads ask,
-// and get the same answer. Threads that find one which is not below it all write the same.
+// `ml_dsa_fits` returns 1 to all threads if `is_wanted` is set and the magnitudes of all
+// coefficients of `count` polynomials are below `bound`, and otherwise 0. Several threads may write
+// 0 to `flag`.
 FN u32 ml_dsa_fits(SHARED const u32 *polys, u32 count, u32 bound, u32 is_wanted, SHARED u32 *flag) {
   if (thread_id() == 0) *flag = is_wanted;
   thread_block_barrier();
@@ -56,7 +57,7 @@ FN u32 ml_dsa_fits(SHARED const u32 *polys, u32 count, u32 bound, u32 is_wanted,
   return answer;
 }
 
-// The challenge of memory.hash, after the NTT.
+// `ml_dsa_make_challenge` samples the challenge from memory.hash and applies the NTT to it.
 FN void ml_dsa_make_challenge(const MlDsaSharedMemory memory, const MlDsaSet set) {
   for (u32 n = thread_id(); n < ML_DSA_POLY; n += thread_block_size()) memory.challenge[n] = 0;
   thread_block_barrier();
@@ -65,7 +66,8 @@ FN void ml_dsa_make_challenge(const MlDsaSharedMemory memory, const MlDsaSet set
   ml_dsa_ntt(memory.challenge, 1);
 }
 
-// memory.hash = H(mu, w1 of `vector`); mu is in memory.hashed.
+// `ml_dsa_commit` sets memory.hash to H(mu || w1Encode(w1)) with the w1 of `vector` (FIPS 204,
+// Algorithm 28, w1Encode). mu is in memory.hashed.
 FN void ml_dsa_commit(const MlDsaSharedMemory memory, SHARED const u32 *vector, u32 how,
                       const MlDsaSet set) {
   const u32 bits = ML_DSA_W1_BITS(set);
@@ -78,7 +80,7 @@ FN void ml_dsa_commit(const MlDsaSharedMemory memory, SHARED const u32 *vector, 
   thread_block_barrier();
 }
 
-// to[i] = challenge times polys[i], not after the NTT any more.
+// `ml_dsa_times_challenge` sets to[i] to the challenge times polys[i], after the inverse NTT.
 FN void ml_dsa_times_challenge(SHARED u32 *to, const MlDsaSharedMemory memory,
                                GLOBAL const u32 *polys, u32 count, u32 is_wanted) {
   if (is_wanted)
@@ -90,7 +92,7 @@ FN void ml_dsa_times_challenge(SHARED u32 *to, const MlDsaSharedMemory memory,
 
 // ---- Keys ----
 
-// A part of an expanded key: unpacked, and after the NTT.
+// `ml_dsa_expand_part` unpacks `count` polynomials of a key and applies the NTT to them.
 FN void ml_dsa_expand_part(GLOBAL u32 *to, GLOBAL const u32 *packed, u32 count, u32 bits, u32 how,
                            u32 top, u32 shift, SHARED u32 *scratch) {
   ml_dsa_unpack(scratch, packed, count, bits, how, top, shift);
@@ -100,6 +102,9 @@ FN void ml_dsa_expand_part(GLOBAL u32 *to, GLOBAL const u32 *packed, u32 count, 
   thread_block_barrier();
 }
 
+// `ml_dsa_expand_key` expands the parts `parts` of a key (ML_DSA_EXPAND_...): A (FIPS 204,
+// Algorithm 32, ExpandA), t1 (Algorithm 23, pkDecode), and s1, s2 and t0 (Algorithm 25, skDecode),
+// all in NTT form.
 FN void ml_dsa_expand_key(GLOBAL u32 *to, GLOBAL const u32 *key, u32 parts,
                           const MlDsaSharedMemory memory, const MlDsaSet set) {
   GLOBAL const u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
@@ -107,7 +112,7 @@ FN void ml_dsa_expand_key(GLOBAL u32 *to, GLOBAL const u32 *key, u32 parts,
     for (u32 n = thread_id(); n < set.k * set.l; n += thread_block_size())
       ml_dsa_expand_a(to + n * ML_DSA_POLY, key, n % set.l, n / set.l);
   }
-  // A part that is not wanted has no polynomials: all threads meet every barrier.
+  // A part that is not wanted has a count of 0, so that all threads still reach every barrier.
   const u32 t1 = (parts & ML_DSA_EXPAND_T1) ? set.k : 0,
             t0 = (parts & ML_DSA_EXPAND_T0) ? set.k : 0;
   const u32 s1 = (parts & ML_DSA_EXPAND_S) ? set.l : 0, s2 = (parts & ML_DSA_EXPAND_S) ? set.k : 0;
@@ -122,7 +127,8 @@ FN void ml_dsa_expand_key(GLOBAL u32 *to, GLOBAL const u32 *key, u32 parts,
                      memory.first);
 }
 
-// The first half of algorithm 6: all but t, of a seed at the key's place.
+// `ml_dsa_draw_key` is the first half of FIPS 204, Algorithm 6, ML-DSA.KeyGen_internal: all of the
+// key except t0, t1 and tr, from the seed `xi`.
 FN void ml_dsa_draw_key(GLOBAL u32 *key, GLOBAL const u32 *xi, const MlDsaSharedMemory memory,
                         const MlDsaSet set) {
   GLOBAL u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
@@ -156,7 +162,8 @@ FN void ml_dsa_draw_key(GLOBAL u32 *key, GLOBAL const u32 *xi, const MlDsaShared
               ML_DSA_FROM_TOP, set.eta, set);
 }
 
-// The second half, when A and s1 are expanded: t0 and t1 (Power2Round), and tr.
+// `ml_dsa_finish_key` is the second half of Algorithm 6, after A and s1 are expanded: t0 and t1
+// (Algorithm 35, Power2Round).
 FN void ml_dsa_finish_key(GLOBAL u32 *key, GLOBAL const u32 *expanded,
                           const MlDsaSharedMemory memory, const MlDsaSet set) {
   GLOBAL u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
@@ -184,6 +191,7 @@ FN void ml_dsa_finish_key(GLOBAL u32 *key, GLOBAL const u32 *expanded,
               ML_DSA_FROM_TOP, 1u << (ML_DSA_DROPPED_BITS - 1), set);
 }
 
+// `ml_dsa_hash_key` writes tr, the hash of the public key (FIPS 204, Algorithm 6).
 FN void ml_dsa_hash_key(GLOBAL u32 *key, const MlDsaSharedMemory memory, const MlDsaSet set) {
   GLOBAL u32 *private_key = key + ML_DSA_PUBLIC_BYTES(set) / 4;
   if (thread_id() == 0) {
@@ -194,7 +202,8 @@ FN void ml_dsa_hash_key(GLOBAL u32 *key, const MlDsaSharedMemory memory, const M
 
 // ---- Signatures ----
 
-// Writes z, or says that the attempt is refused. memory.first is y after the NTT.
+// `ml_dsa_make_z` writes z and returns 1, or returns 0 if the attempt is rejected (FIPS 204,
+// Algorithm 7, ML-DSA.Sign_internal, the check of z). memory.first is y in NTT form.
 FN u32 ml_dsa_make_z(GLOBAL u32 *out, GLOBAL const u32 *key, const MlDsaSharedMemory memory,
                      const MlDsaSet set) {
   GLOBAL const u32 *s1 = key + ML_DSA_S1_IN_KEY(set) * ML_DSA_POLY;
@@ -212,7 +221,8 @@ FN u32 ml_dsa_make_z(GLOBAL u32 *out, GLOBAL const u32 *key, const MlDsaSharedMe
   return fits;
 }
 
-// Writes the hints out of 32 of them a word: algorithm 20. By one thread. 0: they are too many.
+// `ml_dsa_pack_hints` writes the hints, which `words` holds as 32 bits a word (FIPS 204, Algorithm
+// 20, HintBitPack). One thread calls it. Returns 0 if there are too many.
 FN u32 ml_dsa_pack_hints(GLOBAL u8 *out, SHARED const u32 *words, const MlDsaSet set) {
   u32 count = 0;
   for (u32 n = 0; n < set.omega + set.k; ++n) out[n] = 0;
@@ -227,8 +237,9 @@ FN u32 ml_dsa_pack_hints(GLOBAL u8 *out, SHARED const u32 *words, const MlDsaSet
   return 1;
 }
 
-// Writes the hints if they are wanted. Whether it did: else the attempt is refused. memory.second
-// is w.
+// `ml_dsa_make_hints` checks r0 and ct0 and writes the hints, if `is_wanted` is set (FIPS 204,
+// Algorithm 7, ML-DSA.Sign_internal, and Algorithm 39, MakeHint). Returns 1 if it wrote them, and 0
+// if the attempt is rejected. memory.second is w.
 FN u32 ml_dsa_make_hints(GLOBAL u8 *out, GLOBAL const u32 *key, u32 is_wanted,
                          const MlDsaSharedMemory memory, const MlDsaSet set) {
   ml_dsa_times_challenge(memory.first, memory, key + ML_DSA_S2_IN_KEY(set) * ML_DSA_POLY, set.k,
@@ -249,7 +260,7 @@ FN u32 ml_dsa_make_hints(GLOBAL u8 *out, GLOBAL const u32 *key, u32 is_wanted,
     for (u32 n = thread_id(); n < 8 * set.k; n += thread_block_size()) {
       u32 word = 0;
       for (u32 bit = 0; bit < 32; ++bit) {
-        // Each thread begins at another coefficient, for the sake of the banks of shared memory.
+        // Each thread begins at another coefficient, to avoid bank conflicts in shared memory.
         const u32 at = 32 * n + (bit + thread_id()) % 32;
         const u32 rest = memory.second[at];
         const u32 moved = ml_dsa_add(rest, memory.first[at]);
@@ -267,7 +278,8 @@ FN u32 ml_dsa_make_hints(GLOBAL u8 *out, GLOBAL const u32 *key, u32 is_wanted,
   return fits;
 }
 
-// One attempt of algorithm 7. Whether it made a signature.
+// `ml_dsa_attempt` is one iteration of the rejection loop of FIPS 204, Algorithm 7,
+// ML-DSA.Sign_internal. Returns 1 if it made a signature.
 FN u32 ml_dsa_attempt(GLOBAL u8 *out, GLOBAL const u32 *key, u32 attempt,
                       const MlDsaSharedMemory memory, const MlDsaSet set) {
   const u32 bits = ML_DSA_Z_BITS(set);
@@ -296,7 +308,8 @@ FN u32 ml_dsa_attempt(GLOBAL u8 *out, GLOBAL const u32 *key, u32 attempt,
   return done;
 }
 
-// Algorithm 7, of mu. Whether it made a signature.
+// `ml_dsa_sign` signs (FIPS 204, Algorithm 7, ML-DSA.Sign_internal, section 6.2, after the
+// computation of mu). Returns 1 if it made a signature.
 FN u32 ml_dsa_sign(GLOBAL u8 *out, GLOBAL const MlDsaPiece *piece, GLOBAL const u32 *key,
                    GLOBAL const u32 *expanded, const MlDsaSharedMemory memory, const MlDsaSet set) {
   GLOBAL const u32 *secret = key + (ML_DSA_PUBLIC_BYTES(set) + ML_DSA_K_AT) / 4;
@@ -316,7 +329,8 @@ FN u32 ml_dsa_sign(GLOBAL u8 *out, GLOBAL const MlDsaPiece *piece, GLOBAL const 
   return done;
 }
 
-// Algorithm 21, into 32 hints a word; by one thread. 0: they are malformed.
+// `ml_dsa_unpack_hints` unpacks the hints to 32 bits a word (FIPS 204, Algorithm 21,
+// HintBitUnpack). One thread calls it. Returns 0 if they are malformed.
 FN u32 ml_dsa_unpack_hints(SHARED u32 *words, GLOBAL const u8 *from, const MlDsaSet set) {
   for (u32 n = 0; n < 8 * set.k; ++n) words[n] = 0;
   u32 at = 0;
@@ -333,7 +347,8 @@ FN u32 ml_dsa_unpack_hints(SHARED u32 *words, GLOBAL const u8 *from, const MlDsa
   return 1;
 }
 
-// Algorithm 8, of mu. Whether the signature is right; all threads get the answer.
+// `ml_dsa_verify` verifies a signature (FIPS 204, Algorithm 8, ML-DSA.Verify_internal, section 6.3,
+// after the computation of mu). Returns 1 to all threads if the signature is right.
 FN u32 ml_dsa_verify(GLOBAL const u8 *signature, GLOBAL const MlDsaPiece *piece,
                      GLOBAL const u32 *expanded, const MlDsaSharedMemory memory,
                      const MlDsaSet set) {

@@ -1,12 +1,13 @@
-// What host and kernels share of ML-DSA (FIPS 204): the parameter sets, the lengths of keys
-// and signatures, and how operations and expanded keys lie in device memory.
+// Constants and structures that the host and the kernels share for ML-DSA (FIPS 204): the parameter
+// sets, the lengths of keys and signatures, and the layout of operations and expanded keys in
+// device memory.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "kernels/platform.h"
 
-// Threads of a thread block, in every kernel. A thread block has one signature.
+// Threads in a thread block, in every kernel. A thread block has one signature.
 #define ML_DSA_THREAD_BLOCK 32
 
 #define ML_DSA_Q 8380417u
@@ -16,7 +17,7 @@
 #define ML_DSA_SEED_BYTES 32u
 #define ML_DSA_MU_BYTES 64u
 
-// FIPS 204, table 1.
+// The parameters of a set (FIPS 204, Table 1).
 typedef struct MlDsaSet {
   u32 k, l, eta, tau, gamma1_bits, gamma2, omega;
   u32 hash_bytes;  // of the commitment hash
@@ -34,7 +35,7 @@ typedef struct MlDsaSet {
 #define ML_DSA_Z_BITS(set) ((set).gamma1_bits + 1)
 #define ML_DSA_W1_BITS(set) ((set).gamma2 == 95232 ? 6u : 4u)
 
-// Bytes of a polynomial of coefficients of so many bits.
+// Bytes of a polynomial whose coefficients have `bits` bits.
 #define ML_DSA_PACKED(bits) (32u * (bits))
 
 // A public key: rho, t1. A private key: rho, K, tr, s1, s2, t0. A signature: the hash, z, the
@@ -49,13 +50,13 @@ typedef struct MlDsaSet {
 #define ML_DSA_HINTS_AT(set) ((set).hash_bytes + (set).l * ML_DSA_PACKED(ML_DSA_Z_BITS(set)))
 #define ML_DSA_SIGNATURE_BYTES(set) (ML_DSA_HINTS_AT(set) + (set).omega + (set).k)
 
-// In device memory a key is its public key and then, if there is one, its private key. Keys
-// and signatures begin at multiples of 16 bytes.
+// A key in device memory is its public key, followed by its private key if it has one. Keys and
+// signatures begin at multiples of 16 bytes.
 #define ML_DSA_STRIDE(bytes) (((bytes) + 15u) / 16u * 16u)
 #define ML_DSA_KEY_STRIDE(set) ML_DSA_STRIDE(ML_DSA_PUBLIC_BYTES(set) + ML_DSA_PRIVATE_BYTES(set))
 #define ML_DSA_SIGNATURE_STRIDE(set) ML_DSA_STRIDE(ML_DSA_SIGNATURE_BYTES(set))
 
-// An expanded key, in polynomials: A, t1 times 2^13, s1, s2, t0, all after the NTT.
+// An expanded key, in polynomials: A, t1 times 2^13, s1, s2, t0, all in NTT form.
 #define ML_DSA_A_IN_KEY(set) 0u
 #define ML_DSA_T1_IN_KEY(set) ((set).k * (set).l)
 #define ML_DSA_S1_IN_KEY(set) (ML_DSA_T1_IN_KEY(set) + (set).k)
@@ -69,11 +70,11 @@ typedef struct MlDsaSet {
 #define ML_DSA_EXPAND_S 4u
 #define ML_DSA_EXPAND_T0 8u
 
-// One signature to make or to verify.
+// `MlDsaPiece` is one signature to make or to verify.
 typedef struct MlDsaPiece {
   u32 mu[16];
   u32 random[8];  // rnd of FIPS 204; zeros for a deterministic signature
-  u32 key;        // its number
+  u32 key;        // the key's index
   u32 unused[7];
 } MlDsaPiece;
 
@@ -83,6 +84,6 @@ typedef struct MlDsaPiece {
 #define ML_DSA_SHARED_WORDS(set) \
   ((2u * (set).k + 1u) * ML_DSA_POLY + ML_DSA_HASHED_WORDS(set) + ML_DSA_SMALL_WORDS)
 
-// FIPS 204, appendix C: no implementation may give up sooner. The probability of more is below
-// 2^-256.
+// The limit of the rejection loop (FIPS 204, Appendix C): no implementation may give up sooner. The
+// probability of more attempts is below 2^-256.
 #define ML_DSA_MOST_ATTEMPTS 814u

@@ -9,7 +9,7 @@
 #define ML_DSA_Q_INVERSE 58728449u
 #define ML_DSA_INVERSE_FACTOR 41978u
 
-// The powers of 1753, in the order of FIPS 204, times 2^32 modulo q.
+// The zetas of FIPS 204, Appendix B (powers of 1753, in bit-reversed order), times 2^32 modulo q.
 TABLE u32 ml_dsa_zetas[256] = {
     4193792, 25847,   5771523, 7861508, 237124,  7602457, 7504169, 466468,  1826347, 2353451,
     8021166, 6288512, 3119733, 5495562, 3111497, 2680103, 2725464, 1024112, 7300517, 3585928,
@@ -39,7 +39,7 @@ TABLE u32 ml_dsa_zetas[256] = {
     8332111, 7018208, 3937738, 1400424, 7534263, 1976782,
 };
 
-// All values are below q, and all of this is without branches.
+// All arguments and results are below q. There are no branches.
 FN u32 ml_dsa_add(u32 a, u32 b) {
   const u32 sum = a + b - ML_DSA_Q;
   return sum + (ML_DSA_Q & (0u - (sum >> 31)));
@@ -50,7 +50,8 @@ FN u32 ml_dsa_subtract(u32 a, u32 b) {
   return difference + (ML_DSA_Q & (0u - (difference >> 31)));
 }
 
-// a b / 2^32 (Montgomery).
+// `ml_dsa_multiply` returns a b / 2^32 mod q (FIPS 204, Appendix A, Algorithm 49,
+// MontgomeryReduce).
 FN u32 ml_dsa_multiply(u32 a, u32 b) {
   const u64 product = (u64)a * b;
   const u32 factor = (u32)product * ML_DSA_Q_INVERSE;
@@ -58,14 +59,14 @@ FN u32 ml_dsa_multiply(u32 a, u32 b) {
   return rest + (ML_DSA_Q & (0u - (rest >> 31)));
 }
 
-// |x|, where x above q / 2 stands for x - q.
+// `ml_dsa_magnitude` returns |x|, where an x above q / 2 stands for x - q.
 FN u32 ml_dsa_magnitude(u32 x) {
   const u32 is_negative = 0u - (((ML_DSA_Q - 1) / 2 - x) >> 31);
   return (x & ~is_negative) | ((ML_DSA_Q - x) & is_negative);
 }
 
-// FIPS 204, algorithm 41, of `count` polynomials in a row. All threads arrive, and see the
-// result.
+// `ml_dsa_ntt` transforms `count` contiguous polynomials in place (FIPS 204, Algorithm 41, NTT).
+// All threads of the thread block call it, and see the result when it returns.
 FN void ml_dsa_ntt(SHARED u32 *polys, u32 count) {
   ROLLED for (u32 shift = 7; shift < 8; --shift) {
     const u32 length = 1u << shift;
@@ -80,8 +81,9 @@ FN void ml_dsa_ntt(SHARED u32 *polys, u32 count) {
   }
 }
 
-// FIPS 204, algorithm 42; the result is also times 2^32, which undoes what
-// ml_dsa_multiply() has divided by. If it is not wanted, there are only the barriers.
+// `ml_dsa_inverse_ntt` is the inverse in place (FIPS 204, Algorithm 42, NTT^-1). The result is also
+// multiplied by 2^32, which cancels the division in ml_dsa_multiply(). If `is_wanted` is 0, it only
+// runs the barriers.
 FN void ml_dsa_inverse_ntt(SHARED u32 *polys, u32 count, u32 is_wanted) {
   ROLLED for (u32 shift = 0; shift < 8; ++shift) {
     const u32 length = 1u << shift;
@@ -104,8 +106,9 @@ FN void ml_dsa_inverse_ntt(SHARED u32 *polys, u32 count, u32 is_wanted) {
   }
 }
 
-// to[n] = row times vector, both after the NTT, divided by 2^32; vectors of `count`
-// polynomials. Without a barrier.
+// `ml_dsa_product` computes `row` times `vector`, both in NTT form and of `count` polynomials,
+// divided by 2^32 (FIPS 204, Algorithm 45, MultiplyNTT, and Algorithm 48, MatrixVectorNTT, for one
+// row). It has no barrier.
 FN void ml_dsa_product(SHARED u32 *to, GLOBAL const u32 *row, SHARED const u32 *vector, u32 count) {
   for (u32 n = thread_id(); n < ML_DSA_POLY; n += thread_block_size()) {
     u32 sum = 0;

@@ -1,5 +1,5 @@
-// What ML-DSA draws from SHAKE (FIPS 204, section 7.3): a thread for each polynomial, where it
-// has a state of its own.
+// Pseudorandom sampling of ML-DSA from SHAKE (FIPS 204, section 7.3). A thread that samples a
+// polynomial has its own Keccak state.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,7 +16,8 @@ FN u64 ml_dsa_join(u32 low, u32 high) { return (u64)high << 32 | low; }
 
 FN void ml_dsa_clear(u64 *state) { UNROLL for (u32 i = 0; i < 25; ++i) state[i] = 0; }
 
-// Algorithm 30, RejNTTPoly, with SHAKE128 of rho, column and row.
+// `ml_dsa_expand_a` samples one polynomial of A (FIPS 204, Algorithm 30, RejNTTPoly) with SHAKE128
+// of rho, column and row (Algorithm 32, ExpandA).
 FN void ml_dsa_expand_a(GLOBAL u32 *poly, GLOBAL const u32 *rho, u32 column, u32 row) {
   u64 state[25];
   ml_dsa_clear(state);
@@ -39,7 +40,8 @@ FN void ml_dsa_expand_a(GLOBAL u32 *poly, GLOBAL const u32 *rho, u32 column, u32
   }
 }
 
-// A block of SHAKE256 of 64 bytes and a number of two bytes, before the permutation.
+// `ml_dsa_begin_drawing` absorbs a seed of 64 bytes and a number of two bytes into a state of
+// SHAKE256, and does not permute it yet.
 FN void ml_dsa_begin_drawing(u64 *state, SHARED const u32 *seed, u32 number) {
   ml_dsa_clear(state);
   UNROLL for (u32 i = 0; i < 8; ++i) state[i] = ml_dsa_join(seed[2 * i], seed[2 * i + 1]);
@@ -47,8 +49,8 @@ FN void ml_dsa_begin_drawing(u64 *state, SHARED const u32 *seed, u32 number) {
   state[ML_DSA_SHAKE256_WORDS - 1] = ML_DSA_LAST_BIT;
 }
 
-// Algorithm 31, RejBoundedPoly. How many nibbles are refused says nothing about those that are
-// not.
+// `ml_dsa_expand_s` samples a polynomial with small coefficients (FIPS 204, Algorithm 31,
+// RejBoundedPoly). The number of rejected nibbles reveals nothing about the accepted ones.
 FN void ml_dsa_expand_s(SHARED u32 *poly, SHARED const u32 *seed, u32 number, const MlDsaSet set) {
   u64 state[25];
   ml_dsa_begin_drawing(state, seed, number);
@@ -66,7 +68,8 @@ FN void ml_dsa_expand_s(SHARED u32 *poly, SHARED const u32 *seed, u32 number, co
   }
 }
 
-// The bits of one polynomial of algorithm 34, ExpandMask, as words.
+// `ml_dsa_draw_mask` writes the packed bits of one polynomial of y (FIPS 204, Algorithm 34,
+// ExpandMask).
 FN void ml_dsa_draw_mask(SHARED u32 *words, SHARED const u32 *seed, u32 number,
                          const MlDsaSet set) {
   const u32 count = 8 * ML_DSA_Z_BITS(set);
@@ -108,8 +111,9 @@ FN void ml_dsa_draw_mask(SHARED u32 *words, SHARED const u32 *seed, u32 number,
 ML_DSA_SHAKE256(ml_dsa_hash, SHARED)
 ML_DSA_SHAKE256(ml_dsa_hash_global, GLOBAL)
 
-// Algorithm 29, SampleInBall, into a polynomial of zeros; by one thread. The challenge is public
-// in a signature, and that of a refused attempt may be known.
+// `ml_dsa_sample_in_ball` samples the challenge into a polynomial of zeros (FIPS 204, Algorithm 29,
+// SampleInBall). One thread calls it. The challenge is public in a signature, and that of a
+// rejected attempt may be known.
 FN void ml_dsa_sample_in_ball(SHARED u32 *poly, SHARED const u32 *seed, SHARED u32 *drawn,
                               const MlDsaSet set) {
   u64 state[25];
