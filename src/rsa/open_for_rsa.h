@@ -8,7 +8,7 @@
 
 namespace lanecrypt::runtime {
 
-// As open_for(); a `Made` is also given the arithmetic.
+// As open_for(), with the arithmetic as an additional argument of the constructor of `Made`.
 template <class Base, class Made>
 Result<std::unique_ptr<Base>> open_for_rsa(const device::Found &found, const DeviceTrust &trust) {
   RsaArithmetic arithmetic = {};

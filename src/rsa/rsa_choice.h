@@ -1,4 +1,5 @@
-// Where a single private operation of RSA runs, by the length of its key.
+// `RsaChoice` decides whether a single private RSA operation runs on a device or the CPU, by the
+// length of its key.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

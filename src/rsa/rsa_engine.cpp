@@ -16,9 +16,9 @@
 namespace lanecrypt::runtime {
 namespace {
 
-// A device that does fewer RSA-2048 operations within its time limit is of no use.
+// A device that completes fewer RSA-2048 operations within its time limit is too slow to use.
 constexpr double kOperationsOfLimit = 4096;
-// So many results of the first batch of each kind, and in each variant of the kernels, are checked.
+// The number of results that are checked in the first batch of each kind and kernel variant.
 constexpr size_t kFirstLooks = 16;
 
 using Slots = StreamSlots<RsaWorkspace>;
@@ -28,7 +28,8 @@ class Engine;
 
 class RsaBatch : public Batch {
  public:
-  // work: that of these items. spot_checks: how many of its results the CPU computes back.
+  // `work` describes the launch of `items`. `spot_checks` is how many of its results the CPU checks
+  // with the inverse operation.
   RsaBatch(Engine &engine, std::unique_ptr<Slot> slot, std::vector<RsaItem> items, RsaWork work,
            size_t spot_checks)
       : engine_(engine),
@@ -39,7 +40,7 @@ class RsaBatch : public Batch {
   ~RsaBatch() override;
 
   bool is_done() override {
-    // Here it costs nothing, since the device computes meanwhile.
+    // Wiping here costs no time, because the device is still computing.
     if (work_.staged_bytes != 0 && slot_->sent->reached())
       RsaLaunch::wipe_sent(slot_->workspace, work_);
     return slot_->done->reached();
@@ -68,7 +69,7 @@ class Engine : public RsaEngine {
 
   Started start_items(lc_rsa_operation operation, std::vector<RsaItem> items,
                       ItemResults &results) override {
-    // To free memory waits for all that the device does.
+    // Freeing memory waits for all work of the device, so it happens only while the device is idle.
     if (slots_.under_way() == 0) launch_.memory().free_outgrown();
     Result<std::unique_ptr<Slot>> taken = slots_.take();
     if (!taken.ok()) return Failure::of_device(taken.status());
@@ -83,7 +84,7 @@ class Engine : public RsaEngine {
                                    .turn = *slot->turn,
                                    .sent = *slot->sent},
                                   slot->workspace, work, results);
-    // Each of them has failed by itself, and nothing was launched.
+    // Every item failed before the launch, and nothing was launched.
     if (status.ok() && !results.has_any_right()) return Started();
     if (status.ok()) status = slot->last().mark(*slot->done);
     if (!status.ok())
@@ -114,8 +115,8 @@ class Engine : public RsaEngine {
   uint64_t uniform_below(uint64_t bound) { return sampler_.uniform_below(bound); }
 
   Status open() { return Status(); }
-  // Each variant of the kernels for RSA-2048 must find the known answer; the
-  // first batch in any other is computed back.
+  // Each variant of the kernels for RSA-2048 must compute the known answer. In other variants the
+  // CPU checks results of the first batch.
   Status self_test() {
     Result<std::vector<verify::RsaKnownAnswer>> answers = verify::rsa_known_answers();
     if (!answers.ok()) return answers.status();
@@ -173,7 +174,7 @@ class Engine : public RsaEngine {
     }
     for (size_t n = 0; n < kCount; ++n) {
       if (results.is_wrong(n)) return false;
-      // The CPU's, which says nothing of the device.
+      // The failure is the CPU's and says nothing about the device.
       if (!results.is_right(n)) return results.failure(n).status();
       if (outputs[n] != answer.expected) return false;
     }
@@ -185,7 +186,7 @@ class Engine : public RsaEngine {
   const DeviceTrust trust_;
   const std::chrono::milliseconds time_limit_;
   Slots slots_;
-  // The variants in which batches ran.
+  // The variants in which batches have run.
   std::set<std::string> known_;
   verify::RandomSampler sampler_;
   uint64_t test_launches_ = 0;
@@ -196,7 +197,7 @@ Failure RsaBatch::finish(ItemResults &results) {
   is_over_ = true;
   if (!status.ok()) return Failure::of_device(status);
   RsaLaunch::read_checks(slot_->workspace, work_, results);
-  // This comes before anything is written, since an output may be where its input is.
+  // The check precedes the first write, because an output buffer may overlap its input.
   spot_check(results, engine_.uniform_below(results.size()), spot_checks_,
              [this](size_t n) { return RsaLaunch::computes_back(slot_->workspace, work_, n); });
   RsaLaunch::take_results(slot_->workspace, work_, results);

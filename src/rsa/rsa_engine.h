@@ -1,4 +1,4 @@
-// RSA on one device: batches of operations, each of which is one launch.
+// RSA on one device: batches of operations. Each batch is one launch.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace lanecrypt::runtime {
 
-// One operation of a batch. The memory that it points to stays until the batch is over.
+// `RsaItem` is one operation of a batch. What it points to must stay valid until the batch is over.
 struct RsaItem {
   const RsaKey *key;
   const uint8_t *in;
@@ -29,13 +29,13 @@ struct RsaItem {
 class RsaEngine : public BatchEngine {
  public:
   Started start(BatchKind kind, std::span<const BatchItem> items, ItemResults &results) final;
-  // Starts a batch of operations that belong to no request.
+  // Starts a batch of operations that belong to no request. The engine takes `items`.
   virtual Started start_items(lc_rsa_operation operation, std::vector<RsaItem> items,
                               ItemResults &results) = 0;
 };
 
-// Opens the device for RSA alone, on the calling thread, and has it answer what
-// is known. An error says why it cannot be used.
+// Opens the device for RSA only, on the calling thread, and runs the known-answer self-test. An
+// error says why the device cannot be used.
 Result<std::unique_ptr<RsaEngine>> make_rsa_engine(const device::Found &found,
                                                    const DeviceTrust &trust = {});
 

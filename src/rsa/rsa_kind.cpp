@@ -43,7 +43,8 @@ RsaKind rsa_kind(const RsaKey &key, lc_rsa_operation operation) {
   uint32_t bits = key.modulus_bits;
   if (operation == LC_RSA_PRIVATE) {
     if (!key.is_private) return 0;
-    // Primes of very unequal length would waste the shorter one's half.
+    // The kind follows the longer prime. Primes of very unequal length waste part of the shorter
+    // one's half.
     if (bits >= kLeastModulusBits) bits = std::max(bits, 2 * longest_prime_bits(key));
   }
   return rsa_kind(bits);

@@ -22,16 +22,16 @@ using device::Argument;
 using device::MemoryKind;
 
 constexpr uint32_t kWarpThreads = 32;
-// Up to so many powers a multiprocessor does sooner with a warp for each than in any other
-// way. Its registers suffice for eight at a time, and it does that twice.
+// Up to this number of powers for each multiprocessor, a warp for each power has the least latency.
+// The registers of a multiprocessor suffice for eight at a time; it then does that twice.
 constexpr uint64_t kPowersByLimbOfUnit = 16;
 
-// The kernels that there are (kernels/all_rsa.h): limbs of a thread.
+// The compiled kernels (kernels/all_rsa.h), by the limbs of a thread.
 struct Instances {
   RsaArithmetic arithmetic;
-  bool of_subgroups;  // for devices where a subgroup may have several threads
+  bool of_subgroups;  // for devices whose subgroups may have several threads
   std::vector<uint32_t> thread_per_number, subgroup_powers, subgroup_operations;
-  std::vector<uint32_t> thread_per_limb;  // limbs of a number, each in a thread of its own
+  std::vector<uint32_t> thread_per_limb;  // limbs of a number, one in each thread
 };
 
 const std::vector<Instances> &instances() {
@@ -54,11 +54,12 @@ const std::vector<Instances> &instances() {
   return all;
 }
 
-// kAlignment: of each part of the staging memory.
+// The alignment of each part of the staging memory.
 constexpr uint64_t kAlignment = 256;
 
-// Random bits enough for the operations of one key in one launch: tables whose
-// entries make as many products as there are operations, up to all of them.
+// Returns how many blinding tables give the operations of one key in one launch enough random bits:
+// their entries have at least as many products as there are operations, unless all tables have
+// fewer.
 uint32_t blind_windows_for(uint32_t most_of_one_key) {
   uint32_t windows = 0;
   for (uint64_t products = 1; products < most_of_one_key && windows < RSA_BLIND_WINDOWS;
@@ -67,7 +68,7 @@ uint32_t blind_windows_for(uint32_t most_of_one_key) {
   return windows;
 }
 
-// Makes all later work in `stream` wait for the work that is in `other` now.
+// Makes all later work in `stream` wait for the work that is already in `other`.
 Status follow(device::Stream &stream, device::Stream &other, device::Event &turn) {
   if (&stream == &other) return Status();
   LC_TRY(other.mark(turn));
@@ -153,7 +154,7 @@ std::vector<RsaSubgroups> RsaLaunch::variants(uint32_t limbs, RsaPart part) cons
   return variants;
 }
 
-// Few threads for each number give the most throughput, and many the least latency. So this
+// Few threads for each number give the highest throughput, and many the lowest latency. So this
 // takes the fewest that keep the device busy.
 RsaSubgroups RsaLaunch::choose(uint32_t limbs, uint64_t numbers, RsaPart part) const {
   std::vector<RsaSubgroups> all = variants(limbs, part);
@@ -208,11 +209,12 @@ Status RsaLaunch::launch(device::Stream &stream, const RsaSubgroups &subgroups, 
   return Status();
 }
 
-// The number is odd, so cleared memory never has it, and differs for 2^31 launches. It is no
-// secret. The device's memory may have been another engine's, which began at another number.
+// The launch id is odd, so zeroed memory never equals it, and it does not repeat for 2^31 launches.
+// It is no secret. It starts at a random number, because the device's memory may contain the launch
+// ids of another engine.
 uint32_t RsaLaunch::next_launch_id() { return launch_id_ += 2; }
 
-// What start() has planned of a launch: the same for all of its steps.
+// The plan that start() makes for all steps of a launch.
 struct RsaLaunch::Plan {
   bool is_private = false;
   uint32_t count = 0;
@@ -225,7 +227,7 @@ struct RsaLaunch::Plan {
   uint64_t image_bytes = 0, key_bytes = 0, input_bytes = 0, number_bytes = 0, table_bytes = 0;
 };
 
-// Numbers the keys. Returns the most operations that one of them has.
+// Numbers the distinct keys. Returns the number of operations of the most used one.
 uint32_t RsaLaunch::number_keys(const RsaWork &work, Plan &plan) {
   std::unordered_map<const RsaKey *, uint32_t> numbers;
   std::vector<uint32_t> uses;
@@ -247,7 +249,7 @@ uint32_t RsaLaunch::number_keys(const RsaWork &work, Plan &plan) {
   return *std::max_element(uses.begin(), uses.end());
 }
 
-// How long the numbers are, and what the kernels are told of that.
+// Computes the lengths of the numbers, and the shapes that describe them to the kernels.
 void RsaLaunch::plan_shapes(const RsaClass &size, uint32_t most_of_one_key, Plan &plan) const {
   const bool fp64 = arithmetic_ == RsaArithmetic::kFp64;
   RsaShape &shape = plan.shape;
@@ -278,7 +280,7 @@ void RsaLaunch::plan_shapes(const RsaClass &size, uint32_t most_of_one_key, Plan
   plan.power_shape.subgroup = plan.power.threads;
 }
 
-// What lies where, here and on the device.
+// Computes the sizes and offsets of all data, in host memory and on the device.
 void RsaLaunch::plan_memory(RsaWork &work, Plan &plan) {
   const RsaShape &shape = plan.shape;
   plan.image_bytes = round_up(plan.form.bytes(), 16);
@@ -313,8 +315,8 @@ Status RsaLaunch::make_workspace(const RsaWork &work, const Plan &plan, RsaWorks
   return memory_.grow(workspace.table, kDevice, plan.table_bytes);
 }
 
-// Writes what goes to the device. An item that fails goes along as 0 with another item's key, and
-// its result is not looked at.
+// Writes the data to upload to the staging memory. An item that failed is launched with the input 0
+// and another item's key, and its result is ignored.
 Status RsaLaunch::stage(const RsaWork &work, const Plan &plan, RsaWorkspace &workspace,
                         ItemResults &results) {
   LC_TRY(memory_.grow(workspace.staging, MemoryKind::kPinned, work.staged_bytes));
@@ -356,9 +358,9 @@ Status RsaLaunch::stage(const RsaWork &work, const Plan &plan, RsaWorkspace &wor
 Status RsaLaunch::upload(device::Stream &stream, const RsaWork &work, const Plan &plan,
                          RsaWorkspace &workspace) {
   const uint8_t *host = workspace.staging->host();
-  // What a launch before left is no result of this one, if a kernel or a copy should not
-  // take place and nobody say so. That launch's results are wiped here, and its launch id is
-  // another.
+  // Clears the output, so that stale results of an earlier launch are never taken for this one's if
+  // a kernel or a copy silently did not run. The earlier launch's results are wiped here too, and
+  // its launch id is another.
   LC_TRY(stream.zero(*workspace.out, 0, work.result_bytes));
   LC_TRY(stream.upload(*workspace.shape, 0, host, sizeof plan.shape));
   LC_TRY(stream.upload(*workspace.power_shape, 0, host + round_up(sizeof plan.shape, kAlignment),
@@ -368,7 +370,8 @@ Status RsaLaunch::upload(device::Stream &stream, const RsaWork &work, const Plan
   return stream.upload(*workspace.in, 0, host + work.inputs_at, plan.input_bytes);
 }
 
-// Blinds the inputs, raises them mod both primes, and puts the halves together.
+// Blinds the inputs, computes their powers modulo both primes, and combines the halves (RFC 8017,
+// section 5.2.1, RSASP1, step 2.b).
 Status RsaLaunch::run_private(const RsaStreams &streams, const RsaWork &work, const Plan &plan,
                               RsaWorkspace &workspace) {
   device::Stream &stream = streams.ends;
@@ -441,7 +444,7 @@ Result<bool> RsaLaunch::computes_back(const RsaWorkspace &workspace, const RsaWo
   const uint32_t bytes = key.modulus_bytes;
   const uint8_t *in = work.items[n].in,
                 *out = workspace.results->host() + (n + 1) * uint64_t{work.stride_bytes} - bytes;
-  // run_rsa() would not take it.
+  // run_rsa() would reject it.
   if (memcmp(out, key.numbers.n.data(), bytes) >= 0) return false;
   if (work.operation != LC_RSA_PRIVATE) std::swap(in, out);
   secure::WipedBytes back(bytes);
@@ -455,7 +458,7 @@ void RsaLaunch::take_results(RsaWorkspace &workspace, RsaWork &work, const ItemR
     uint8_t *const from = workspace.results->host() + n * uint64_t{work.stride_bytes};
     const uint32_t bytes = item.key->modulus_bytes;
     if (results.is_right(n)) memcpy(item.out, from + work.stride_bytes - bytes, bytes);
-    secure::wipe(from, work.stride_bytes);  // now that the cache has it
+    secure::wipe(from, work.stride_bytes);  // while it is in the cache
   }
   work.result_bytes = 0;
 }

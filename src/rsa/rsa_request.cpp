@@ -16,7 +16,8 @@ RsaRequest::RsaRequest(RsaJob whole, Callback on_end)
   for (const RsaKeyPointer &key : job.keys) kinds_.push_back(rsa_kind(*key, job.operation));
 }
 
-// Whether the CPU's result is right: only then is it written.
+// Computes the result on the CPU, checks it against e, and writes it only if it is right. Returns
+// whether it is.
 Result<bool> RsaRequest::make_right(const RsaItem &what) {
   const RsaKey &key = *what.key;
   secure::WipedBytes made(key.modulus_bytes);
@@ -34,7 +35,8 @@ Status RsaRequest::run_on_cpu(uint32_t message) {
   Result<bool> right = make_right(what);
   if (right.ok() && *right) return Status();
   if (!right.ok()) {
-    // It fails, rather than be wrong, if the key has no primes and cannot be blinded.
+    // A key without known primes that cannot be blinded makes the computation fail, rather than
+    // give a wrong result.
     Result<bool> primes = cpu::has_proven_primes(key);
     if (!primes.ok() || *primes) return right.status();
   }
@@ -52,8 +54,8 @@ Repaired RsaRequest::repair_on_cpu(uint32_t message) {
     return Repaired{Repaired::Fault::kKey, cpu::key_at_fault()};
   };
   if (key.is_at_fault) return at_fault();
-  // The CPU's result may be right and the device's wrong though the device is well, since OpenSSL
-  // has d. Only of primes are both the same.
+  // The CPU's result may be right and the device's wrong although the device works, because OpenSSL
+  // computes with d. Both agree only if p and q are primes.
   Result<bool> primes = cpu::has_proven_primes(key);
   if (!primes.ok()) return unknown(primes.status());
   if (!*primes) return at_fault();
