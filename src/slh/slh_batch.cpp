@@ -12,13 +12,13 @@
 namespace lanecrypt::runtime {
 namespace {
 
-// So many results of the first batch of each kind are computed again.
+// The number of results of the first batch of each kind that the CPU checks.
 constexpr size_t kFirstLooks = 4;
-// Then the CPU rests so many times as long as it looked: one that always looks would take longer
-// than a device for what it does.
+// After a check, the CPU checks nothing for this multiple of the check's duration. A CPU that
+// always checked would take longer than the device takes for the operations.
 constexpr int kRest = 50;
 
-// All of a batch have one.
+// The set of a batch; all items have the same.
 const SlhSet &set_of(std::span<const BatchItem> items) {
   return static_cast<const SlhRequest &>(*items[0].request).set_of(items[0].number);
 }
@@ -114,8 +114,8 @@ Result<bool> SlhBatch::is_key_right(uint32_t at) {
   return std::memcmp(key.data() + 3 * n, root, n) == 0;
 }
 
-// To make such a key again would take a core minutes: it makes one part of the tree, which is one
-// of thousands, and all that stands above the parts.
+// Checks a key of a draft's set. To compute such a key again would take a core minutes, so this
+// computes one random part of the tree, which is one of thousands, and all nodes above the parts.
 Result<bool> SlhBatch::is_draft_key_right(uint32_t at) {
   const size_t n = set_.n;
   uint8_t root[32], made[32];
@@ -130,8 +130,8 @@ Result<bool> SlhBatch::is_draft_key_right(uint32_t at) {
   return std::memcmp(made, root, n) == 0;
 }
 
-// Marks signatures that this launch did not find right. An error, if there is no verdict of a
-// signature that was to be verified, is the device's.
+// Marks signatures that have no verdict of this launch as wrong. Returns an error of the device if
+// a signature that was to be verified has no verdict.
 Status SlhBatch::read_checks(ItemResults &results) {
   for (uint32_t at = 0; at < items_.size(); ++at) {
     if (kind_.operation == LC_SLH_DSA_SIGN && !SlhLaunch::is_right(workspace(), set_, at))
@@ -151,8 +151,8 @@ void SlhBatch::check_samples(ItemResults &results) {
   if (range.count != 0) spot_checks_->took(kind_, std::chrono::steady_clock::now() - begin);
 }
 
-// A signature that is wrong, or whose roots differ from what its key has signed before, is the
-// CPU's to make again.
+// Copies the signatures to the caller. A signature that is wrong, or whose roots differ from what
+// its key has signed before, is marked as wrong, and the CPU makes it again.
 void SlhBatch::take_signatures(ItemResults &results) {
   launch_.share(uint32_t(items_.size()), set_.signature_bytes(), [&](uint32_t at) {
     std::array<uint8_t, size_t{SLH_MOST_LAYERS} * 32> roots;
@@ -166,7 +166,7 @@ void SlhBatch::take_signatures(ItemResults &results) {
     std::memcpy(&to[set_.n], SlhLaunch::signature(workspace(), set_, at) + set_.n,
                 set_.signature_bytes() - set_.n);
   });
-  // What was given out is no secret.
+  // Signatures that the caller has are not secret and need no wiping.
   if (results.are_all_right()) slot_->workspace.result_bytes = 0;
 }
 
@@ -222,7 +222,7 @@ void SlhSpotChecks::took(BatchKind kind, std::chrono::nanoseconds time) {
 
 BatchEngine::Started start_slh_batch(SlhLaunch &launch, SlhSlots &slots, SlhSpotChecks *spot_checks,
                                      BatchKind kind, std::span<const BatchItem> items) {
-  // To free memory waits for all that the device does.
+  // Freeing memory waits for all work of the device, so it happens only while the device is idle.
   if (slots.under_way() == 0) launch.memory().free_outgrown();
   Result<SlhSlots::SlotPointer> taken = slots.take();
   if (!taken.ok()) return Failure::of_device(taken.status());
@@ -235,7 +235,7 @@ BatchEngine::Started start_slh_batch(SlhLaunch &launch, SlhSlots &slots, SlhSpot
   device::Stream &stream = *slot->long_stream;
   Status status;
   if (kind.operation == LC_SLH_DSA_SIGN) {
-    // Of the draft's sets a batch is one signature.
+    // A batch of a draft's set is one signature.
     const std::span<const uint32_t> tree =
         static_cast<SlhSignatures &>(*items[0].request).key_of(items[0].number).tree;
     status = launch.start_sign(stream, slot->workspace, set, count, put_item, tree);

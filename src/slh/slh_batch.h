@@ -1,4 +1,4 @@
-// A batch of SLH-DSA under way on a device: what becomes of its results.
+// A batch of SLH-DSA in flight on a device, and what happens to its results.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -19,17 +19,17 @@ namespace lanecrypt::runtime {
 
 using SlhSlots = StreamSlots<SlhWorkspace>;
 
-// Chooses which results of a device the CPU computes again.
+// `SlhSpotChecks` chooses which results of a device the CPU checks. For the device's thread only.
 class SlhSpotChecks {
  public:
   explicit SlhSpotChecks(lc_verify verify) : verify_(verify) {}
-  // So many results of a batch, from the number `first` on, in a circle.
+  // `count` results of a batch, from number `first` on, wrapping around at the end.
   struct Range {
     size_t first, count;
   };
   Range choose(BatchKind kind, size_t operations);
   size_t below(size_t count) { return sampler_.uniform_below(count); }
-  // They took so long.
+  // Reports how long the checks of a batch took.
   void took(BatchKind kind, std::chrono::nanoseconds time);
 
  private:
@@ -39,8 +39,8 @@ class SlhSpotChecks {
   verify::RandomSampler sampler_;
 };
 
-// Starts the batch in a free slot. spot_checks: nullptr where the CPU need not look. The launch,
-// the slots and the spot_checks stay longer than the batch. No item fails by itself.
+// Starts a batch in a free slot. `spot_checks` is nullptr if the CPU need not check results.
+// `launch`, `slots` and `spot_checks` must outlive the batch. No single item fails here.
 BatchEngine::Started start_slh_batch(SlhLaunch &launch, SlhSlots &slots, SlhSpotChecks *spot_checks,
                                      BatchKind kind, std::span<const BatchItem> items);
 

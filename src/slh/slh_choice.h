@@ -1,4 +1,5 @@
-// Where a single operation of SLH-DSA runs, by its set.
+// `SlhChoice` decides whether a single SLH-DSA operation runs on a device or the CPU, by its
+// parameter set.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -31,7 +32,7 @@ class SlhChoice {
 
   static BatchChoice::OperationProfile profile_of(const SlhSet &set,
                                                   lc_slh_dsa_operation operation) {
-    // What a launch takes at least: hashes that follow one another, and the way there and back.
+    // The least time of a launch: hashes that depend on one another, and the transfers.
     constexpr Duration kGuess = std::chrono::microseconds(1000);
     return {.kind = slh_kind(operation, set),
             .slot = kOperations * place_of(set) + size_t(operation),

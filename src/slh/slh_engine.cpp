@@ -19,9 +19,9 @@
 namespace lanecrypt::runtime {
 namespace {
 
-// A device that does fewer hashes within its time limit is of no use.
+// A device that computes fewer hashes within its time limit is too slow to use.
 constexpr double kHashesOfLimit = 1 << 28;
-// Beside the batcher's thread. More are no faster than the memory.
+// Copy threads in addition to the batcher's thread. With more, memory bandwidth is the limit.
 constexpr unsigned kMostCopiers = 4;
 
 double hashes_of(const SlhSet &set, uint32_t operation) {
@@ -64,9 +64,9 @@ class Engine : public BatchEngine {
   uint64_t launches() const override { return launch_.launches() - test_launches_; }
 
   Status open() { return Status(); }
-  // The sets that sign fast have all kernels of FIPS 205 among them. What is the other sets' own
-  // is the size of their trees; the CPU looks at the first results of each, and so it does of the
-  // draft's sets, whose kernels few devices are asked for.
+  // Runs the known answers of the fast sets (128f and so on), which use all kernels of FIPS 205.
+  // The other sets differ in the size of their trees. The CPU checks the first results of each of
+  // those, and of the draft's sets, whose kernels few devices are asked for.
   Status self_test() {
     std::vector<verify::SlhKnownAnswer> fast;
     for (const verify::SlhKnownAnswer &answer : verify::slh_known_answers())
@@ -91,7 +91,7 @@ class Engine : public BatchEngine {
   uint64_t test_launches_ = 0;
 };
 
-// Runs the one operation of a request, and waits for it.
+// Runs the only operation of a request, and waits for it.
 Status Engine::run(const SlhRequestPointer &request) {
   const BatchItem item{request, 0};
   const Started started =

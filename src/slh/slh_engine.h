@@ -1,4 +1,4 @@
-// SLH-DSA on one device: batches of signatures, of verifications or of new keys.
+// SLH-DSA on one device: batches of signatures, verifications or new keys.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace lanecrypt::runtime {
 
-// Opens the device for SLH-DSA alone, on the calling thread, and has it answer what is known.
-// An error says why it cannot be used.
+// Opens the device for SLH-DSA only, on the calling thread, and runs the known-answer self-test. An
+// error says why the device cannot be used.
 Result<std::unique_ptr<BatchEngine>> make_slh_engine(const device::Found &found,
                                                      const DeviceTrust &trust = {});
 

@@ -21,12 +21,12 @@ uint32_t layers_of(const SlhSet &set, bool is_key) { return is_key ? 1 : set.lay
 }  // namespace
 
 uint32_t SlhLaunch::best_batch(const SlhSet &set, lc_slh_dsa_operation operation) {
-  // The signatures of a batch lie in pinned memory and on the device.
+  // The signatures of a batch are in pinned memory and on the device.
   constexpr uint32_t kMostVerified = 16384, kMostVerifiedBytes = 256 << 20;
   if (operation == LC_SLH_DSA_VERIFY)
     return std::min(kMostVerified, kMostVerifiedBytes / set.signature_bytes());
   if (set.is_draft()) return 1;
-  // The memory of a batch is then about 250 MiB.
+  // With these counts a batch takes about 250 MiB of memory.
   const uint32_t signatures =
       set.tree_height >= 8 ? (set.n == 16 ? 96 : 48) : (set.n == 16 ? 1024 : 512);
   return operation == LC_SLH_DSA_SIGN ? signatures : signatures * set.layers;
@@ -51,7 +51,7 @@ Status SlhLaunch::launch(device::Stream &stream, const SlhSet &set, const char *
 }
 
 void SlhLaunch::share(uint32_t count, uint64_t bytes, const std::function<void(uint32_t)> &work) {
-  // A thread copies so much in about the time that it takes to wake another.
+  // A thread copies this many bytes in about the time that it takes to wake another.
   constexpr uint64_t kPartBytes = 256 << 10;
   const auto part = uint32_t(std::max<uint64_t>(kPartBytes / bytes, 1));
   const auto run = [&](size_t number) {
@@ -65,12 +65,13 @@ void SlhLaunch::share(uint32_t count, uint64_t bytes, const std::function<void(u
     copiers_.share(parts, run);
 }
 
-// Sends the shape and the items. What comes back lies in workspace.out behind the signatures.
+// Uploads the shape and the items. The roots and the verdicts are in workspace.out after the
+// signatures.
 Status SlhLaunch::begin(device::Stream &stream, SlhWorkspace &workspace, const SlhSet &set,
                         uint32_t count, const PutItem &put_item, bool is_key,
                         std::span<const uint32_t> tree) {
   workspace.count = count;
-  // Odd, so cleared memory never has it. It is no secret.
+  // The launch id is odd, so zeroed memory never equals it. It is no secret.
   workspace.launch_id = uint32_t(sampler_.uniform_below(uint64_t{1} << 31)) | 1;
   const uint64_t words = is_key ? 0 : uint64_t{count} * (set.signature_bytes() / 4);
   const uint64_t roots = uint64_t{count} * layers_of(set, is_key) * (set.n / 4);
@@ -104,7 +105,8 @@ Status SlhLaunch::begin(device::Stream &stream, SlhWorkspace &workspace, const S
   return stream.upload(*workspace.told, 0, host, bytes);
 }
 
-// The trees of all layers and of FORS, or for a key the top tree alone.
+// Computes the trees of all layers and of FORS or, for a key, the top tree only (FIPS 205,
+// Algorithm 18, slh_keygen_internal).
 Status SlhLaunch::make_xmss_trees(device::Stream &stream, SlhWorkspace &workspace,
                                   const SlhSet &set, bool is_key) {
   constexpr MemoryKind kDevice = MemoryKind::kDevice;

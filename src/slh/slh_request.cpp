@@ -21,11 +21,11 @@ SlhSignatures::SlhSignatures(SlhJob whole, Callback on_end)
     : SlhRequest(whole.messages.size(), whole.device, std::move(on_end)),
       job_(std::move(whole)),
       hashed_(job_.messages.size()) {
-  // A signature of another length is wrong, and its verdict says so already.
+  // A signature of a wrong length is invalid, and its verdict is already set.
   std::erase_if(todo, [this](uint32_t n) { return !job_.messages[n].has_right_length; });
 }
 
-// The random numbers of a hedged signature wait where its R will be.
+// Draws opt_rand of hedged signatures. It is stored where R will be.
 Status SlhSignatures::draw() {
   if (job_.operation != LC_SLH_DSA_SIGN || job_.is_deterministic ||
       job_.encoding == LC_MESSAGE_DIGEST)
@@ -33,7 +33,7 @@ Status SlhSignatures::draw() {
   const size_t count = hashed_.size(), most = count * sizeof hashed_[0].r;
   secure::KeyMemory drawn(most);
   if (!drawn.ok(most)) return Status(LC_ERROR_MEMORY, "no memory for random numbers");
-  // Keys that draw from one source share a call.
+  // Consecutive keys with the same random source share a call.
   for (size_t first = 0, end; first < count; first = end) {
     const RandomSource &source = key_of(uint32_t(first)).random;
     size_t bytes = 0;
@@ -73,7 +73,7 @@ Status SlhSignatures::hash_one(uint32_t number) {
 }
 
 Status SlhSignatures::hash(const RunParts &run_parts) {
-  // So many take about as long as it takes to wake a thread.
+  // Hashing this many messages takes about as long as waking a thread.
   constexpr size_t kPart = 32;
   LC_TRY(draw());
   const size_t count = hashed_.size(), parts = divide_up(count, kPart);
@@ -98,7 +98,7 @@ Status SlhSignatures::run_on_cpu(uint32_t number) {
   if (job_.operation == LC_SLH_DSA_SIGN) {
     const Status made = cpu::slh_sign(key_of(number), hashed_[number], signature(number));
     if (made.code() == LC_ERROR_DEVICE) {
-      // By this the job tells that it is no device's failure that it ends with.
+      // With this count the job reports that the error it ends with is not a device's failure.
       const std::lock_guard lock(mutex);
       ++result.failed_checks;
     }

@@ -1,4 +1,4 @@
-// Jobs of SLH-DSA on their way: signatures to make or to verify, and keys to make.
+// SLH-DSA jobs on their way through the library: signatures to make or to verify, and keys to make.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace lanecrypt::runtime {
 
-// What operations have in common which one launch can take together: what is done, and the set.
+// The kind of operations that one launch can take together: the operation and the parameter set.
 BatchKind slh_kind(lc_slh_dsa_operation operation, const SlhSet &set);
 const SlhSet &slh_set_of(BatchKind kind);
 
@@ -22,10 +22,10 @@ class SlhRequest : public BatchRequest {
   SlhRequest(size_t operations, uint32_t device, Callback on_end)
       : BatchRequest(operations, std::move(on_end)), where(device) {}
 
-  uint32_t where;  // the number of a device, LC_ANY_DEVICE or LC_CPU
+  uint32_t where;  // the index of a device, LC_ANY_DEVICE or LC_CPU
   uint32_t device() const override { return where; }
   virtual const SlhSet &set_of(uint32_t number) const = 0;
-  // What the kernels are given of an operation.
+  // Writes the kernels' input of operation `number`.
   virtual void put_item(uint32_t number, SlhItem &item) const = 0;
 };
 
@@ -35,9 +35,9 @@ class SlhSignatures : public SlhRequest {
  public:
   SlhSignatures(SlhJob whole, Callback on_end);
 
-  // Runs part(0) to part(count - 1), perhaps on several threads, none of which may throw.
+  // Runs part(0) to part(count - 1), possibly on several threads. No part may throw.
   using RunParts = std::function<void(size_t count, const std::function<void(size_t)> &part)>;
-  // Draws the random numbers, and hashes the messages. Once, before all else.
+  // Draws the random numbers, and hashes the messages. Must be called once, before all else.
   Status hash(const RunParts &run_parts);
 
   BatchKind kind_of(uint32_t number) const override {
@@ -59,7 +59,8 @@ class SlhSignatures : public SlhRequest {
   std::span<uint8_t> signature(uint32_t number) const {
     return {job_.messages[number].signature, key_of(number).set.signature_bytes()};
   }
-  // Whether the roots of all layers, n bytes each, are what the key has signed before, if it has.
+  // Returns whether the roots of all layers, n bytes each, equal what the key has signed before, if
+  // it has.
   bool have_roots_agree(uint32_t number, std::span<const uint8_t> roots) const {
     return cpu::do_roots_agree(key_of(number), hashed_[number], roots);
   }
@@ -78,7 +79,7 @@ class SlhKeys : public SlhRequest {
   SlhKeys(const SlhGeneration &what, Callback on_end)
       : SlhRequest(what.count, what.device, std::move(on_end)), what_(what) {}
 
-  // Takes the seeds from the caller, or draws them. Once, before all else.
+  // Takes the seeds from the caller, or draws them. Must be called once, before all else.
   Status take_seeds();
 
   BatchKind kind_of(uint32_t) const override { return slh_kind(LC_SLH_DSA_GENERATE, *what_.set); }
@@ -93,7 +94,7 @@ class SlhKeys : public SlhRequest {
   std::span<const uint8_t> seeds(uint32_t number) const {
     return {seeds_.data() + size_t{number} * what_.set->seed_bytes(), what_.set->seed_bytes()};
   }
-  // Where the kept nodes of a new key's tree go, if the caller wants them.
+  // Returns where the kept nodes of a new key's tree go; empty if the caller does not want them.
   std::span<uint8_t> tree(uint32_t number) const {
     if (what_.trees == nullptr) return {};
     return {what_.trees + size_t{number} * what_.set->kept_bytes(), what_.set->kept_bytes()};

@@ -1,4 +1,4 @@
-// How the launches of a set of the draft SP 800-230 follow one another, up to the roots.
+// The sequence of launches up to the roots, for the sets of the draft SP 800-230.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -13,10 +13,11 @@ using device::Argument;
 using device::Buffer;
 using device::MemoryKind;
 
-// So many threads make leaves at once. Each has room for the chains of a key.
+// Threads that make leaves concurrently. Each has memory for the chains of a key.
 constexpr uint64_t kLeafThreads = 1 << 16;
 
-// A tree that rises: where its nodes are now, and where those above them go.
+// `Rising` is trees that are computed level by level: `from` holds the nodes of the height reached
+// so far, and `to` will hold those above them.
 struct Rising {
   uint64_t trees;
   uint32_t to_height, height;
@@ -67,9 +68,9 @@ Status SlhLaunch::make_xmss_parts(device::Stream &stream, SlhWorkspace &workspac
   LC_TRY(launch(stream, set, "sprout", low_thread_blocks + leaf_thread_blocks, true, sprout));
   Rising of_fors = {fors, set.fors_height, low, workspace.fors_nodes.get(),
                     workspace.fors_roots.get()};
-  // Of a kept tree the part rises first, where it lies; a thread block reads all of it before it
-  // writes. Then the kept nodes rise. That they stand above the part is seen when the signature is
-  // checked.
+  // If the key has a kept tree, the part with the signing leaf is computed first, in place: a
+  // thread block reads all of it before it writes. Then the nodes above the kept ones are computed.
+  // The check of the signature shows whether the kept nodes belong to the part.
   Rising of_layer = {count, grown, 0, workspace.leaves.get(),
                      has_tree ? workspace.leaves.get() : workspace.nodes.get()};
   while (of_fors.levels() != 0 || of_layer.levels() != 0) {
