@@ -1,4 +1,5 @@
-// Where a single signature of ML-DSA is made, by its parameter set.
+// `MlDsaChoice` decides whether a single ML-DSA signature is made on a device or the CPU, by its
+// parameter set.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

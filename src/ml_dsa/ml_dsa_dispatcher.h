@@ -10,8 +10,8 @@
 namespace lanecrypt::runtime {
 
 class MlDsaDispatcher : public BatchDispatcher {
-  // A batch ends with its last signature, which takes the more rounds the more there are. So it is
-  // better to have more batches, each smaller, than of other families.
+  // A batch ends with its last signature. The more signatures a batch has, the more rounds of the
+  // rejection loop the last one takes. So ML-DSA uses more and smaller batches than other families.
   static constexpr size_t kBatches = 10;
 
  public:

@@ -21,9 +21,9 @@
 namespace lanecrypt::runtime {
 namespace {
 
-// A device that does fewer operations within its time limit is of no use.
+// A device that completes fewer operations within its time limit is too slow to use.
 constexpr double kOperationsOfLimit = 4096;
-// So many results of the first batch of each kind are looked at on the CPU.
+// The number of results of the first batch of each kind that the CPU checks.
 constexpr size_t kFirstLooks = 16;
 
 using Slots = StreamSlots<MlDsaWorkspace>;
@@ -33,7 +33,7 @@ class Engine;
 
 class MlDsaBatch : public Batch {
  public:
-  // spot_checks: how many of its results the CPU checks.
+  // `spot_checks` is how many of its results the CPU checks.
   MlDsaBatch(Engine &engine, std::unique_ptr<Slot> slot, MlDsaWork work, size_t spot_checks)
       : engine_(engine),
         slot_(std::move(slot)),
@@ -42,7 +42,7 @@ class MlDsaBatch : public Batch {
   ~MlDsaBatch() override;
 
   bool is_done() override {
-    // Here it costs nothing, since the device computes meanwhile.
+    // Wiping here costs no time, because the device is still computing.
     if (work_.staged_bytes != 0 && slot_->sent->reached())
       MlDsaLaunch::wipe_sent(slot_->workspace, work_);
     return slot_->done->reached();
@@ -71,7 +71,7 @@ class Engine : public MlDsaEngine {
 
   Started start_items(lc_ml_dsa_operation operation, const MlDsaSizes &sizes,
                       std::vector<MlDsaItem> items) override {
-    // To free memory waits for all that the device does.
+    // Freeing memory waits for all work of the device, so it happens only while the device is idle.
     if (slots_.under_way() == 0) launch_.memory().free_outgrown();
     Result<std::unique_ptr<Slot>> taken = slots_.take();
     if (!taken.ok()) return Failure::of_device(taken.status());
@@ -108,8 +108,8 @@ class Engine : public MlDsaEngine {
   uint64_t uniform_below(uint64_t bound) { return sampler_.uniform_below(bound); }
 
   Status open() { return Status(); }
-  // In each set the device makes a key, signs with it, and tells a right signature from a wrong
-  // one.
+  // For each set the device makes a key, signs with it, and must distinguish a valid from an
+  // invalid signature.
   Status self_test() {
     return verify::self_test(
         verify::ml_dsa_known_answers(),
@@ -126,7 +126,7 @@ class Engine : public MlDsaEngine {
     return known_.insert({operation, sizes.set}).second ? kFirstLooks : 1;
   }
 
-  // Runs one operation. Whether its check on the device says that it is right.
+  // Runs one operation and waits for it. Returns whether the device's own check found it right.
   Result<bool> run_one(lc_ml_dsa_operation operation, const MlDsaSizes &sizes,
                        const MlDsaItem &item) {
     Started started = start_items(operation, sizes, {item});
@@ -148,7 +148,7 @@ class Engine : public MlDsaEngine {
   const DeviceTrust trust_;
   const std::chrono::milliseconds time_limit_;
   Slots slots_;
-  // What batches there were.
+  // The kinds of batches that have run.
   std::set<std::pair<lc_ml_dsa_operation, lc_ml_dsa_set>> known_;
   verify::RandomSampler sampler_;
   uint64_t test_launches_ = 0;

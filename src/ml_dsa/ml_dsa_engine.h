@@ -1,4 +1,4 @@
-// ML-DSA on one device: batches of operations, each of which is one launch.
+// ML-DSA on one device: batches of operations. Each batch is one launch.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,13 +17,13 @@ namespace lanecrypt::runtime {
 class MlDsaEngine : public BatchEngine {
  public:
   Started start(BatchKind kind, std::span<const BatchItem> items, ItemResults &results) final;
-  // Starts a batch of operations that belong to no request.
+  // Starts a batch of operations that belong to no request. The engine takes `items`.
   virtual Started start_items(lc_ml_dsa_operation operation, const MlDsaSizes &sizes,
                               std::vector<MlDsaItem> items) = 0;
 };
 
-// Opens the device for ML-DSA alone, on the calling thread, and has it answer what is known. An
-// error says why it cannot be used.
+// Opens the device for ML-DSA only, on the calling thread, and runs the known-answer self-test. An
+// error says why the device cannot be used.
 Result<std::unique_ptr<MlDsaEngine>> make_ml_dsa_engine(const device::Found &found,
                                                         const DeviceTrust &trust = {});
 

@@ -40,12 +40,12 @@ MlDsaShape shape_of(lc_ml_dsa_set number) {
 }
 #undef LC_SHAPE
 
-// kAlignment: of each part of the staging memory.
+// The alignment of each part of the staging memory.
 constexpr uint64_t kAlignment = 256;
 
 bool makes_keys(const MlDsaWork &work) { return work.operation == LC_ML_DSA_GENERATE; }
 
-// What is sent, and where each part of it lies in the staging memory.
+// `Sent` is the sizes of the uploaded data and their offsets in the staging memory, in bytes.
 struct Sent {
   uint64_t pieces, keys, signatures, seeds;  // bytes
   explicit Sent(const MlDsaWork &work) {
@@ -62,7 +62,7 @@ struct Sent {
   uint64_t bytes() const { return seeds_at() + seeds; }
 };
 
-// Bytes of what comes back before the verdicts.
+// Returns the number of downloaded bytes before the verdicts.
 uint64_t output_bytes(const MlDsaWork &work) {
   switch (work.operation) {
     case LC_ML_DSA_SIGN:
@@ -85,7 +85,8 @@ bool are_equal(const uint8_t *a, const uint8_t *b, size_t bytes) {
 MlDsaWork::MlDsaWork(lc_ml_dsa_operation of, const MlDsaSizes &set, std::vector<MlDsaItem> all)
     : operation(of), sizes(set), shape(shape_of(set.set)), items(std::move(all)) {}
 
-// Odd, so cleared memory never has it. A launch that signs takes two. It is no secret.
+// The launch id is odd, so zeroed memory never equals it. A launch that signs uses two. It is no
+// secret.
 uint32_t MlDsaLaunch::next_launch_id() { return launch_id_ += 4; }
 
 Status MlDsaLaunch::launch(device::Stream &stream, const MlDsaWork &work, const char *name,
@@ -99,10 +100,10 @@ Status MlDsaLaunch::launch(device::Stream &stream, const MlDsaWork &work, const 
   return Status();
 }
 
-// The keys of the items, each once.
+// `Keys` is the distinct keys of the items.
 struct MlDsaLaunch::Keys {
   std::vector<const MlDsaKey *> all;
-  std::vector<uint32_t> of_item;  // numbers in `all`
+  std::vector<uint32_t> of_item;  // indices in `all`
 
   explicit Keys(const MlDsaWork &work) {
     if (makes_keys(work)) return;
@@ -133,12 +134,12 @@ Status MlDsaLaunch::make_workspace(MlDsaWorkspace &workspace, MlDsaWork &work) {
   return memory_.grow(workspace.signatures, kDevice, count * work.shape.signature_stride);
 }
 
-// Writes what goes to the device, and sends it.
+// Writes the data to upload to the staging memory, and enqueues the uploads.
 Status MlDsaLaunch::send(device::Stream &stream, MlDsaWorkspace &workspace, const Keys &keys,
                          MlDsaWork &work) {
   const Sent sent(work);
   uint8_t *const host = workspace.staging->host();
-  // A public key has no private one behind it.
+  // The part of a key without a private key is zero.
   std::memset(host + sent.keys_at(), 0, sent.keys);
   for (size_t n = 0; n < keys.all.size(); ++n) {
     const std::span<const uint8_t> whole =
@@ -184,12 +185,13 @@ Status MlDsaLaunch::verify(device::Stream &stream, MlDsaWorkspace &workspace,
   return launch(stream, work, "verify_all", count, arguments);
 }
 
-// Each signature is verified, with what the same launch has of the key.
+// Signs, and verifies each signature with the expanded key of the same launch.
 Status MlDsaLaunch::sign(device::Stream &stream, MlDsaWorkspace &workspace, const MlDsaWork &work) {
   const auto count = uint32_t(work.items.size());
   LC_TRY(expand(stream, workspace, work,
                 ML_DSA_EXPAND_A | ML_DSA_EXPAND_T1 | ML_DSA_EXPAND_S | ML_DSA_EXPAND_T0));
-  // Not the launch id of the verification, in case that silently does not run.
+  // The kernel gets another launch id than the verification, in case the latter silently does not
+  // run.
   const Argument arguments[] = {workspace.pieces.get(),
                                 workspace.keys.get(),
                                 workspace.expanded.get(),
@@ -213,7 +215,7 @@ Status MlDsaLaunch::generate(device::Stream &stream, MlDsaWorkspace &workspace,
   return launch(stream, work, "hash_keys_all", count, hash);
 }
 
-// Zeroes the keys and what was made of them.
+// Zeroes the keys and all that was derived from them on the device.
 Status MlDsaLaunch::wipe_keys(device::Stream &stream, MlDsaWorkspace &workspace,
                               const MlDsaWork &work) {
   const Sent sent(work);
@@ -231,8 +233,8 @@ Status MlDsaLaunch::start(device::Stream &stream, device::Event &sent, MlDsaWork
   LC_TRY(make_workspace(workspace, work));
   const uint64_t verdicts = work.items.size() * sizeof(uint32_t);
   uint8_t *const results = workspace.results->host();
-  // What a launch before left is no result of this one, if a kernel or a copy should not take
-  // place and nobody say so.
+  // Clears the output, so that stale results of an earlier launch are never taken for this one's if
+  // a kernel or a copy silently did not run.
   LC_TRY(stream.zero(*workspace.verdicts, 0, verdicts));
   if (work.operation == LC_ML_DSA_SIGN)
     LC_TRY(stream.zero(*workspace.signatures, 0, work.verdicts_at));
@@ -242,7 +244,7 @@ Status MlDsaLaunch::start(device::Stream &stream, device::Event &sent, MlDsaWork
     case LC_ML_DSA_SIGN:
       LC_TRY(sign(stream, workspace, work));
       LC_TRY(stream.download(results, *workspace.signatures, 0, work.verdicts_at));
-      // An attempt that was refused may have left a part of it there.
+      // A rejected attempt may have left parts of a signature here.
       LC_TRY(stream.zero(*workspace.signatures, 0, work.verdicts_at));
       break;
     case LC_ML_DSA_VERIFY:

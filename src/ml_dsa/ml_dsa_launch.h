@@ -1,4 +1,4 @@
-// One launch of ML-DSA on a device: its memory, its kernels, and the wiping afterwards.
+// One launch of ML-DSA on a device: its memory, its kernels, and the wiping after it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,23 +16,24 @@
 
 namespace lanecrypt::runtime {
 
-// The memory of one launch. It grows as needed, and is used again.
+// `MlDsaWorkspace` is the memory of one launch. It grows as needed and is reused.
 struct MlDsaWorkspace {
-  std::unique_ptr<device::Buffer> staging, results;  // pinned: what is uploaded, what comes back
+  // pinned: what is uploaded, and what is downloaded
+  std::unique_ptr<device::Buffer> staging, results;
   std::unique_ptr<device::Buffer> pieces, keys, seeds, expanded, signatures, verdicts;
 };
 
-// What the kernels of a set expect.
+// `MlDsaShape` is what the kernels of a set expect.
 struct MlDsaShape {
   std::string kernels;  // the beginning of their names
-  // Bytes of a key, of a signature and of an expanded key, one of which follows another on the
-  // device, and of a thread block's shared memory.
+  // Bytes of a key, of a signature and of an expanded key, each in an array on the device, and of a
+  // thread block's shared memory.
   uint32_t key_stride = 0, signature_stride = 0, expanded_bytes = 0, shared_bytes = 0;
 };
 
-// What is to run, and where in the workspace its data are.
+// `MlDsaWork` is what a launch runs, and the offsets of its data in the workspace.
 struct MlDsaWork {
-  // operation and items, which are of this set.
+  // All items are of the set `set`.
   MlDsaWork(lc_ml_dsa_operation of, const MlDsaSizes &set, std::vector<MlDsaItem> all);
 
   const lc_ml_dsa_operation operation;
@@ -40,36 +41,38 @@ struct MlDsaWork {
   const MlDsaShape shape;
   std::vector<MlDsaItem> items;
   uint32_t key_count = 0;
-  uint64_t staged_bytes = 0, result_bytes = 0;  // how much of both is not wiped yet
+  uint64_t staged_bytes = 0, result_bytes = 0;  // bytes of both that are not wiped yet
   uint64_t verdicts_at = 0;                     // in results
   uint32_t launch_id = 0;                       // the verdict that means "right"
 };
 
-// For the device's thread only.
+// `MlDsaLaunch` launches batches. Only the device's thread may use it.
 class MlDsaLaunch {
  public:
   explicit MlDsaLaunch(device::Device &device) : device_(device), memory_(device) {}
 
-  // Starts all of it in the stream, where `sent` is reached when the device has had what it was
-  // sent. When the stream has done it, the results are in workspace.results. On the device it
-  // zeroes the keys, all that was made of them and, once they are copied, the results.
+  // Starts all steps in the stream, without waiting. `sent` is reached when the device has received
+  // all uploads. When the stream has completed the steps, the results are in workspace.results. On
+  // the device it zeroes the keys, all that was derived from them and, once they are copied, the
+  // results.
   Status start(device::Stream &stream, device::Event &sent, MlDsaWorkspace &workspace,
                MlDsaWork &work);
-  // Marks as wrong each item of which this very launch has no result: a signature that it found
-  // right, a key, or a verdict of one that was to be verified.
+  // Marks as wrong each item that has no result of this launch: a signature that the launch found
+  // right, a key, or a verdict of a signature to verify.
   static void read_checks(const MlDsaWorkspace &workspace, const MlDsaWork &work,
                           ItemResults &results);
-  // Whether result n is right, as the CPU finds: it verifies a signature, makes a key again, or
-  // verifies what was to be verified. An error is the CPU's.
+  // Returns whether the CPU finds result `n` right. It verifies a new signature, makes a key again,
+  // or verifies a signature again. An error is the CPU's.
   static Result<bool> is_right(const MlDsaWorkspace &workspace, const MlDsaWork &work, size_t n);
-  // Copies the results of the items that are right, and wipes all of them in the workspace.
+  // Copies the results of the items that are right to the caller, and wipes new keys in the
+  // workspace.
   static void take_results(MlDsaWorkspace &workspace, MlDsaWork &work, const ItemResults &results);
-  // Wipes what was sent from the workspace's host memory, and all that is left of the work there.
-  // At most once each.
+  // wipe_sent() wipes the uploaded data in host memory, wipe_host() all that is left of the work
+  // there. Each wipes at most once.
   static void wipe_sent(MlDsaWorkspace &workspace, MlDsaWork &work);
   static void wipe_host(MlDsaWorkspace &workspace, MlDsaWork &work);
   // Zeroes all of the workspace's memory on the device, in case a launch ended before it did so.
-  // Does not wait for that.
+  // Does not wait for completion.
   static void wipe_device(device::Stream &stream, MlDsaWorkspace &workspace);
 
   LaunchMemory &memory() { return memory_; }
@@ -94,7 +97,7 @@ class MlDsaLaunch {
   LaunchMemory memory_;
   uint64_t launches_ = 0;
   uint32_t launch_id_ =
-      uint32_t(verify::RandomSampler().uniform_below(uint64_t{1} << 32)) | 1;  // of the last
+      uint32_t(verify::RandomSampler().uniform_below(uint64_t{1} << 32)) | 1;  // of the last launch
 };
 
 }  // namespace lanecrypt::runtime

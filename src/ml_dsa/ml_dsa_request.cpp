@@ -88,8 +88,8 @@ Result<MlDsaRequestPointer> MlDsaRequest::make(MlDsaJob job, Callback on_end) {
   return request;
 }
 
-// What the caller gives is copied. The rest is drawn, for operations that follow one another and
-// have one source at once.
+// Copies the random bytes that the caller gives, and draws the others. Consecutive operations with
+// the same source share a draw.
 Status MlDsaRequest::draw(const MlDsaJob &job) {
   const size_t count = items_.size(), bytes = count * kMlDsaRandomBytes;
   random_ = secure::KeyMemory(bytes);

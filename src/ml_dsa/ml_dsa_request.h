@@ -1,4 +1,4 @@
-// A job of ML-DSA on its way through the library.
+// `MlDsaRequest` is an ML-DSA job on its way through the library.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,9 +13,9 @@
 
 namespace lanecrypt::runtime {
 
-// One operation. What it points to stays until its job is over.
+// `MlDsaItem` is one operation. What it points to must stay valid until its job is over.
 struct MlDsaItem {
-  const MlDsaKey *key = nullptr;  // nullptr: a new one
+  const MlDsaKey *key = nullptr;  // nullptr for a new key
   std::array<uint8_t, kMlDsaMuBytes> mu = {};
   // rnd of a signature, or the seed of a key: 32 bytes. nullptr to verify.
   const uint8_t *random = nullptr;
@@ -24,14 +24,14 @@ struct MlDsaItem {
   uint8_t *public_key = nullptr, *private_key = nullptr;
 };
 
-// Does it on the CPU.
+// Runs one operation on the CPU, in the calling thread.
 Status run_ml_dsa_on_cpu(lc_ml_dsa_operation operation, const MlDsaSizes &sizes,
                          const MlDsaItem &item);
 
 class MlDsaRequest : public BatchRequest {
  public:
-  // Hashes the messages and draws random numbers. Signatures of a wrong length are found wrong
-  // here: they are no operations.
+  // Hashes the messages and draws random numbers. A signature of a wrong length is found invalid
+  // here and does not become an operation.
   static Result<std::shared_ptr<MlDsaRequest>> make(MlDsaJob job, Callback on_end);
   MlDsaRequest(MlDsaJob job, Callback on_end);
 
