@@ -12,10 +12,10 @@ namespace {
 using device::Buffer;
 using device::MemoryKind;
 
-// What a device takes as the beginning of a kernel's argument.
+// The alignment that a device requires of a buffer that is passed to a kernel.
 constexpr uint64_t kViewAlignment = 4096;
 
-// Memory of the caller's, as the kernels are given it: a base, and offsets from there.
+// `Base` is the caller's memory as the kernels get it: a buffer, and offsets from its beginning.
 struct Base {
   const Buffer *buffer = nullptr;
   uint64_t address = 0;
@@ -23,7 +23,7 @@ struct Base {
   uint64_t offset_of(const uint8_t *at) const { return reinterpret_cast<uint64_t>(at) - address; }
 };
 
-// Grows to all that a job names.
+// `Range` is the smallest address range that includes all memory that a job names.
 struct Range {
   uint64_t begin = UINT64_MAX, end = 0;
 
@@ -34,7 +34,8 @@ struct Range {
   }
 };
 
-// If addresses do not tell the buffer, all must be in one.
+// Returns the base of `range`. A device with flat addresses needs none. On others all memory must
+// be in one buffer, of which `view` becomes a view.
 Result<Base> base_of(device::Device &device, const Range &range, std::unique_ptr<Buffer> *view) {
   if (device.properties().flat_addresses || range.end == 0) return Base{};
   const uint64_t begin = range.begin / kViewAlignment * kViewAlignment;
@@ -46,7 +47,7 @@ Result<Base> base_of(device::Device &device, const Range &range, std::unique_ptr
   return Base{view->get(), begin};
 }
 
-// What the steps of a job share.
+// `Steps` is what the steps of a job share.
 struct Steps {
   HashLaunch &launch;
   DeviceHashes &flight;
@@ -167,7 +168,7 @@ Status start_hashes(device::Device &device, HashLaunch &launch, DeviceHashes &fl
   const Status wiped = launch.end(*flight.stream, flight.workspace, flight.request->job.spec);
   if (status.ok()) status = wiped;
   if (status.ok()) status = flight.stream->mark(*flight.done);
-  // What is in the stream must be over before the memory is used again.
+  // The stream must be idle before the memory is reused.
   if (!status.ok()) (void)flight.stream->finish();
   return status;
 }

@@ -10,10 +10,10 @@
 namespace lanecrypt::runtime {
 namespace {
 
-// A sample is not longer, so that it takes a core little time.
+// The longest message that is checked as a sample, so that the check takes little CPU time.
 constexpr uint64_t kMostSampleBytes = 1 << 20;
 constexpr int kThrows = 8;
-// More parts are not joined again.
+// If a tree has more parts, the values of the parts are not joined again.
 constexpr uint64_t kMostParts = 1 << 16;
 
 Status wrong_digest(const HashJob &job) {

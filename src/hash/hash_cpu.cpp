@@ -9,24 +9,26 @@
 namespace lanecrypt::runtime {
 namespace {
 
-// A part of a job is about so much: enough that it is not felt to hand it out.
+// The approximate size of a part of a job, large enough that the cost of dispatching it is
+// negligible.
 constexpr uint64_t kPartBytes = 1 << 20;
-// What a message costs beside its bytes, as bytes.
+// The cost of a message in addition to its bytes, in bytes.
 constexpr uint64_t kMessageBytes = 256;
 
-// What one thread does of a job: whole messages, or parts of one message's tree.
+// `Part` is what one thread does of a job: whole messages, or parts of one message's tree.
 struct Part {
-  size_t message, messages;  // messages 0: parts of this one's tree
+  size_t message, messages;  // if `messages` is 0: parts of the tree of `message`
   uint64_t first, count;
 };
 
-// A job in parts, and what came of them.
+// `Work` is a job divided into parts, with the results of the parts.
 struct Work {
   explicit Work(const HashRequestPointer &its_request) : request(its_request) {}
 
   const HashRequestPointer request;
   std::vector<Part> parts;
-  std::vector<std::vector<cpu::TreeValues>> values;  // by message, of each part of its tree
+  // for each message, the values of the parts of its tree
+  std::vector<std::vector<cpu::TreeValues>> values;
   std::mutex mutex;
   Status failure;
 
@@ -81,7 +83,7 @@ Status Work::run(const Part &part) {
   return Status();
 }
 
-// The roots of the trees that were done in parts.
+// Computes the roots of the trees that were done in parts.
 Status Work::finish() {
   for (size_t n = 0; n < values.size(); ++n) {
     if (values[n].empty()) continue;
@@ -118,7 +120,7 @@ void HashCpu::submit(const HashRequestPointer &request) {
   if (!status.ok()) request->end(status);
 }
 
-// If it throws, nothing was begun.
+// If this throws, no work was started.
 void HashCpu::start(const HashRequestPointer &request, Workers &workers) {
   const auto work = std::make_shared<Work>(request);
   work->cut();

@@ -1,4 +1,4 @@
-// Jobs of hashes on the CPU, by several cores.
+// Hash jobs on the CPU, on several threads.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,19 +13,19 @@
 
 namespace lanecrypt::runtime {
 
-// Any thread.
+// `HashCpu` runs hash jobs on the CPU. Thread-safe.
 class HashCpu {
  public:
-  // Takes so many cores at most.
+  // Uses at most `cores` threads.
   HashCpu(Counters &counters, unsigned cores)
       : counters_(counters), workers_(std::make_shared<Workers>(cores)) {}
   ~HashCpu() { stop(); }
-  // Ends what it has. cancel_pending() has it leave undone what is not begun.
+  // Completes the jobs that it has. After cancel_pending(), work that has not begun fails instead.
   void stop();
   void cancel_pending() { cancels_pending_ = true; }
-  // Ends the request. Throws nothing.
+  // Runs the request, and completes it in any case. Does not throw.
   void submit(const HashRequestPointer &request);
-  // Its threads, for other work that one thread would take too long for.
+  // Returns the threads, for other work that would take one thread too long.
   Workers &workers() { return *workers_; }
 
  private:
@@ -34,7 +34,7 @@ class HashCpu {
   Counters &counters_;
   std::atomic<bool> cancels_pending_ = false;
   std::mutex mutex_;
-  // nullptr once it is stopped. Who gives them work just then still has them.
+  // nullptr after stop(). A caller that submits work at that moment still holds a reference.
   std::shared_ptr<Workers> workers_;
 };
 

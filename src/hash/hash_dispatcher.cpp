@@ -8,10 +8,10 @@
 namespace lanecrypt::runtime {
 namespace {
 
-// The way to a device and back takes longer than so little on the CPU.
+// A device needs longer for the transfers of fewer bytes than the CPU needs to hash them.
 constexpr uint64_t kLeastBytes = 1 << 20;
-// A thread hashes one message some 20 times as slowly as a core does. So of messages that are no
-// trees so many at least must go side by side.
+// A device's thread hashes one message about 20 times as slowly as a CPU core does. So messages
+// that are not trees go to a device only if at least this many can be hashed concurrently.
 constexpr uint64_t kLeastMessages = 256;
 
 }  // namespace
@@ -40,7 +40,8 @@ void HashDispatcher::cancel_pending() {
   for (const std::unique_ptr<HashWorker> &worker : workers_) worker->cancel_pending();
 }
 
-// Of the devices that work, the one with the least to do; the first of equals.
+// Returns the usable device with the least load that is not in `tried`; the first if several have
+// the same load.
 HashWorker *HashDispatcher::choose(const std::vector<uint32_t> &tried) const {
   HashWorker *best = nullptr;
   for (const uint32_t number : selected_) {
@@ -88,7 +89,7 @@ Status HashDispatcher::submit(const HashRequestPointer &request) {
   return Status();
 }
 
-// What device `from` has left undone. Nothing may be thrown here.
+// Retries a job that device `from` could not do on another device or the CPU. Must not throw.
 void HashDispatcher::take_over(const HashRequestPointer &request, uint32_t from,
                                const Status &why) {
   const bool is_on_host = request->job.memory == LC_MEMORY_HOST;

@@ -1,4 +1,4 @@
-// Which device does a job of hashes, and what becomes of it if that device fails.
+// Chooses the device for a hash job, and the fallback if that device fails.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,19 +11,20 @@
 
 namespace lanecrypt::runtime {
 
-// Any thread.
+// `HashDispatcher` dispatches hash jobs. Thread-safe.
 class HashDispatcher {
  public:
   HashDispatcher(Counters &cpu_counters, lc_fallback fallback, const DeviceTrust &trust,
                  uint64_t pinned_bytes, unsigned cores);
   ~HashDispatcher() { stop(); }
-  // Before the first job, in the order of the devices' numbers.
+  // To be called before the first job, in the order of the devices' indices.
   void add_device(device::Found found, Counters &counters, bool is_selected);
-  // Finishes what is under way. cancel_pending() has it leave undone what is not begun.
+  // Completes the jobs in flight. After cancel_pending(), work that has not begun fails instead.
   void stop();
   void cancel_pending();
 
-  // Starts a request that is not empty; it ends by itself. An error starts nothing.
+  // Starts a request that is not empty; the request completes asynchronously. If this returns an
+  // error, nothing is started.
   Status submit(const HashRequestPointer &request);
   DeviceService service(uint32_t number) const { return workers_[number]->service(); }
 
@@ -37,7 +38,7 @@ class HashDispatcher {
   const uint64_t pinned_bytes_;
   HashCpu cpu_;
   std::vector<std::unique_ptr<HashWorker>> workers_;
-  std::vector<uint32_t> selected_;  // numbers in workers_
+  std::vector<uint32_t> selected_;  // indices in workers_
 };
 
 }  // namespace lanecrypt::runtime

@@ -12,13 +12,15 @@ namespace {
 using device::Argument;
 using device::MemoryKind;
 
-// So many blocks of each message in one launch, so that none takes seconds.
+// The most blocks of each message in one launch, so that no launch takes seconds.
 constexpr uint64_t kMostBlocks = 1 << 16;
 constexpr uint64_t kKeyBytes = 32;
 constexpr uint64_t kValueBytes = 4 * HASH_VALUE_WORDS;
-// Fewer blocks are hashed before a part of the thread block has made the first.
+// With fewer blocks, hashing takes no longer than a part of the thread block needs for its first
+// schedule.
 constexpr uint64_t kLeastDeepBlocks = 64;
-// Groups of hash_sha256_deep for each multiprocessor, beyond which threads of their own are faster.
+// The most thread blocks of hash_sha256_deep for each multiprocessor. With more messages, one
+// thread for each message is faster.
 constexpr uint64_t kMostDeepThreadBlocks = 2;
 
 uint64_t joined(uint64_t count) { return divide_up(count, HASH_SPAN); }
@@ -30,11 +32,11 @@ uint32_t HashLaunch::threads_of_block() const {
 }
 
 bool HashLaunch::is_plain(const HashSpec &spec, uint64_t bytes, size_t messages) {
-  // As many messages fill a device, whose threads then need nobody's help.
+  // This many messages fill a device with one thread each.
   constexpr size_t kMany = 4096;
   constexpr uint64_t kMostOfFew = 32 << 10;
   if (!spec.is_tree()) return true;
-  // RFC 9162: the tree of nothing is the hash of nothing.
+  // RFC 9162, section 2.1.1: the hash of an empty tree is the hash of an empty string.
   if (spec.method->family == HashFamily::kMerkle) return bytes == 0;
   return spec.method->family == HashFamily::kBlake3 &&
          bytes <= (messages >= kMany ? kMostAlone : kMostOfFew);
@@ -67,7 +69,7 @@ Status HashLaunch::begin(device::Stream &stream, HashWorkspace &workspace, const
 
 Status HashLaunch::end(device::Stream &stream, HashWorkspace &workspace, const HashSpec &spec) {
   if (spec.flags == 0) return Status();
-  // What is made of a key is secret, too: a derived key is a digest.
+  // What is derived from a key is secret too: a derived key is a digest.
   for (const auto *buffer :
        {&workspace.key, &workspace.digests, &workspace.values, &workspace.levels})
     if (*buffer != nullptr) LC_TRY(stream.zero(**buffer, 0, (*buffer)->bytes()));
@@ -75,8 +77,8 @@ Status HashLaunch::end(device::Stream &stream, HashWorkspace &workspace, const H
 }
 
 bool HashLaunch::is_deep(const HashInputs &inputs) const {
-  // PoCL 5.0 ends the program while it compiles this kernel, and NVIDIA's OpenCL has no room for
-  // its shared memory.
+  // PoCL 5.0 ends the program while it compiles this kernel, and NVIDIA's OpenCL does not provide
+  // enough shared memory for it.
   if (device_.properties().api == "opencl") return false;
   const uint32_t messages = threads_of_block() / SHA256_DEEP_PARTS;
   return messages != 0 && threads_of_block() % SHA256_DEEP_PARTS == 0 &&
@@ -194,7 +196,8 @@ Status HashLaunch::join_values(device::Stream &stream, HashWorkspace &workspace,
 
 Status HashLaunch::make_root(device::Stream &stream, HashWorkspace &workspace, const HashSpec &spec,
                              uint64_t leaves, const device::Buffer *out, uint64_t to) {
-  // One span's value is its root, but BLAKE3 makes its root in another way than a value.
+  // The value of a single span would be the root, but BLAKE3 computes its root differently from a
+  // value.
   const bool is_one_span = leaves <= HASH_SPAN;
   const device::Buffer *const values =
       is_one_span ? workspace.values.get() : workspace.levels.get();

@@ -1,4 +1,4 @@
-// A job of hashes on its way.
+// `HashRequest` is a hash job on its way through the library.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,11 +18,11 @@ class HashRequest : public Completion {
       : Completion(std::move(on_end)), job(std::move(its_job)) {}
 
   HashJob job;
-  // The devices, by their numbers, that could not do it.
+  // The indices of the devices that failed to do the job.
   std::vector<uint32_t> tried;
 
   void end() {
-    job.spec.key = secure::KeyMemory();  // which wipes it
+    job.spec.key = secure::KeyMemory();  // wipes the key
     result.failed_devices = tried.size();
     complete();
   }

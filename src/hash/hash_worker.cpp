@@ -13,11 +13,12 @@
 namespace lanecrypt::runtime {
 namespace {
 
-// How long it sleeps between looks at jobs in streams of callers', for which nobody else waits.
+// How long the worker sleeps between polls of jobs in streams, for which no other thread waits.
 constexpr std::chrono::microseconds kLook{50};
-// Jobs in streams that may be under way at once.
+// The most jobs in streams that may be in flight at once.
 constexpr size_t kMostUnderWay = 256;
-// What a device hashes at least of one message, and of all, by which the time limit is longer.
+// The least rates, in bytes per second, of one message and of all messages, by which the time limit
+// is extended.
 constexpr uint64_t kLeastRate = 2 << 20, kLeastRateOfAll = 50 << 20;
 
 HostHashesOptions options_of(const device::Found &found, const DeviceTrust &trust,
@@ -77,7 +78,7 @@ Status HashWorker::open() {
   return Status();
 }
 
-// Asks in the way of every job.
+// Runs the known answers in the same way as every job.
 Status HashWorker::self_test() {
   return verify::self_test(
       verify::hash_known_answers(), [&](const verify::HashKnownAnswer &answer) -> Result<bool> {
@@ -136,7 +137,7 @@ void HashWorker::count(HashRequest &request) {
   request.result.device_operations = request.job.messages.size();
 }
 
-// The job is over here: it ends, or another does it.
+// The worker is done with the job. The job completes, or goes to another device or the CPU.
 void HashWorker::leave(const HashRequestPointer &request, const Failure &failure) {
   load_bytes_ -= request->job.bytes;
   counters_.launches += launch_ == nullptr ? 0 : launch_->launches() - self_test_launches_;
@@ -151,7 +152,7 @@ void HashWorker::leave(const HashRequestPointer &request, const Failure &failure
   }
 }
 
-// told: `status` with the device's id, unless it says that the process ends.
+// Returns `status` with the device's id, unless it says that the process ends.
 Status HashWorker::told(const Status &status) const noexcept {
   try {
     return status.code() == LC_ERROR_STOPPED ? status : with_device_id(found_.properties, status);
@@ -167,7 +168,7 @@ Failure HashWorker::run_on_host_memory(const HashRequestPointer &request) {
   return failure;
 }
 
-// One in a list, from which it goes to another without more memory.
+// Returns a list with one element. Moving it to another list needs no memory.
 std::list<std::unique_ptr<DeviceHashes>> HashWorker::take_flight() {
   std::list<std::unique_ptr<DeviceHashes>> one;
   if (free_.empty())
@@ -199,7 +200,7 @@ Failure HashWorker::start_on_device(const HashRequestPointer &request) {
   flight->started = Clock::now();
   const Status status = guarded([&] { return begin_flight(*flight); });
   if (!status.ok()) {
-    // A device has no other words for a stream or for memory that is not its own.
+    // With these codes a device reports a stream or memory that is not its own.
     const bool is_jobs =
         status.code() == LC_ERROR_ARGUMENT || status.code() == LC_ERROR_UNSUPPORTED;
     const Failure failure = is_jobs ? Failure::of_item(status) : Failure::of_device(status);
@@ -217,7 +218,7 @@ Failure HashWorker::start_on_device(const HashRequestPointer &request) {
 }
 
 bool HashWorker::is_overdue(const DeviceHashes &flight) const {
-  // A caller's stream may wait for the caller's own work.
+  // A caller's stream may wait for work of the caller, so it has no time limit.
   if (flight.request->job.stream != nullptr) return false;
   const HashJob &job = flight.request->job;
   const std::chrono::seconds more(job.longest / kLeastRate + job.bytes / kLeastRateOfAll);
@@ -228,7 +229,7 @@ Failure HashWorker::retire(DeviceHashes &flight) {
   Failure failure;
   try {
     failure = Failure::of_device(flight.done->wait());
-    // The CPU's part.
+    // The part of the job that the CPU does.
     if (failure.ok()) failure = Failure::of_item(finish_hashes(flight));
   } catch (const std::exception &error) {  // want of memory
     failure = Failure::of_memory(error);
@@ -242,7 +243,7 @@ Failure HashWorker::retire(DeviceHashes &flight) {
   return failure;
 }
 
-// Ends the jobs in streams that are over.
+// Completes the jobs whose streams have finished. Returns a device's failure.
 Failure HashWorker::retire_over() {
   for (auto at = under_way_.begin(); at != under_way_.end();) {
     DeviceHashes &flight = **at;
@@ -277,7 +278,7 @@ void HashWorker::fail(std::unique_lock<std::mutex> &lock, const Status &status) 
   }
   lock.unlock();
   for (const std::unique_ptr<DeviceHashes> &flight : under_way_) {
-    // The device is lost: its streams end nothing more.
+    // The device is lost: its streams complete nothing any more.
     is_stuck_ = is_stuck_ || !flight->done->reached();
     hand_back(flight->request);
   }

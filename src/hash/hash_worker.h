@@ -1,4 +1,4 @@
-// Hashes on one device, on a thread of its own.
+// Hashes on one device, on its own thread.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,21 +16,22 @@
 
 namespace lanecrypt::runtime {
 
-// Any thread. The device is opened, used and closed on the worker's thread.
+// `HashWorker` runs hash jobs on one device. Thread-safe. The device is opened, used and closed on
+// the worker's thread.
 class HashWorker : public DeviceThread {
  public:
-  // Called on the worker's thread with a job that it cannot do, and the reason.
+  // Called on the worker's thread with a job that the worker cannot do, and the reason.
   using HandBack = std::function<void(const HashRequestPointer &, const Status &)>;
 
   HashWorker(device::Found found, Counters &counters, const DeviceTrust &trust,
              uint64_t pinned_bytes, Workers &workers, HandBack hand_back);
   ~HashWorker() override { stop(); }
-  // Ends what it has; after cancel_pending() what is not begun is left undone.
+  // Completes the jobs that it has. After cancel_pending(), work that has not begun fails instead.
   void stop() { end(); }
   void cancel_pending();
 
   uint64_t load_bytes() const { return load_bytes_; }
-  // False if the device does not work.
+  // Enqueues a request. Returns false if the device is not usable.
   bool submit(const HashRequestPointer &request);
 
  private:
@@ -64,7 +65,7 @@ class HashWorker : public DeviceThread {
   std::atomic<bool> cancels_pending_{false};
   std::deque<HashRequestPointer> arrived_;
 
-  // For the worker's thread alone, but for whether under_way_ is empty.
+  // Only the worker's thread uses these. Other threads may check whether under_way_ is empty.
   std::unique_ptr<device::Device> device_;
   std::unique_ptr<HashLaunch> launch_;
   std::unique_ptr<HostHashes> host_;

@@ -13,11 +13,11 @@ namespace {
 
 using device::MemoryKind;
 
-// Messages that are hashed side by side, and pieces of one chunk.
+// The most messages that are hashed concurrently, and the most pieces of one chunk.
 constexpr size_t kMostBegun = 16384, kMostPieces = 65536;
-// Pieces begin at multiples of this, which the kernels load at once.
+// The alignment of pieces, which is the size of the kernels' loads.
 constexpr uint64_t kAlignment = 16;
-// A piece of a longer message has so much at least.
+// The least bytes of a piece that does not end its message.
 constexpr uint64_t kLeastPiece = 4096;
 
 }  // namespace
@@ -42,7 +42,7 @@ Status HostHashes::wait(device::Event &event) {
   return event.wait();
 }
 
-// The next slot, when its chunk is over.
+// Returns the next slot, after waiting for its previous chunk.
 Result<HostHashes::Slot *> HostHashes::next_slot() {
   Slot &slot = slots_[turn_++ % slots_.size()];
   if (slot.is_used) LC_TRY(wait(*slot.done));
@@ -54,7 +54,7 @@ Result<HostHashes::Slot *> HostHashes::next_slot() {
   return &slot;
 }
 
-// What comes now in the slot's stream follows the kernels of the last chunk.
+// Makes later work in the slot's stream wait for the kernels of the last chunk.
 Status HostHashes::follow(Slot &slot) {
   if (last_ != nullptr && last_ != &slot) LC_TRY(slot.stream->await(*last_->done));
   last_ = &slot;
@@ -153,7 +153,7 @@ Failure HostHashes::run(const HashJob &job) {
   return failure;
 }
 
-// Behind all that the device does, however much that is.
+// Zeroes secrets on the device, after all of its work.
 Status HostHashes::wipe_device(const HashJob &job) {
   if (last_ == nullptr || is_stuck_) return Status();
   if (job.spec.hashes_keys())
@@ -172,10 +172,10 @@ void HostHashes::wipe_host(const HashJob &job) {
     if (*buffer != nullptr) secure::wipe((*buffer)->host(), (*buffer)->bytes());
 }
 
-// Pieces of longer messages are whole blocks.
+// Returns what the length of a piece must be a multiple of, unless the piece ends its message.
 uint64_t HostHashes::block_of(const HashJob &job) const {
   const uint64_t block = job.spec.method->block_bytes;
-  // And whole words of what the kernels load at once.
+  // It is also a multiple of the size of the kernels' loads.
   return block % kAlignment == 0 ? block : 2 * block;
 }
 
@@ -194,8 +194,8 @@ Status HostHashes::hash_messages(const HashJob &job) {
   return Status();
 }
 
-// Takes a piece of as many messages as the chunk has room for, and those that are left to the
-// front. Ended messages leave.
+// Hashes a chunk: a piece of each of as many messages as fit. Messages that remain move to the
+// front; messages that ended are removed.
 Status HostHashes::hash_chunk(const HashJob &job, std::vector<Begun> &begun) {
   Result<Slot *> found = next_slot();
   if (!found.ok()) return found.status();
@@ -246,7 +246,7 @@ Status HostHashes::hash_tree(const HashJob &job, Tree &tree) {
   const uint64_t leaf_bytes = std::min(spec.leaf_bytes, std::max<uint64_t>(message.length, 1));
   if (!is_parallel) LC_TRY(launch_.make_levels(workspace_, leaves));
   const uint64_t step = std::max<uint64_t>(options_.chunk_bytes / leaf_bytes, 1);
-  uint64_t held_from = 0;  // the number of the first leaf whose value is in workspace_.values
+  uint64_t held_from = 0;  // the first leaf whose value is in workspace_.values
   for (uint64_t first = 0; first < leaves;) {
     const uint64_t count =
         std::min({step, leaves - first, held_from + HashLaunch::kMostValues - first});
@@ -287,7 +287,7 @@ Status HostHashes::hash_tree(const HashJob &job, Tree &tree) {
   return stream.mark(*last_->done);
 }
 
-// Brings back what is wanted of `count` values, from that of leaf `first` on.
+// Downloads the wanted ones of `count` values, which begin with that of leaf `first`.
 Status HostHashes::take_values(const HashJob &job, Tree &tree, uint64_t first, uint64_t count) {
   const uint64_t bytes = job.spec.method->value_bytes;
   uint8_t *const to = workspace_.results->host() + tree.values_at;

@@ -1,5 +1,5 @@
-// A job of messages in host memory on a device: they go there in chunks, while the device hashes
-// the chunk before.
+// Hash jobs with messages in host memory, on a device. Messages are uploaded in chunks, while the
+// device hashes the previous chunk.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -19,14 +19,14 @@ namespace lanecrypt::runtime {
 
 struct HostHashesOptions {
   lc_verify verify = LC_VERIFY_SAMPLED;
-  uint64_t chunk_bytes = 16 << 20;  // HashLaunch::kMostAlone at least
+  uint64_t chunk_bytes = 16 << 20;  // at least HashLaunch::kMostAlone
   std::chrono::milliseconds time_limit{60000};
 };
 
-// The device's thread alone. Does one job after the other.
+// `HostHashes` runs one job after another. Only the device's thread may use it.
 class HostHashes {
  public:
-  // The longest leaf that is hashed on a device.
+  // The longest leaf that a device hashes, in bytes.
   static constexpr uint64_t kMostLeafBytes = 1 << 20;
 
   HostHashes(device::Device &device, HashLaunch &launch, Workers &workers,
@@ -37,21 +37,21 @@ class HostHashes {
         options_(options),
         check_(options.verify) {}
   Status open();
-  // Writes the digests, of all messages or, if it fails, of none.
+  // Writes the digests of all messages or, if it fails, of none. Waits for the result.
   Failure run(const HashJob &job);
-  // Something that it was given does not end.
+  // Whether work of this object does not finish within the time limit.
   bool is_stuck() const { return is_stuck_; }
 
  private:
-  // A chunk under way.
+  // A chunk in flight.
   struct Slot {
     std::unique_ptr<device::Stream> stream;
     std::unique_ptr<device::Event> done;
     std::unique_ptr<device::Buffer> host, in, pieces;
     bool is_used = false;
-    uint64_t bytes = 0;  // of messages, the most in any of its chunks
+    uint64_t bytes = 0;  // the most message bytes in any of its chunks
   };
-  // A message that was begun.
+  // A message of which a part is hashed.
   struct Begun {
     size_t message;
     uint64_t done;
@@ -62,11 +62,12 @@ class HostHashes {
     const uint8_t *from;
     uint64_t to, bytes;
   };
-  // What comes back of a tree, in workspace_.results.
+  // What is downloaded of a tree, in workspace_.results.
   struct Tree {
     size_t message;
     std::optional<SampledPart> sample;
-    uint64_t values_at = 0, values_bytes = 0;  // of the leaves of the sampled part, or of all
+    // values of the leaves of the sampled part, or of all leaves
+    uint64_t values_at = 0, values_bytes = 0;
     uint64_t parts_at = 0, parts_bytes = 0;
   };
 
@@ -93,11 +94,11 @@ class HostHashes {
   HashWorkspace workspace_;
   std::array<Slot, 2> slots_;
   size_t turn_ = 0;
-  Slot *last_ = nullptr;  // whose kernels those of the next chunk follow
+  Slot *last_ = nullptr;  // the slot whose kernels the next chunk's follow
   bool is_stuck_ = false;
 
-  // Of the job under way:
-  std::vector<size_t> plain_;  // numbers of messages that are no trees
+  // The state of the job in progress:
+  std::vector<size_t> plain_;  // indices of messages that are not trees
   std::vector<Tree> trees_;
   std::vector<uint32_t> free_states_;
 };
