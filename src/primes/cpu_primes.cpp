@@ -1,4 +1,4 @@
-// Tests candidates for primes with OpenSSL's numbers, on threads of the CPU.
+// Tests prime candidates with OpenSSL's big numbers, on threads of the CPU.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -35,7 +35,7 @@ class CpuPrimes : public PrimeTester {
 
   Status sieve(const std::shared_ptr<const cpu::SieveTable> &table, size_t count,
                std::span<uint8_t> survives) override {
-    // A candidate takes microseconds, so a thread gets some hundreds.
+    // A candidate takes microseconds, so each thread gets some hundreds.
     return on_threads(count, 256, [&](size_t n) {
       survives[n] = cpu::survives(*table, candidates_.data() + n * table->stride_bytes) ? 1 : 0;
       return Status();
@@ -65,7 +65,7 @@ class CpuPrimes : public PrimeTester {
     return memory.ok(bytes) ? Status() : Status(LC_ERROR_MEMORY, "no memory for candidates");
   }
 
-  // Calls work(n) for all n < count, on so many threads that each has at least `least`.
+  // Calls work(n) for all n < count, on as many threads as each get at least `least` calls.
   template <typename Work>
   Status on_threads(size_t count, size_t least, const Work &work) const {
     std::atomic<size_t> next{0};
@@ -82,11 +82,11 @@ class CpuPrimes : public PrimeTester {
     };
     std::vector<std::thread> others;
     try {
-      others.reserve(threads_);  // a thread that runs must find its place
+      others.reserve(threads_);  // push_back() must not fail for a running thread
       for (size_t n = 1; n < threads_ && n * least < count; ++n)
         others.push_back(process::start_thread(run));
     } catch (const std::exception &) {
-      // The threads that there are do all the work.
+      // The threads that could be started do all the work.
     }
     run();
     for (std::thread &other : others) other.join();

@@ -1,4 +1,4 @@
-// Tests candidates for primes on a device.
+// Tests prime candidates on a device.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -21,8 +21,8 @@ using device::Argument;
 using device::Buffer;
 using device::MemoryKind;
 
-// A device is of no use if it tests fewer numbers of 1024 bits within its time limit, or if a
-// thread that has a number for itself tests fewer of them, one after the other.
+// A device is too slow to use if it tests fewer 1024-bit numbers within its time limit, or if a
+// thread that has its own number tests fewer of them one after another.
 constexpr double kTestsOfLimit = 8192, kTestsOfThread = 16;
 
 class DevicePrimes : public PrimeTester {
@@ -49,15 +49,15 @@ class DevicePrimes : public PrimeTester {
   }
 
   size_t most_trials(uint32_t bits) const override {
-    // For the emulator and OpenCL that is not known.
+    // The emulator and OpenCL do not report that.
     if (device_->properties().api != "cuda")
       return std::max<size_t>(8 * size_t{device_->properties().compute_units}, 16);
-    // An operation has two powers.
+    // An RSA operation has two powers.
     return 2 * launch_.most_at_once(rsa_class(rsa_kind(2 * bits)));
   }
 
   Status reserve(uint32_t bits, size_t candidates, size_t trials) override {
-    // Nothing is under way here: each search is waited for.
+    // Nothing is in flight here: the caller waits for each search.
     memory_.free_outgrown();
     const uint64_t stride = cpu::prime_stride_bytes(bits);
     LC_TRY(reserve(candidates_, candidates * stride));
@@ -96,14 +96,14 @@ class DevicePrimes : public PrimeTester {
   }
 
  private:
-  // Numbers on the host, and their copy on the device.
+  // Numbers in host memory, and their copy on the device.
   struct Numbers {
     std::unique_ptr<Buffer> here, there;
     uint64_t used = 0;
   };
 
   Status reserve(Numbers &numbers, uint64_t bytes) {
-    // A buffer that is too short is freed, and does not wipe itself.
+    // A buffer that is too short is freed without being wiped, so it is wiped here.
     if (numbers.here != nullptr && numbers.here->bytes() < bytes) {
       wipe(numbers);
       LC_TRY(finish());
@@ -121,7 +121,8 @@ class DevicePrimes : public PrimeTester {
     numbers.used = 0;
   }
 
-  // Waits for all work that was begun, but no longer than the limit times `shares`.
+  // Waits for all enqueued work, for at most `shares` times the time limit, or for the time limit
+  // if `shares` is below 1.
   Status finish(double shares = 1) {
     if (done_ == nullptr) return Status();
     if (is_stuck_) return stuck_status(time_limit_);
@@ -187,13 +188,13 @@ class DevicePrimes : public PrimeTester {
     return stream_->zero(*table_, 0, table_bytes);
   }
 
-  // Waits, so that work that was begun no longer uses its caller's memory.
+  // Waits, so that enqueued work no longer uses its caller's memory.
   Status finished(Status status) {
     (void)finish(std::exchange(shares_, 0));
     return status;
   }
 
-  // Uploads the table, whose memory must stay meanwhile: table_of_sieve_ keeps it.
+  // Uploads the table, which must stay valid meanwhile: table_of_sieve_ keeps it.
   Status use_table(const std::shared_ptr<const cpu::SieveTable> &table) {
     if (table == table_of_sieve_) return Status();
     const uint64_t prime_bytes = table->primes.size() * sizeof(SmallPrime),
@@ -216,7 +217,7 @@ class DevicePrimes : public PrimeTester {
     for (size_t n = 0; n < count; ++n) {
       uint32_t result;
       memcpy(&result, host_results_->host() + n * sizeof result, sizeof result);
-      // Only the two values with which a kernel says yes.
+      // The two values with which the kernels report success; any other value is a failure.
       to[n] = result == 1 || result == UINT32_MAX ? 1 : 0;
     }
     return Status();
@@ -228,27 +229,28 @@ class DevicePrimes : public PrimeTester {
   std::chrono::milliseconds time_limit_;
   std::unique_ptr<device::Stream> stream_;
   std::unique_ptr<device::Event> done_;
-  double shares_ = 0;  // how many times the time limit the test under way may take
+  double shares_ = 0;  // time limits that the test in flight may take
   bool is_stuck_ = false;
   Numbers candidates_, bases_;
   std::unique_ptr<Buffer> table_, trials_, results_, host_results_, primes_, powers_;
   PrimeSieveShape sieve_shape_ = {};
   PrimeTestShape test_shape_ = {};
-  // A copy, since a stuck device may read them after the caller's memory is gone.
+  // A copy, because a stuck device may read it after the caller's memory is freed.
   std::vector<uint32_t> trials_here_;
   std::unique_ptr<Buffer> sieve_shape_there_, test_shape_there_;
   std::shared_ptr<const cpu::SieveTable> table_of_sieve_;
   uint64_t sieve_launches_ = 0, launches_told_ = 0;
 };
 
-// In each variant of the kernel, a prime must pass and a number that is
-// none must not; and the sieve must say what the CPU's says.
+// In each variant of the kernel, a prime must pass and a composite number must not. The sieve must
+// agree with the CPU's.
 Status DevicePrimes::self_test() {
   Result<std::vector<verify::RsaKnownAnswer>> answers = verify::rsa_known_answers();
   if (!answers.ok()) return answers.status();
   const std::span<const uint8_t> prime = answers->front().key->numbers.p;
   const uint32_t bits = bits_of(prime), stride = cpu::prime_stride_bytes(bits);
-  // 2 more than the prime, and 2 more than that, and so on; bases of its own.
+  // The candidates are the prime, the prime plus 2, plus 4, and so on. Each variant draws new
+  // bases.
   constexpr uint32_t kCount = 40;
   LC_TRY(reserve(bits, kCount, 2));
   for (uint32_t n = 0; n < kCount; ++n) {

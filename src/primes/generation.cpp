@@ -82,7 +82,7 @@ size_t Generation::wanted() {
 
 bool Generation::take(FoundPrime prime) {
   const std::lock_guard lock(mutex_);
-  // If the job failed, its numbers may not be random.
+  // If the job failed, its numbers may not be random, so no prime is kept.
   if (!failure_.ok()) return false;
   const uint64_t on_their_way = pairs_.size() + in_making_ + keys_.size();
   if (ended() || 2 * (job.count - given_ - on_their_way) <= primes_.size())
@@ -169,7 +169,7 @@ Status Generation::deliver() {
       lock.unlock();
       const lc_rsa_parts parts = parts_of(*key);
       goes_on = job.on_key(job.argument, number, &parts);
-      // Now there is room for another key.
+      // There is space for another key now.
       stir();
       lock.lock();
     }

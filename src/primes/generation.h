@@ -1,5 +1,5 @@
-// A job that makes RSA keys: what is left to find, and the primes and keys on their way from
-// the workers that find primes, by the threads that make keys, to the caller.
+// A job that generates RSA keys: what is still to be found, and the primes and keys on their way
+// from the workers that search, through the threads that make keys, to the caller.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -19,7 +19,7 @@ namespace lanecrypt::runtime {
 
 class PrimeWorker;
 
-// A prime, and who found it.
+// `FoundPrime` is a prime and the worker that found it.
 struct FoundPrime {
   secure::KeyMemory number;
   PrimeWorker *by = nullptr;
@@ -29,10 +29,11 @@ struct PrimePair {
   FoundPrime first, second;
 };
 
-// The caller's thread, the threads that make keys and the worker that has the job share it.
+// `Generation` is the state of one job. The caller's thread, the threads that make keys and the
+// worker that has the job share it. Thread-safe.
 class Generation {
  public:
-  // pool: takes primes that are found beyond those that are wanted. May be nullptr.
+  // `pool` takes primes that are found in addition to those wanted. It may be nullptr.
   Generation(RsaGeneration what, std::shared_ptr<const cpu::SieveTable> sieve_table,
              PrimePool *pool = nullptr);
   PrimePool::Kind kind() const { return {prime_bits(), table}; }
@@ -42,46 +43,43 @@ class Generation {
   const cpu::RandomBytes random;
   uint32_t prime_bits() const { return job.bits / 2; }
 
-  // ---- The worker ----
-  // Called by each worker that takes the job, or lets it go. Until the caller's call ends,
-  // some worker must have it.
+  // hold() is called by each worker that takes the job, release() when it gives the job up. Until
+  // the caller's call returns, some worker must have the job.
   void hold(PrimeWorker *worker);
   void release();
-  // The worker to which the job goes as soon as that is open.
+  // The worker to which the job moves as soon as that worker is open.
   PrimeWorker *awaited = nullptr;
-  // How many primes are of use now. 0 if enough keys are on their way.
+  // Returns how many primes the job can use now, and 0 if enough keys are on their way.
   size_t wanted();
-  // How many more primes would be kept for later keys.
+  // Returns how many more primes the pool would keep for later keys.
   size_t room_in_pool() const { return pool_ == nullptr ? 0 : pool_->room(); }
-  // False if the job wants no more primes, and none is kept.
+  // Takes a prime. Returns false if the job wants no more and the pool does not keep it.
   bool take(FoundPrime prime);
   void count_tests(uint64_t candidates, uint64_t tests, bool on_device);
   void count_failed_device();
   void fail(const Status &status);
   bool is_over();
-  // How many primes should have been found among candidates of the caller's own random generator
-  // since the last one was.
+  // The expected number of primes among the candidates of the caller's own random generator since
+  // the last one was found.
   double missed = 0;
 
-  // ---- The makers of keys ----
-  // Waits for a pair. False at the end.
+  // Waits for a pair of primes. Returns false when the job is over.
   bool next_pair(PrimePair *pair);
-  // Hands in the key that was made of a pair. nullptr: both primes are lost.
+  // Reports the key that was made of a pair. If `key` is nullptr, both primes are discarded.
   void end_pair(RsaKeyPointer key, bool was_wrong);
 
-  // ---- The caller's thread ----
-  // Gives keys and progress to the caller, until all keys are made or the job failed.
+  // Calls the caller's callbacks with keys and progress, until all keys are made or the job fails.
   Status deliver();
-  // Makes the worker look at what is wanted now.
+  // Wakes the worker to check what is wanted now.
   void stir();
   // Waits until no worker has the job.
   void await_release();
   lc_result result();
 
  private:
-  // How many pairs and keys may wait for who takes them next.
+  // The most pairs and keys that may be queued.
   static constexpr size_t kMostOnTheirWay = 2048;
-  // With the caller's own random generator, so many wrong primes say that it is not random.
+  // If the caller's own random generator leads to this many wrong primes, it is not random.
   static constexpr uint64_t kMostWrongPairs = 16;
   bool ended() const { return given_ == job.count || !failure_.ok(); }
 

@@ -1,5 +1,5 @@
-// Primes for later keys, which a device found beside those of a key. There are none unless
-// lc_options.prime_pool or the environment variable LANECRYPT_PRIME_POOL allows some.
+// Primes for later keys, which a device found in addition to those of a key. The pool is empty
+// unless lc_options.prime_pool or the environment variable LANECRYPT_PRIME_POOL allows primes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,11 +15,12 @@
 
 namespace lanecrypt::runtime {
 
-// Any thread. Primes are in memory that is locked if the limits allow it, wiped before it is
-// freed, and empty in a child of fork. A child also makes its own pool.
+// `PrimePool` keeps primes. Thread-safe. Primes are in memory that is locked if the limits allow
+// it, that is wiped before it is freed, and that is zero in a child of fork(). A child also makes
+// its own pool.
 class PrimePool {
  public:
-  // The keys that the primes are for: primes of so many bits, and that e.
+  // The keys that a prime is for: the length of the prime in bits, and e.
   struct Kind {
     uint32_t bits;
     std::shared_ptr<const cpu::SieveTable> table;
@@ -29,14 +30,14 @@ class PrimePool {
   static constexpr size_t kMost = 65536;
 
   explicit PrimePool(size_t most) : most_(most) {}
-  // The number that the environment variable sets.
+  // Returns the limit that the environment variable sets.
   static size_t most_by_environment();
 
-  // How many more primes there may be, of all kinds together.
+  // Returns how many more primes the pool accepts, of all kinds together.
   size_t room() const;
-  // False if there is no room.
+  // Adds a prime. Returns false if the pool is full.
   bool put(const Kind &kind, secure::KeyMemory prime);
-  // A prime that nobody gets again, or nothing if there is none.
+  // Removes and returns a prime, or returns nothing if there is none.
   std::optional<secure::KeyMemory> take(const Kind &kind);
 
  private:

@@ -10,14 +10,14 @@
 namespace lanecrypt::runtime {
 namespace {
 
-// The most bytes of all candidates of one search.
+// The most bytes of the candidates of one search.
 constexpr size_t kMostCandidateBytes = 64 << 20;
-// A device is wrong if it finds no prime where, by the density of primes, so many should be.
-// By chance that happens once in e^60.
+// A device is considered faulty if it finds no prime where this many are expected by the density of
+// primes. For a working device the probability of that is e^-60.
 constexpr double kMostMissed = 60;
 
-// How many numbers that the sieve leaves are tried for one prime, on average: of bits * ln 2
-// odd numbers of `bits` bits, about 2 are prime.
+// Returns how many survivors of the sieve are tested for each prime, on average: of bits * ln 2 odd
+// numbers of `bits` bits, about 2 are prime.
 double trials_for_a_prime(const cpu::SieveTable &table, uint32_t bits) {
   return std::max(table.survivors * bits * std::numbers::ln2 / 2, 1.0);
 }
@@ -48,7 +48,7 @@ void PrimeWorker::look() {
 }
 
 void PrimeWorker::condemn() {
-  // Nothing could replace the CPU.
+  // There is no fallback for the CPU.
   if (!is_device_) return;
   condemned_ = true;
   look();
@@ -78,7 +78,7 @@ void PrimeWorker::serve(std::unique_lock<std::mutex> &lock) {
       if (shares.empty()) break;
       lock.unlock();
       status = search(shares);
-    } catch (const std::exception &error) {  // want of memory or of threads
+    } catch (const std::exception &error) {  // lack of memory or of threads
       status = status_of(LC_ERROR_MEMORY, error.what());
     }
     if (!lock.owns_lock()) lock.lock();
@@ -93,7 +93,7 @@ void PrimeWorker::serve(std::unique_lock<std::mutex> &lock) {
       fail(lock, status);
       break;
     }
-    // A lack of memory passes, and the CPU stays in service.
+    // A lack of memory is temporary, and the CPU stays in service.
     if (shares.empty()) hand_back(lock, GenerationPointer(jobs_.front()), status);
     for (const Share &share : shares) hand_back(lock, share.job, status);
   }
@@ -109,8 +109,8 @@ void PrimeWorker::hand_back(std::unique_lock<std::mutex> &lock, const Generation
   lock.lock();
 }
 
-// After something that only a device, or what it was given, can be blamed for. If it fails its
-// self-test too, its service ends, for the reason `otherwise`.
+// Runs the self-test again after a fault that only the device, or its input, can have caused. If
+// the self-test fails too, the worker goes out of service, with the reason `otherwise`.
 bool PrimeWorker::proves_itself(std::unique_lock<std::mutex> &lock, const Status &otherwise) {
   lock.unlock();
   Failure failure;
@@ -130,7 +130,7 @@ bool PrimeWorker::proves_itself(std::unique_lock<std::mutex> &lock, const Status
 
 void PrimeWorker::close() {
   if (stopping_) {
-    // If exit() stops the worker, callers still wait for these jobs.
+    // If exit() stops the worker, callers may still wait for these jobs.
     const std::lock_guard lock(mutex_);
     for (const GenerationPointer &job : jobs_) {
       job->fail(process_ends());
@@ -141,8 +141,8 @@ void PrimeWorker::close() {
   close_engine(std::move(tester_));
 }
 
-// Lets go of jobs that are over, and hands on jobs that waited for another worker. True if
-// the lock was open meanwhile.
+// Releases jobs that are over, and passes on jobs that waited for another worker. Returns true if
+// the lock was released in between.
 bool PrimeWorker::drop_jobs(std::unique_lock<std::mutex> &lock) {
   for (auto at = jobs_.begin(); at != jobs_.end();) {
     const GenerationPointer job = *at;
@@ -157,7 +157,7 @@ bool PrimeWorker::drop_jobs(std::unique_lock<std::mutex> &lock) {
       try {
         is_taken = next->submit(job);
       } catch (const std::exception &) {
-        // Want of memory: this worker keeps it.
+        // Lack of memory: this worker keeps the job.
       }
       if (is_taken) job->release();
       lock.lock();
@@ -176,7 +176,7 @@ bool PrimeWorker::drop_jobs(std::unique_lock<std::mutex> &lock) {
   return false;
 }
 
-// Chooses the job that has waited longest, and all others of its kind.
+// Chooses the job that has waited longest, and all others with the same table and length.
 std::vector<PrimeWorker::Share> PrimeWorker::choose() {
   std::vector<Share> shares;
   size_t wanted = 0;
@@ -189,8 +189,8 @@ std::vector<PrimeWorker::Share> PrimeWorker::choose() {
     wanted += of_job;
   }
   if (shares.empty()) return shares;
-  // A device has spare threads for primes of later keys. On the CPU the caller would wait for
-  // these.
+  // A device has spare threads for primes of later keys. On the CPU the caller would have to wait
+  // for them.
   if (const size_t more = is_device_ ? shares.front().job->room_in_pool() : 0; more != 0) {
     shares.front().wanted += more;
     wanted += more;
@@ -201,7 +201,7 @@ std::vector<PrimeWorker::Share> PrimeWorker::choose() {
   const cpu::SieveTable &table = *shares.front().job->table;
   const uint32_t bits = shares.front().job->prime_bits();
   const double each = trials_for_a_prime(table, bits), primes = static_cast<double>(wanted);
-  // So many trials that one search usually finds all.
+  // As many trials as are needed for one search usually to find all primes.
   const double trials = std::min(each * (1.1 * primes + 3 * std::sqrt(primes)),
                                  static_cast<double>(tester_->most_trials(bits)));
   const size_t candidates = std::min(static_cast<size_t>(trials / table.survivors) + 1,
@@ -215,8 +215,8 @@ std::vector<PrimeWorker::Share> PrimeWorker::choose() {
   return shares;
 }
 
-// Tests each trial by one round, with a base from the random generator of its job. Trials are
-// in the order of their candidates.
+// Runs one round of the test for each trial, with a base from the random generator of its job.
+// Trials are in the order of their candidates.
 Status PrimeWorker::test_rounds(std::vector<Share> &shares, std::span<const uint32_t> trials,
                                 std::span<uint8_t> passed) {
   const cpu::SieveTable &table = *shares.front().job->table;
@@ -255,7 +255,7 @@ Status PrimeWorker::search(std::vector<Share> &shares) {
     const Status drawn = cpu::draw_candidates(
         share.job->random, bits,
         tester_->candidates().subspan(share.first * stride, share.count * stride));
-    // The job fails. Its candidates are then any numbers, whose results are not used.
+    // The job fails. Its candidates then have any values, and their results are not used.
     if (!drawn.ok()) share.job->fail(drawn);
     share.job->count_tests(share.count, 0, is_device_);
   }
@@ -272,7 +272,7 @@ Status PrimeWorker::search(std::vector<Share> &shares) {
   };
   std::vector<uint8_t> passed;
   if (status.ok()) status = test(&passed);
-  // All other rounds at once, for the few candidates that passed the first.
+  // Runs all other rounds at once, for the few candidates that passed the first.
   std::vector<uint32_t> rest;
   for (size_t n = 0; status.ok() && n < trials.size(); ++n)
     if (passed[n] != 0) rest.insert(rest.end(), rounds - 1, trials[n]);
@@ -280,8 +280,8 @@ Status PrimeWorker::search(std::vector<Share> &shares) {
   if (status.ok()) status = test(&passed);
   counters_.launches += tester_->take_launches();
 
-  // What is expected of a share, unless its random generator has failed. The caller's own may give
-  // anything, so what is missed there is not the device's fault.
+  // Adds the expected number of primes of each share, unless its random generator has failed. The
+  // caller's own generator may return anything, so what is missed there is not the device's fault.
   const double each = table->survivors / trials_for_a_prime(*table, bits);
   for (const Share &one : shares) {
     if (one.job->is_over()) continue;
@@ -311,7 +311,7 @@ Status PrimeWorker::search(std::vector<Share> &shares) {
   return status;
 }
 
-// Ends all searches of this worker and hands its jobs back.
+// Ends all searches of this worker and returns its jobs through hand_back_.
 void PrimeWorker::fail(std::unique_lock<std::mutex> &lock, const Status &status) {
   note_failure(status);
   std::list<GenerationPointer> jobs = std::move(jobs_);

@@ -1,5 +1,5 @@
-// Searches for primes on one device, or on the CPU, for all jobs that make keys there. What
-// they want together is one launch.
+// Searches for primes on one device, or on the CPU, for all jobs that generate keys there. One
+// launch searches for all jobs together.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,26 +18,26 @@
 
 namespace lanecrypt::runtime {
 
-// Any thread. The tester is made, used and destroyed on the worker's thread, which the first
-// call that needs it starts.
+// `PrimeWorker` searches for primes. Thread-safe. The tester is made, used and destroyed on the
+// worker's thread, which the first call that needs it starts.
 class PrimeWorker : public DeviceThread {
  public:
   using Open = std::function<Result<std::unique_ptr<PrimeTester>>()>;
-  // Called on the worker's thread with a job that this worker cannot finish.
+  // Called on the worker's thread with a job that this worker cannot finish, and the reason.
   using HandBack = std::function<void(const GenerationPointer &, const Status &)>;
 
   PrimeWorker(Open open, Counters &counters, bool is_device, HandBack hand_back);
   ~PrimeWorker() override { stop(); }
   void stop() { end(); }
 
-  // How many jobs it has.
+  // Returns the number of jobs that the worker has.
   size_t load() const { return load_; }
-  // Takes a job, and keeps it until it is over. False if the worker is out of service.
+  // Takes a job, and keeps it until the job is over. Returns false if the worker is out of service.
   bool submit(const GenerationPointer &job);
-  // Tells the worker that a job may want more or less now.
+  // Wakes the worker, because a job may want more or fewer primes now.
   void look();
-  // One of its primes was not prime: the worker is not used any more, unless it passes its
-  // self-test.
+  // Reports that a number of this worker was not prime. The worker is out of service unless it
+  // passes its self-test.
   void condemn();
 
  private:
@@ -69,8 +69,8 @@ class PrimeWorker : public DeviceThread {
   bool looks_ = false;
   std::list<GenerationPointer> jobs_;
   std::unique_ptr<PrimeTester> tester_;
-  // How many primes should have been found since the last one was, among the candidates of the
-  // library's own random generator.
+  // The expected number of primes among the candidates of the library's own random generator since
+  // the last one was found.
   double missed_ = 0;
 };
 

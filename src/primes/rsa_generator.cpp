@@ -42,7 +42,7 @@ void RsaGenerator::add_device(const device::Found &found, Counters &counters, bo
 void RsaGenerator::stop() {
   for (const std::unique_ptr<PrimeWorker> &worker : workers_) worker->stop();
   cpu_.stop();
-  // Waits for the threads that make keys, for callers whose jobs have just failed.
+  // Waits for the threads that make keys, whose jobs have just failed.
   for (unsigned left = makers_; left != 0; left = makers_) makers_.wait(left);
 }
 
@@ -65,7 +65,7 @@ void RsaGenerator::warm_up_for_one() {
   if (PrimeWorker *worker = choose(true); worker != nullptr) worker->warm_up();
 }
 
-// Jobs that can be searched for together share one table.
+// Returns the sieve table. Jobs that can share a search share the table.
 std::shared_ptr<const cpu::SieveTable> RsaGenerator::table_for(const RsaGeneration &what) {
   const uint32_t stride = cpu::prime_stride_bytes(what.bits / 2);
   const std::lock_guard lock(mutex_);
@@ -77,7 +77,7 @@ std::shared_ptr<const cpu::SieveTable> RsaGenerator::table_for(const RsaGenerati
   return tables_.front().table;
 }
 
-// The device in service that has the least to do. Of equals, the first.
+// Returns the device in service with the least load; the first if several have the same load.
 PrimeWorker *RsaGenerator::choose(bool for_one) const {
   PrimeWorker *best = nullptr;
   for (const auto &[candidate, is_for_one] : selected_)
@@ -102,7 +102,7 @@ Status RsaGenerator::start_anywhere(const GenerationPointer &job) {
   };
   for (PrimeWorker *worker = best(); worker != nullptr; worker = best()) {
     if (fallback_ == LC_FALLBACK_CPU && !worker->is_open()) {
-      // The CPU begins. The job moves to the device as soon as that is open.
+      // The CPU begins. The job moves to the device as soon as the device is open.
       worker->warm_up();
       job->awaited = worker;
       break;
@@ -144,7 +144,7 @@ void RsaGenerator::take_over(const GenerationPointer &job, const Status &why) {
       return;
     }
   } catch (const std::exception &) {
-    // Want of memory or of threads: nobody has taken it.
+    // Lack of memory or of threads: nobody has taken the job.
   }
   job->fail(why);
 }
