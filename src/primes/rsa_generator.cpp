@@ -197,7 +197,7 @@ Status RsaGenerator::run(RsaGeneration what, lc_result *result) {
   const uint64_t count = std::min<uint64_t>(cpu::usable_cores(), job->job.count);
   Status status;
   try {
-    makers.reserve(count);  // a thread that runs must find its place
+    makers.reserve(count);  // push_back() must not fail for a running thread
     {
       const SignalsBlocked blocked;
       for (uint64_t n = 0; n < count; ++n)
