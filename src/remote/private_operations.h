@@ -26,8 +26,8 @@ class PrivateOperations {
  public:
   explicit PrivateOperations(Service service);
   ~PrivateOperations() { stop(); }
-  // Finishes the operations under way and ends the threads. Later requests are refused. After
-  // cancel_pending(), operations that have not begun are left undone.
+  // Completes the operations in flight and ends the threads. Later requests are refused. After
+  // cancel_pending(), operations that have not begun are not done.
   void stop();
   void cancel_pending();
 
@@ -57,10 +57,11 @@ class PrivateOperations {
   runtime::Counters counters_;
   runtime::BatchCpu cpu_{counters_};
   RemoteGeneration generation_{service_, counters_};
-  // Wakes the thread while it waits for answers. Without it the thread looks for new requests once
+  // Wakes the thread while it waits for answers. Without it the thread polls for new requests once
   // a second.
   const client::OwnDescriptor wake_;
-  // The callers that prefers_device() has counted as operations on their cores.
+  // The number of callers that prefers_device() has told to use the CPU and that have not reported
+  // yet.
   std::atomic<uint32_t> on_cpu_{0};
 
   std::mutex mutex_;  // protects the members below, except the atomic one

@@ -1,4 +1,4 @@
-// A request whose private operations or signatures the service does, one by one.
+// `RemoteRequest` is a request whose private operations or signatures the service does, one by one.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -44,7 +44,7 @@ class RemoteRequest {
   virtual bool is_right(uint32_t number, std::span<const uint8_t> made) const = 0;
 
   const runtime::BatchRequestPointer request;
-  // The numbers of the operations that the service has not done; and whether the service has failed
+  // The indices of the operations that the service has not done, and whether the service has failed
   // one.
   std::vector<uint32_t> left;
   bool has_failed = false;
