@@ -1,5 +1,5 @@
-// An event for one thread that waits for several things at once. A thread that has done one of
-// them sets it.
+// An event for one thread that waits for any of several things. The thread that completes one of
+// them sets the event.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace lanecrypt::runtime {
 
-// Any thread may set it. One thread waits, which resets it.
+// `AutoResetEvent`: any thread may set it. One thread waits, which resets it.
 class AutoResetEvent {
  public:
   void set() {
@@ -18,8 +18,8 @@ class AutoResetEvent {
     is_set_ = true;
     changed_.notify_one();
   }
-  // Waits until it is set, but no longer than `limit`. Returns at once if it was set since the last
-  // wait. False if it was not set.
+  // Waits until the event is set, for at most `limit`. Returns at once if it was set since the last
+  // wait. Returns whether it was set.
   bool wait(std::chrono::milliseconds limit) {
     std::unique_lock lock(mutex_);
     const bool was_set = changed_.wait_for(lock, limit, [&] { return is_set_; });

@@ -30,7 +30,7 @@ void Completion::complete() {
   if (!enqueued_) enqueued_status_ = failure;
   enqueued_ = ended_ = true;
   if (!callbacks_.empty()) changed_.notify_all();
-  // More may come while these are called.
+  // Callbacks may be added while these run.
   while (!callbacks_.empty()) {
     const std::vector<Callback> callbacks = std::exchange(callbacks_, {});
     lock.unlock();

@@ -1,4 +1,4 @@
-// What a device or the CPU has done, counted by all of its threads.
+// Counters of what a device or the CPU has done, shared by all of its threads.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

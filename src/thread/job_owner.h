@@ -1,4 +1,4 @@
-// Whose jobs the calling thread submits (lc_completion.owner).
+// The owner of the jobs that the calling thread submits (lc_completion.owner).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,7 +7,8 @@
 
 namespace lanecrypt::runtime {
 
-// While it lives, the requests that this thread makes belong to the owner. Otherwise to nobody: 0.
+// While a `JobOwner` exists, the requests that its thread makes belong to `owner`. Otherwise they
+// belong to nobody: 0.
 class JobOwner {
  public:
   explicit JobOwner(uint64_t owner) : before_(current_) { current_ = owner; }

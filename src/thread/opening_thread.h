@@ -1,4 +1,4 @@
-// A thread that opens a device for itself, and works on it.
+// A thread that opens a device and works on it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,18 +11,18 @@
 
 namespace lanecrypt::runtime {
 
-// Its user's lock is held by who begins it.
+// `OpeningThread` is not thread-safe: its user calls begin() with a lock held.
 class OpeningThread {
  public:
-  // Starts it, unless it runs, with an Opening if it opens a device. Throws where there are
-  // no threads.
+  // Starts the thread unless it runs, with an Opening if `opens_device`. Throws if no thread can be
+  // started.
   void begin(bool opens_device, std::function<void()> work);
-  // On the thread: the device is open, or cannot be.
+  // Called on the thread when the device is open or cannot be opened.
   void end_opening() { opening_.reset(); }
   bool runs() const { return thread_.joinable(); }
-  // Whether it is the calling thread.
+  // Returns whether it is the calling thread.
   bool is_this() const { return thread_.get_id() == std::this_thread::get_id(); }
-  // Waits for its end, if it was begun.
+  // Waits until the thread ends, if it was started.
   void join();
 
  private:

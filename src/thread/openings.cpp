@@ -31,7 +31,7 @@ Opening::Opening() {
 Opening::~Opening() {
   UnderWay &all = under_way.get();
   const std::lock_guard lock(all.mutex);
-  // A child of fork inherited the opening but not the count.
+  // A child of fork() inherits the opening but not the count.
   if (all.count > 0 && --all.count == 0) all.changed.notify_all();
 }
 

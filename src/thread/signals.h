@@ -1,5 +1,5 @@
-// Signals are for the program. If one of our threads took a signal, it would run the
-// program's handler, and the program's thread that waits for the signal would sleep on.
+// Blocks signals in the library's threads. If one of our threads took a signal, it would run the
+// program's handler, and the program's thread that waits for the signal would not wake.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace lanecrypt::runtime {
 
-// Threads that are started while this lives, and those that they start, get no signals
-// but those of their own faults.
+// `SignalsBlocked`: threads that are started while it exists, and those that they start, get no
+// signals except those of their own faults.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

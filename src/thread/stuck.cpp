@@ -26,7 +26,7 @@ std::chrono::milliseconds default_time_limit(const device::Properties &propertie
 
 bool await_within(device::Event &event, std::chrono::milliseconds limit) {
   using Clock = std::chrono::steady_clock;
-  // A short job is over before the shortest sleep would be.
+  // A short job completes before the shortest sleep would.
   for (int n = 0; n < kLooksWithoutSleep; ++n)
     if (event.reached()) return true;
   for (const Clock::time_point end = Clock::now() + limit; Clock::now() < end;) {
@@ -56,7 +56,7 @@ void keep_for_ever(std::shared_ptr<void> what) noexcept {
   try {
     kept.all.push_back(what);
   } catch (const std::exception &) {
-    // One more reference, which is never dropped.
+    // Without memory, takes one more reference, which is never dropped.
     union Undropped {
       Undropped() {}
       ~Undropped() {}

@@ -1,5 +1,5 @@
-// A device that does not end what it has begun: how long we wait for it, and what happens to
-// the memory that it may still reach.
+// Handles a device that does not complete its work: how long we wait for it, and what happens to
+// the memory that it may still access.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,19 +13,19 @@
 
 namespace lanecrypt::runtime {
 
-// The time limit of a device, if the caller set none. It is stuck when it has work and ends
-// nothing for so long.
+// Returns the time limit of a device, if the caller set none. A device is stuck if it has work and
+// completes nothing for this long.
 std::chrono::milliseconds default_time_limit(const device::Properties &properties);
 
-// Waits until the event is reached, but no longer than `limit`. Returns whether it was reached.
-// It watches for a moment, and then looks again after short sleeps.
+// Waits until the event is reached, for at most `limit`. Returns whether it was reached. It polls
+// without sleeping at first, and then after short sleeps.
 bool await_within(device::Event &event, std::chrono::milliseconds limit);
 
-// LC_ERROR_DEVICE, with the limit in its text.
+// Returns LC_ERROR_DEVICE, with the limit in its text.
 Status stuck_status(std::chrono::milliseconds limit) noexcept;
 
-// Keeps what a stuck device may still reach until the process ends. Freeing it would wait for
-// the device. Without memory it is kept all the same.
+// Keeps what a stuck device may still access until the process ends. Freeing it would wait for the
+// device. If there is no memory, the object is leaked instead.
 void keep_for_ever(std::shared_ptr<void> what) noexcept;
 template <class Kept>
 void keep_for_ever(std::unique_ptr<Kept> what) noexcept {

@@ -48,8 +48,8 @@ void Workers::give(size_t count, std::function<void(size_t)> part, std::function
 }
 
 void Workers::share(size_t count, const std::function<void(size_t)> &part) {
-  // A thread that comes after all parts have begun finds nothing to do. `part` may be gone by
-  // then.
+  // A worker that starts after all parts have begun finds nothing to do. `part` may not exist any
+  // more by then.
   struct Shared {
     std::atomic<size_t> begun = 0, ended = 0;
   };
@@ -69,12 +69,13 @@ void Workers::share(size_t count, const std::function<void(size_t)> &part) {
     shared->ended.wait(ended);
 }
 
-// False if the system gives no more threads, or no memory for one. Then fewer do the work.
+// Starts a thread. Returns false if the system has no more threads, or no memory for one. Then
+// fewer threads do the work.
 bool Workers::start_thread() {
-  // The first work may come from a thread of the caller's.
+  // The first work may come from a thread of the caller.
   const SignalsBlocked blocked;
   try {
-    threads_.reserve(threads_.size() + 1);  // a thread that runs must find its place
+    threads_.reserve(threads_.size() + 1);  // push_back() must not fail for a running thread
     threads_.push_back(process::start_thread([this] { serve(); }));
   } catch (const std::exception &) {
     return false;

@@ -1,4 +1,4 @@
-// Threads that share work which would take one thread too long.
+// A pool of threads that share work which would take one thread too long.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,22 +14,23 @@
 
 namespace lanecrypt::runtime {
 
-// Any thread may call it. With one thread it is a queue: work is done in the order in which it
-// was given.
+// `Workers` is the pool. Thread-safe. With one thread it is a queue: work is done in the order in
+// which it was submitted.
 class Workers {
  public:
-  // The threads start with the first work. Each calls on_start first.
+  // The threads start with the first work. Each calls `on_start` first.
   explicit Workers(unsigned most_threads, std::function<void()> on_start = nullptr);
-  // Does all work that was given, then ends the threads.
+  // Completes all submitted work, then ends the threads.
   ~Workers();
 
   unsigned most_threads() const { return most_threads_; }
-  // Runs part(0) to part(count - 1), several at once, and then after(), on these threads. If
-  // no thread can be started, this thread runs them before it returns. `after` may be empty.
+  // Runs part(0) to part(count - 1) concurrently, and then after(), on these threads, without
+  // waiting. If no thread can be started, the calling thread runs them before this returns. `after`
+  // may be empty.
   void give(size_t count, std::function<void(size_t)> part, std::function<void()> after);
   void give(std::function<void()> work) { give(0, nullptr, std::move(work)); }
-  // Runs the parts on this thread, and on the workers that are free meanwhile. Returns when all
-  // are done. No part may throw.
+  // Runs part(0) to part(count - 1) on the calling thread and on the workers that are idle. Returns
+  // when all are done. No part may throw.
   void share(size_t count, const std::function<void(size_t)> &part);
 
  private:
