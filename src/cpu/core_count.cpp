@@ -13,14 +13,14 @@
 namespace lanecrypt::cpu {
 namespace {
 
-// The provider has a copy of this file. Streams of the standard library would make each
-// process that loads it start later.
+// The provider has a copy of this file. Standard library streams would slow the start of each
+// process that loads it.
 struct CloseFile {
   void operator()(FILE *file) const { (void)fclose(file); }
 };
 using File = std::unique_ptr<FILE, CloseFile>;
 
-// False at the end of the file, and where there is none.
+// Reads a line. Returns false at the end of the file, and if there is no file.
 bool read_line(const File &file, std::string *line) {
   line->clear();
   if (file == nullptr) return false;
@@ -35,7 +35,7 @@ std::string first_line(const std::string &path) {
   return line;
 }
 
-// "max", "-1" and a missing quota are no limit.
+// Returns the limit in cores. "max", "-1" and a missing quota mean no limit.
 unsigned limit_of(const std::string &quota_and_period) {
   char *end = nullptr;
   const long long quota = std::strtoll(quota_and_period.c_str(), &end, 10);
@@ -49,15 +49,15 @@ unsigned limit_of(const std::string &quota_and_period) {
 unsigned group_cores(const std::string &list, const std::string &mount) {
   unsigned least = UINT_MAX;
   const File groups(fopen(list.c_str(), "re"));
-  // A line is "0::/a/b", or of the first version "3:cpu,cpuacct:/a/b".
+  // A line is "0::/a/b", or in version 1 "3:cpu,cpuacct:/a/b".
   for (std::string line; read_line(groups, &line);) {
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
     const std::string kinds = line.substr(first + 1, second - first - 1);
     const bool is_second_version = kinds.empty();
     if (!is_second_version && ("," + kinds + ",").find(",cpu,") == std::string::npos) continue;
-    // In a container the mount may be the process's own group, while the name is the one
-    // that the group has outside.
+    // In a container the mount may be the process's own group, while the name is that of the group
+    // outside the container.
     for (std::string group = line.substr(second + 1);; group.erase(group.rfind('/'))) {
       const std::string folder = mount + (is_second_version ? "" : "/cpu") + group + "/";
       least = std::min(least,

@@ -47,7 +47,7 @@ Result<Gf128> ghash_key(const CipherKind &kind, const uint8_t *key) {
   return value;
 }
 
-// The limbs of a sum of ChaCha20-Poly1305.
+// Returns the limbs of a ChaCha20-Poly1305 sum.
 Poly hash_of(const uint32_t *sum) { return {{sum[0], sum[1], sum[2], sum[3], sum[4]}}; }
 
 struct OneTimeKey {
@@ -65,12 +65,12 @@ Result<OneTimeKey> one_time_key(const CipherKind &kind, const uint8_t *key, cons
   return made;
 }
 
-// From so many bytes on OpenSSL's GHASH gains more than a context of its own costs.
+// From this many bytes on OpenSSL's faster GHASH saves more than its context costs.
 constexpr uint64_t kLeastBytesForGmac = 1024;
 
-// The hash of a long piece, computed as if the piece were additional data alone.
-// OpenSSL's tag of such data is their hash, whose last block has the power 2, plus the
-// block of lengths and a mask. Both are taken off again.
+// Computes the hash of a long piece as if the piece were the additional data of a message without
+// text. OpenSSL's tag of that message is the GHASH of the data, whose last block has the power 2,
+// plus the block of the lengths and a mask. Both are removed again.
 Status hash_by_gmac(const CipherKind &kind, const uint8_t *key, const Gf128 &h, const uint8_t *from,
                     uint64_t length, uint64_t exponent, AeadSum *sum) {
   const uint8_t iv[12] = {}, start[kBlockBytes] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
@@ -94,7 +94,7 @@ Status hash_piece(const CipherKind &kind, const uint8_t *key, const Iv &start, c
     if (!h.ok()) return h.status();
     if (length >= kLeastBytesForGmac && exponent >= 2 && fetched_cipher(kind).ok())
       return hash_by_gmac(kind, key, *h, from, length, exponent, sum);
-    // ghash() leaves the last block at the power 1.
+    // After ghash() the last block has the power 1.
     const Gf128 hash =
         gf128_multiply(ghash(*h, Gf128{}, from, length), gf128_power(*h, exponent - 1));
     const Block block = gf128_to_block(hash);
@@ -122,8 +122,8 @@ Status crypt_piece(const CipherKind &kind, const uint8_t *key, const Iv &start,
     return run_cipher({LC_CHACHA20, LC_ENCRYPT, kind.key_bytes}, {.key = key, .iv = iv}, piece.in,
                       piece.out, piece.length);
   }
-  // OpenSSL's CTR carries from the counter of 32 bits into the bytes before it. So the
-  // piece is cut where the counter wraps.
+  // OpenSSL's CTR mode carries from the 32-bit counter into the bytes before it. So the piece is
+  // split where the counter wraps.
   for (uint64_t at = 0; at < piece.length;) {
     const Iv iv = aead_counter(kind, start, (piece.offset + at) / kBlockBytes + 1);
     const uint64_t room = blocks_until_gcm_wraps(iv.data()) * kBlockBytes;
@@ -135,14 +135,13 @@ Status crypt_piece(const CipherKind &kind, const uint8_t *key, const Iv &start,
   return Status();
 }
 
-// The tag of a message whose text is encrypted or decrypted by the way, by other modes of its
-// block cipher.
+// Encrypts or decrypts a GCM message with other modes of its block cipher. Returns the tag.
 Result<std::array<uint8_t, 16>> run_gcm_by_ctr(const CipherKind &kind, const AeadInput &input,
                                                const uint8_t *in, uint8_t *out, uint64_t length) {
   Result<Iv> start = aead_start(kind, input.key, input.iv, input.iv_bytes);
   if (!start.ok()) return start.status();
   AeadSum sum = {};
-  // The block of lengths, which comes last, has the power 1.
+  // The block of the lengths, which comes last, has the power 1.
   const AeadPiece aad = {.in = input.aad,
                          .out = nullptr,
                          .length = input.aad_length,
@@ -178,7 +177,7 @@ Result<std::array<uint8_t, 16>> run_ccm_by_cbc(const CipherKind &kind, const Aea
   return mac;
 }
 
-// Where OpenSSL has the block cipher, but not in this mode.
+// Runs a message whose block cipher OpenSSL has, but not in this mode.
 Status run_by_other_modes(const CipherKind &kind, const AeadInput &input, const uint8_t *in,
                           uint8_t *out, uint64_t length, uint8_t *tag, uint32_t tag_bytes) {
   Result<std::array<uint8_t, 16>> made =
@@ -213,7 +212,7 @@ Status run_aead(const CipherKind &kind, const AeadInput &input, const uint8_t *i
   if (!context) return Status(LC_ERROR_MEMORY, "no memory for a cipher on the CPU");
   const bool encrypt = kind.direction == LC_ENCRYPT, ccm = kind.is_ccm();
   size_t iv_bytes = input.iv_bytes, tag_size = tag_bytes;
-  // CCM needs the tag's length first, and to decrypt the tag itself.
+  // CCM needs the tag's length first, and for decryption the tag itself.
   const OSSL_PARAM sizes[] = {
       {OSSL_CIPHER_PARAM_IVLEN, OSSL_PARAM_UNSIGNED_INTEGER, &iv_bytes, sizeof iv_bytes, 0},
       {ccm || !encrypt ? OSSL_CIPHER_PARAM_AEAD_TAG : nullptr, OSSL_PARAM_OCTET_STRING,
@@ -232,7 +231,7 @@ Status run_aead(const CipherKind &kind, const AeadInput &input, const uint8_t *i
   uint8_t nothing = 0;
   bool is_right = true;
   if (ccm) {
-    // One call for all of the text. Decryption fails where the tag is wrong.
+    // CCM takes all of the text in one call. Decryption fails if the tag is wrong.
     is_right = EVP_CipherUpdate(context.get(), length == 0 ? &nothing : out, &written,
                                 length == 0 ? &kNothing : in, static_cast<int>(length)) == 1;
     if (encrypt && !is_right) return openssl_failed();
@@ -292,7 +291,7 @@ Status close_aead(const CipherKind &kind, const uint8_t *key, const Iv &start, u
   uint8_t lengths[kBlockBytes];
   memcpy(lengths, &block_of_lengths, sizeof lengths);
   LC_TRY(hash_piece(kind, key, start, lengths, sizeof lengths, 1, sum));
-  if (!is_gcm(kind)) return Status();  // s came with the hash
+  if (!is_gcm(kind)) return Status();  // hash_piece() has set s
   uint8_t mask[kBlockBytes];
   LC_TRY(encrypt_block(kind, key, start.data(), mask));
   const Block block = load_block(mask);
@@ -346,7 +345,7 @@ Status add_aead_part(const CipherKind &kind, const uint8_t *key, const Iv &start
 bool same_tag(const uint8_t *a, const uint8_t *b, uint32_t bytes) {
   uint32_t difference = 0;
   for (uint32_t n = 0; n < bytes; ++n) difference |= a[n] ^ b[n];
-  // It never ends early, and the compiler can make no comparison of it that would.
+  // The loop never ends early, and the compiler cannot turn this into a comparison that would.
   return ((difference - 1) >> 31) != 0;
 }
 

@@ -10,7 +10,7 @@
 namespace lanecrypt::cpu {
 namespace {
 
-// Text that waits for its MAC. It is wiped at the end.
+// `Workspace` holds text that is authenticated next. Its destructor wipes it.
 class Workspace {
  public:
   static constexpr uint64_t kBytes = 32 << 10;
@@ -23,7 +23,7 @@ class Workspace {
   std::array<uint8_t, kBytes> bytes_;
 };
 
-// Puts the first `bytes` of the workspace, filled up with zeros, into the MAC, and overwrites
+// Adds the first `bytes` bytes of the workspace, padded with zeros, to the MAC, and overwrites
 // them.
 Status authenticate(const CipherKind &kind, const uint8_t *key, Workspace &workspace,
                     uint64_t bytes, Iv *mac) {

@@ -18,25 +18,26 @@
 namespace lanecrypt::cpu {
 namespace {
 
-// XTS of other ciphers than AES: OpenSSL has SM4's only from 3.2 on.
+// Returns whether XTS is computed by ECB, for ciphers other than AES: OpenSSL has XTS of SM4 only
+// from 3.2 on.
 bool goes_by_ecb(const CipherInfo &info) {
   return info.has_data_units() && info.block != kBlockCiphers;
 }
 
-// The ciphers of all modes, fetched once. Never freed: at exit libcrypto may have ended
-// before.
+// `Ciphers` is the ciphers of all modes, fetched once. Never freed, because libcrypto may be
+// cleaned up earlier at exit.
 struct Ciphers {
   Status status;
   OSSL_LIB_CTX *library = nullptr;
-  EVP_CIPHER *by_kind[kCipherInfoCount][3] = {};  // by mode and key: 128, 192, 256 bits
+  EVP_CIPHER *by_kind[kCipherInfoCount][3] = {};  // by mode and key length: 128, 192, 256 bits
 
   Ciphers() {
     status = bind_libcrypto_of_process();
     if (!status.ok()) return;
     library = OSSL_LIB_CTX_new();
-    // Without one OpenSSL would take the program's own.
+    // With a null context OpenSSL would use the program's own.
     if (library == nullptr) throw std::bad_alloc();
-    // What is missing shall leave no error in the caller's queue.
+    // A missing cipher must not leave an error in the caller's error queue.
     ERR_set_mark();
     for (const CipherInfo &info : kCipherInfos) {
       if (goes_by_ecb(info)) continue;
@@ -46,7 +47,7 @@ struct Ciphers {
         const std::string name = info.openssl_name(key_bytes * info.keys);
         EVP_CIPHER *cipher = EVP_CIPHER_fetch(library, name.c_str(), "provider=default");
         by_kind[info.cipher][size] = cipher;
-        // Others than AES and ChaCha20 OpenSSL may be built without.
+        // OpenSSL may be built without ciphers other than AES and ChaCha20.
         if (cipher == nullptr && (info.block == nullptr || info.block == kBlockCiphers))
           status = Status(LC_ERROR_INTERNAL, "OpenSSL's default provider offers no " + name);
       }
@@ -61,14 +62,15 @@ struct Ciphers {
   Ciphers(const Ciphers &) = delete;
 };
 
-// It has no lock, since it must work in a child of fork whose parent was just fetching, which takes
-// milliseconds. Of threads that come first at once each fetches, and one of them wins.
+// Returns all ciphers. It uses no lock, because it must work in a child of fork() whose parent was
+// fetching at that moment, which takes milliseconds. If several threads come first at once, each
+// fetches, and one result is kept.
 Result<const Ciphers *> ciphers() {
   static std::atomic<const Ciphers *> whole{nullptr};
   const Ciphers *all = whole.load(std::memory_order_acquire);
   if (all != nullptr) return all;
   auto made = std::make_unique<Ciphers>();
-  // Not kept: what is wanting may be memory, which is there again later.
+  // A failure is not kept: a lack of memory is temporary.
   if (!made->status.ok()) return made->status;
   if (whole.compare_exchange_strong(all, made.get(), std::memory_order_acq_rel))
     return made.release();
@@ -124,7 +126,7 @@ Status run_cipher(const CipherKind &kind, const CipherInput &input, const uint8_
     return openssl_failed();
   if (info.granule_bytes == kBlockBytes && EVP_CIPHER_CTX_set_padding(context.get(), 0) != 1)
     return openssl_failed();
-  // OpenSSL counts bytes in an int, and takes each update as one data unit.
+  // OpenSSL counts bytes in an int, and processes each update as one data unit.
   const bool has_units = info.has_data_units();
   const uint64_t most = has_units && input.data_unit_bytes != 0 ? input.data_unit_bytes : 1 << 30;
   Iv iv = input.iv;

@@ -8,7 +8,7 @@
 namespace lanecrypt::cpu {
 namespace {
 
-// An element of the field of IEEE 1619, 5.2, as the bytes of a block.
+// An element of the field of IEEE 1619, section 5.2, as the bytes of a block.
 using Element = std::array<uint64_t, 2>;
 static_assert(sizeof(Element) == kBlockBytes);
 
@@ -29,7 +29,7 @@ Element multiply(Element secret, const Element &known) {
   return product;
 }
 
-// x to the power of a block's number in its data unit.
+// Returns x to the power of a block's number in its data unit.
 Element power_of_x(uint64_t exponent) {
   Element power = {1, 0};
   for (int bit = 63 - __builtin_clzll(exponent | 1); bit >= 0; --bit) {
@@ -39,7 +39,7 @@ Element power_of_x(uint64_t exponent) {
   return power;
 }
 
-// Every byte with its bits in the other order, as GB/T 17964 has tweaks.
+// Reverses the bits of every byte, as GB/T 17964 orders tweaks.
 void turn_bytes(Element &element) {
   for (uint64_t &word : element) {
     word = (word >> 1 & 0x5555555555555555u) | (word & 0x5555555555555555u) << 1;
@@ -52,7 +52,7 @@ void add(const uint8_t *in, const uint8_t *mask, uint8_t *out, uint64_t length) 
   for (uint64_t n = 0; n < length; ++n) out[n] = in[n] ^ mask[n];
 }
 
-// A data unit under way.
+// `Unit` is the state of a data unit in progress.
 class Unit {
  public:
   Unit(const CipherKind &kind, const uint8_t *key)
@@ -75,7 +75,7 @@ class Unit {
   const Element &tweak() const { return tweak_; }
   void go_to(const Element &tweak) { tweak_ = tweak; }
 
-  // Whole blocks.
+  // Encrypts or decrypts whole blocks.
   Status run(const uint8_t *in, uint8_t *out, uint64_t length) {
     for (uint64_t at = 0, bytes = 0; at < length; at += bytes) {
       bytes = std::min<uint64_t>(length - at, sizeof masks_);
@@ -109,7 +109,7 @@ Status run_xts_unit(const CipherKind &kind, const uint8_t *key, const Iv &number
   LC_TRY(unit.begin(number, first));
   const uint64_t part = length % kBlockBytes;
   if (part == 0) return unit.run(in, out, length);
-  // IEEE 1619, 5.3.2 and 5.4.2: decryption takes the last two tweaks in the other order.
+  // IEEE 1619, sections 5.3.2 and 5.4.2: decryption uses the last two tweaks in reverse order.
   const uint64_t plain = length - part - kBlockBytes;
   LC_TRY(unit.run(in, out, plain));
   in += plain;

@@ -1,5 +1,5 @@
-// XTS on the CPU by ECB, from any block of a data unit on: for samples of a device's output,
-// and for SM4, which OpenSSL has in XTS only from 3.2 on.
+// XTS (IEEE 1619) on the CPU by ECB, from any block of a data unit on: for samples of a device's
+// output, and for SM4, for which OpenSSL has XTS only from 3.2 on.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,9 +8,9 @@
 
 namespace lanecrypt::cpu {
 
-// Runs `length` bytes of a data unit (16 or more, or a last part of a block would have nothing
-// to steal from) that begin with its block number `first`; `number` is the unit's. They end the
-// unit where they end within a block. in == out is allowed.
+// Encrypts or decrypts `length` bytes of data unit `number`, from its block `first` on. `length` is
+// at least 16, because ciphertext stealing needs a complete block. If `length` is not a multiple of
+// 16, the bytes end the unit. in == out is allowed.
 Status run_xts_unit(const CipherKind &kind, const uint8_t *key, const Iv &number, uint64_t first,
                     const uint8_t *in, uint8_t *out, uint64_t length);
 

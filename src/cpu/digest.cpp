@@ -6,7 +6,7 @@
 namespace lanecrypt::cpu {
 namespace {
 
-// In the order of Digest.
+// OpenSSL's names, in the order of Digest.
 constexpr const char *kDigestNames[] = {"SHA2-256",     "SHA2-384",     "SHA2-512", "SHA2-224",
                                         "SHA2-512/224", "SHA2-512/256", "SHA3-224", "SHA3-256",
                                         "SHA3-384",     "SHA3-512",     "SHAKE128", "SHAKE256"};

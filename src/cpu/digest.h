@@ -1,4 +1,4 @@
-// Hashes of several parts in a row, by OpenSSL.
+// Hashes of several concatenated parts, by OpenSSL.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -26,8 +26,8 @@ enum class Digest {
   kShake256
 };
 
-// The hash of all parts, one after the other. `to` has its length, which for SHAKE may be
-// any. Any thread.
+// Computes the hash of the concatenated parts. `to` has the hash's length, which for SHAKE may be
+// any. Thread-safe.
 Status digest(Digest which, std::initializer_list<std::span<const uint8_t>> parts,
               std::span<uint8_t> to);
 

@@ -14,7 +14,7 @@ namespace {
 
 Status openssl_refused() { return Status(LC_ERROR_INTERNAL, "OpenSSL failed to hash"); }
 
-// Fetched once each, and never freed, as their library context is.
+// Returns the hash, fetched once. It is never freed, like its library context.
 const EVP_MD *fetched(std::string_view name) {
   struct Fetched {
     const char *name;
@@ -28,7 +28,7 @@ const EVP_MD *fetched(std::string_view name) {
     EVP_MD *known = one.method.load(std::memory_order_acquire);
     if (known != nullptr) return known;
     EVP_MD *const made = EVP_MD_fetch(private_library(), one.name, nullptr);
-    // Another thread may have come first.
+    // Another thread may have been faster.
     if (one.method.compare_exchange_strong(known, made)) return made;
     EVP_MD_free(made);
     return known;

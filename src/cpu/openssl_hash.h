@@ -1,4 +1,4 @@
-// A hash of OpenSSL's default provider, again and again.
+// A hash of OpenSSL's default provider, for repeated use.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,12 +14,13 @@
 
 namespace lanecrypt::cpu {
 
-// One thread.
+// `OpensslHash` computes a hash of OpenSSL. Not thread-safe.
 class OpensslHash {
  public:
-  // name: as OpenSSL has it, of a hash of SHA-2 or SHA-3.
+  // `name` is OpenSSL's name of a SHA-2 or SHA-3 hash.
   explicit OpensslHash(const char *name);
-  // The hash of all parts, one after the other. `to` has its length, which for SHAKE may be any.
+  // Computes the hash of the concatenated parts. `to` has the hash's length, which for SHAKE may be
+  // any.
   Status run(std::initializer_list<std::span<const uint8_t>> parts, std::span<uint8_t> to);
 
  private:

@@ -1,4 +1,4 @@
-// Objects of OpenSSL that free themselves.
+// Owning pointers to OpenSSL objects.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -35,9 +35,9 @@ inline Number number_of(std::span<const uint8_t> big_endian) {
   return Number(BN_bin2bn(big_endian.data(), static_cast<int>(big_endian.size()), nullptr));
 }
 
-// A library context of Lanecrypt's own, so that neither the application's configuration
-// nor the provider `gpu` is asked. Made once and never freed: at exit libcrypto may have
-// ended before. nullptr: there is no libcrypto. Throws std::bad_alloc.
+// Returns Lanecrypt's own library context, so that neither the application's configuration nor the
+// provider `gpu` has an effect. It is made once and never freed, because libcrypto may be cleaned
+// up earlier at exit. Returns nullptr if there is no libcrypto. Throws std::bad_alloc.
 OSSL_LIB_CTX *private_library();
 
 inline Status openssl_failed() { return Status(LC_ERROR_INTERNAL, "OpenSSL failed on the CPU"); }

@@ -13,7 +13,7 @@
 namespace lanecrypt::cpu {
 
 Status random_bytes(void *to, size_t bytes) {
-  // The generator gives at most so much at once.
+  // The generator gives at most this many bytes at once.
   constexpr size_t kMost = 1 << 16;
   uint8_t *at = static_cast<uint8_t *>(to);
   for (size_t left = bytes; left > 0;) {

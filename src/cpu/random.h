@@ -12,9 +12,9 @@
 
 namespace lanecrypt::cpu {
 
-// Bytes that nobody can guess, from OpenSSL's private random generator. Any thread.
+// Fills `to` with secret random bytes from OpenSSL's private random generator. Thread-safe.
 Status random_bytes(void *to, size_t bytes);
-// The same from the source, on the calling thread.
+// The same from `source`, on the calling thread.
 Status random_bytes_from(const RandomSource &source, void *to, size_t bytes);
 
 // Random bytes made of seeds by SHAKE256, for threads on which the seeds' source must not be

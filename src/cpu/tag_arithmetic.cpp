@@ -48,7 +48,7 @@ void poly1305_key(const uint8_t keystream[32], Poly *r, Block *s) {
   clamped.w[0] &= 0x0fffffffu;
   for (int n = 1; n < 4; ++n) clamped.w[n] &= 0x0ffffffcu;
   *r = poly_of_block(clamped);
-  r->w[4] &= 0xffffffu;  // a block of text has 2^128 added, r has not
+  r->w[4] &= 0xffffffu;  // poly_of_block() adds 2^128, which r does not have
   *s = load_block(keystream + sizeof(Block));
 }
 

@@ -15,8 +15,8 @@ namespace {
 
 using Bytes = std::span<const uint8_t>;
 
-constexpr size_t kValueBytes = 32;  // of BLAKE3 and of Merkle trees
-// BLAKE3's flags of its modes.
+constexpr size_t kValueBytes = 32;  // for BLAKE3 and Merkle trees
+// The domain flags of BLAKE3's modes.
 constexpr uint32_t kKeyed = 16, kContext = 32, kMaterial = 64;
 constexpr uint8_t kMerkleLeaf[] = {0}, kMerkleNode[] = {1};
 
@@ -30,7 +30,7 @@ uint64_t leaf_length(const HashSpec &spec, uint64_t bytes, uint64_t leaf) {
   return std::min(spec.leaf_bytes, bytes - leaf * spec.leaf_bytes);
 }
 
-// Each two neighbours become their parent; one without a neighbour goes up as it is.
+// Replaces each two neighbours with their parent. A value without a neighbour moves up unchanged.
 Status join_level(const HashSpec &spec, OpensslHash *sha256, TreeValues *values) {
   const size_t count = values->size() / kValueBytes;
   uint8_t *const all = values->data();
@@ -56,6 +56,7 @@ Status join(const HashSpec &spec, TreeValues *values, size_t until) {
   return Status();
 }
 
+// Computes ParallelHash from the values of the leaf blocks (SP 800-185, section 6.3).
 Status parallel_root(const HashSpec &spec, Bytes values, uint64_t leaves,
                      std::span<uint8_t> digest) {
   ParallelSponge sponge(spec.method->block_bytes, spec.text);
@@ -150,7 +151,7 @@ Status hash(const HashSpec &spec, Bytes message, std::span<uint8_t> digest) {
     blake3_hash(key_of(spec), spec.flags, message, digest);
     return Status();
   }
-  // RFC 9162: the tree of nothing is the hash of nothing.
+  // RFC 9162, section 2.1.1: the hash of an empty tree is the hash of an empty string.
   if (spec.method->family == HashFamily::kMerkle && message.empty())
     return OpensslHash(spec.method->openssl_name).run({}, digest);
   TreeValues values, part;

@@ -1,4 +1,5 @@
-// Hashes by the CPU: by OpenSSL, or, where it has none, by the code of the kernels.
+// Hashes on the CPU: by OpenSSL, or by the code of the kernels if OpenSSL does not have the hash.
+// All functions are thread-safe.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,29 +12,31 @@
 
 namespace lanecrypt::cpu {
 
-// Makes the key and the flags of BLAKE3. Once, before anything else here.
+// Makes the key and the flags of BLAKE3 in `spec`. To be called once, before all else here.
 Status prepare_hash(HashSpec *spec);
 
-// All of one message. Any thread, as all here.
+// Hashes one complete message.
 Status hash(const HashSpec &spec, std::span<const uint8_t> message, std::span<uint8_t> digest);
 
-// Values of a tree. Who has those that were made with a key has the digest too.
+// `TreeValues` is values of a tree's leaves or nodes. They are wiped, because anyone who has those
+// of a keyed hash can compute the digest.
 using TreeValues = secure::WipedBytes;
 
-// A tree in steps, so that several may share them. A part is kPartLeaves leaves that follow one
-// another, or what is left of them at the end.
+// The following compute a tree in steps, so that several threads can share the work. A part is
+// kPartLeaves consecutive leaves, or the rest at the end.
 inline constexpr uint64_t kPartLeaves = 512;
 uint64_t tree_parts(const HashSpec &spec, uint64_t bytes);
-// The value of each leaf from `first` on, value_bytes each.
+// Computes the value of each leaf from number `first` on, value_bytes each.
 Status leaf_values(const HashSpec &spec, std::span<const uint8_t> message, uint64_t first,
                    std::span<uint8_t> values);
-// What the root needs of a part: one value, or of ParallelHash those of all its leaves.
+// Computes what the root needs of a part: one value, or for ParallelHash the values of all its
+// leaves.
 Status part_value(const HashSpec &spec, std::span<const uint8_t> message, uint64_t part,
                   TreeValues *value);
-// Makes one value of those of the leaves of a part. Not for ParallelHash.
+// Reduces the values of a part's leaves to one. Not for ParallelHash.
 Status join_part(const HashSpec &spec, TreeValues *values);
-// `values`: what the root needs of all parts, in order. `leaves`: of the whole message, for BLAKE3
-// more than one.
+// Computes the digest. `values` is what the root needs of all parts, in order. `leaves` is the
+// number of leaves of the message; for BLAKE3 it is more than one.
 Status tree_root(const HashSpec &spec, TreeValues values, uint64_t leaves,
                  std::span<uint8_t> digest);
 

@@ -25,7 +25,8 @@ uint64_t blake3_most_bytes() { return BLAKE3_MOST_ALONE; }
 void blake3_hash(std::span<const uint32_t, 8> key, uint32_t flags, std::span<const uint8_t> message,
                  std::span<uint8_t> digest) {
   Blake3Node root;
-  // Loads of 16 bytes need an aligned address, by which the offset tells.
+  // The kernels' code chooses its loads by the alignment of the offset, so the address is passed as
+  // the offset from nullptr.
   const uint64_t at = reinterpret_cast<uintptr_t>(message.data());
   ::blake3_message(nullptr, at, message.size(), key.data(), flags, &root);
   ::blake3_output(&root, digest.data(), digest.size(), 0, 1);
@@ -59,7 +60,8 @@ void blake3_root(std::span<const uint32_t, 8> key, uint32_t flags,
 
 namespace {
 
-// A number as its bytes, the most significant first, and how many they are.
+// `Encoded` is a number as big-endian bytes without leading zeros, as left_encode and right_encode
+// need it (SP 800-185, section 2.3.1).
 struct Encoded {
   uint8_t bytes[9];
   size_t count = 0;
@@ -81,7 +83,7 @@ ParallelSponge::ParallelSponge(uint32_t rate_bytes, std::span<const uint8_t> cus
   absorb_left_encoded(rate_bytes);
   absorb_string({reinterpret_cast<const uint8_t *>(kName.data()), kName.size()});
   absorb_string(customization);
-  if (at_ != 0) permute();  // bytepad()
+  if (at_ != 0) permute();  // bytepad (SP 800-185, section 2.3.3)
 }
 
 void ParallelSponge::permute() {

@@ -1,4 +1,5 @@
-// What OpenSSL has not, by the code of the kernels: BLAKE3, and the sponge around ParallelHash.
+// Hashes that OpenSSL does not have, by the code of the kernels: BLAKE3, and the outer sponge of
+// ParallelHash.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,22 +10,25 @@
 
 namespace lanecrypt::cpu {
 
-// The constants with which BLAKE3 begins where there is no key.
+// Writes the initial constants of BLAKE3 without a key.
 void blake3_initial(std::span<uint32_t, 8> key);
+// Hashes a complete message of at most blake3_most_bytes() bytes.
 void blake3_hash(std::span<const uint32_t, 8> key, uint32_t flags, std::span<const uint8_t> message,
                  std::span<uint8_t> digest);
 // The longest message of blake3_hash().
 uint64_t blake3_most_bytes();
-// The value of a chunk, at most 1024 bytes, which is not all of its message.
+// Computes the value of a chunk of at most 1024 bytes, which is not the only one of its message.
 void blake3_leaf(std::span<const uint32_t, 8> key, uint32_t flags, uint64_t number,
                  std::span<const uint8_t> chunk, std::span<uint8_t, 32> value);
-// The value of the parent of two; value may be one of them.
+// Computes the value of the parent of two values. `value` may be one of them.
 void blake3_node(std::span<const uint32_t, 8> key, uint32_t flags,
                  std::span<const uint8_t, 64> both, std::span<uint8_t, 32> value);
+// Computes the digest from the two children of the root.
 void blake3_root(std::span<const uint32_t, 8> key, uint32_t flags,
                  std::span<const uint8_t, 64> both, std::span<uint8_t> digest);
 
-// cSHAKE (SP 800-185, section 3) with N = "ParallelHash": absorbs, and is squeezed once.
+// `ParallelSponge` is cSHAKE (SP 800-185, section 3) with N = "ParallelHash". It can be squeezed
+// once.
 class ParallelSponge {
  public:
   ParallelSponge(uint32_t rate_bytes, std::span<const uint8_t> customization);

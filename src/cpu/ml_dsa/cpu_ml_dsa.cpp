@@ -12,7 +12,7 @@ namespace {
 
 Status no_memory() { return Status(LC_ERROR_MEMORY, "no memory for the key"); }
 
-// In constant time: private keys are compared too.
+// Compares in constant time, because private keys are compared too.
 bool are_equal(Bytes a, Bytes b) {
   uint8_t differs = 0;
   for (size_t n = 0; n < a.size(); ++n) differs |= a[n] ^ b[n];

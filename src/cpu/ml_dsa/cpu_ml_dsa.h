@@ -1,5 +1,5 @@
-// ML-DSA on the CPU. It takes over when a device cannot do its work, and a device's answers are
-// checked against it.
+// ML-DSA (FIPS 204) on the CPU. It is the fallback if a device cannot do its work, and the
+// reference against which a device's results are checked.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,14 +11,14 @@
 
 namespace lanecrypt::cpu {
 
-// Makes a key of its parts: computes what is left out, and checks that all belong together
+// Makes a key of its parts: computes missing parts, and checks that all belong together
 // (LC_ERROR_ARGUMENT).
 Result<std::shared_ptr<MlDsaKey>> make_ml_dsa_key(const MlDsaParts &parts);
 
-// mu: 64 bytes; random: 32. The key is a private one. Any thread.
+// Signs `mu`, 64 bytes, with the 32 bytes `random` and a private key. Thread-safe.
 Status ml_dsa_sign(const MlDsaKey &key, std::span<const uint8_t> mu,
                    std::span<const uint8_t> random, std::span<uint8_t> signature);
-// 1 if the signature, of the right length, is right, else 0. Any thread.
+// Verifies a signature of the right length. Returns 1 if it is valid, otherwise 0. Thread-safe.
 Result<uint8_t> ml_dsa_verify(const MlDsaKey &key, std::span<const uint8_t> mu,
                               std::span<const uint8_t> signature);
 

@@ -53,7 +53,7 @@ class Workspace {
 
 Status no_memory() { return Status(LC_ERROR_MEMORY, "no memory for an operation of ML-DSA"); }
 
-// SHAKE256 of several parts in a row.
+// SHAKE256 of several concatenated parts.
 class Shake256 {
  public:
   void take(Bytes bytes) {
@@ -62,7 +62,7 @@ class Shake256 {
       if (++at_ == kBlock) permute();
     }
   }
-  // At most a block.
+  // Writes the output, at most one block.
   void give(std::span<uint8_t> to) {
     state_[at_ / 8] ^= uint64_t{ML_DSA_SHAKE_END} << (at_ % 8 * 8);
     state_[kBlock / 8 - 1] ^= ML_DSA_LAST_BIT;
@@ -88,7 +88,7 @@ MlDsaPiece piece_of(Bytes mu, Bytes random) {
   return piece;
 }
 
-// t0, t1 and tr of a key of which the rest is there.
+// Computes t0, t1 and tr of a key whose other parts are set.
 void finish_key(Workspace &workspace) {
   ml_dsa_expand_key(workspace.expanded(), workspace.key(), ML_DSA_EXPAND_A | ML_DSA_EXPAND_S,
                     workspace.memory(), workspace.set);
@@ -96,7 +96,7 @@ void finish_key(Workspace &workspace) {
   ml_dsa_hash_key(workspace.key(), workspace.memory(), workspace.set);
 }
 
-// Whether the coefficients of s1 and s2 are from -eta to eta.
+// Returns whether the coefficients of s1 and s2 are from -eta to eta.
 bool has_small_secrets(Workspace &workspace, const u32 *private_key) {
   const MlDsaSet &set = workspace.set;
   const MlDsaSharedMemory memory = workspace.memory();

@@ -19,7 +19,7 @@ namespace {
 
 using HashContext = Object<EVP_MD_CTX, EVP_MD_CTX_free>;
 
-// Names that 3.0's headers have not.
+// Parameter names that the headers of OpenSSL 3.0 do not have.
 constexpr char kMu[] = "mu", kTestEntropy[] = "test-entropy";
 
 OSSL_PARAM bytes_param(const char *name, std::span<const uint8_t> bytes) {
@@ -30,7 +30,8 @@ bool libcrypto_has_ml_dsa() {
   return 100 * OPENSSL_version_major() + OPENSSL_version_minor() >= 305;
 }
 
-// What fails here leaves no error behind: the caller of the library has asked OpenSSL nothing.
+// `Unheard` discards OpenSSL's errors: the caller of the library has not called OpenSSL and must
+// not find errors in its queue.
 class Unheard {
  public:
   Unheard() { ERR_set_mark(); }

@@ -4,12 +4,12 @@
 namespace lanecrypt::cpu {
 namespace {
 
-// As often as OpenSSL's own (BN_BLINDING_COUNTER).
+// As in OpenSSL's own blinding (BN_BLINDING_COUNTER).
 constexpr uint32_t kPairsOfOne = 32;
-// One inversion takes as long as a private operation.
+// Pairs that share one inversion, which takes as long as a private operation.
 constexpr size_t kPairsOfOneInversion = 8;
 
-// So often numbers are drawn until one has an inverse.
+// The most draws until a number has an inverse.
 constexpr int kMostAttempts = 16;
 
 enum class Drawn { kPairs, kNoInverse };
@@ -30,7 +30,7 @@ Result<Drawn> draw_all(std::vector<BlindingPair> &pairs, const Modulus &modulus,
       return no_memory_for_key();
     product = pair.inverse.get();
   }
-  // The inverse of r R is 1/r 1/R. R/r is wanted.
+  // The inverse of r R is 1/r 1/R, but R/r is needed.
   const Number inverse(BN_new());
   if (!inverse) return no_memory_for_key();
   if (BN_mod_inverse(inverse.get(), product, modulus.n(), context) == nullptr) {
@@ -126,7 +126,7 @@ Status BlindingChain::advance(const Modulus &modulus, SeededRandom *random, BN_C
                             modulus.multiply(inverse, inverse, inverse, context);
     return is_squared ? Status() : no_memory_for_key();
   }
-  // A new key may not be used much.
+  // One pair only at first, because a new key may not be used much.
   if (fresh_.empty()) {
     Result<std::vector<BlindingPair>> drawn =
         draw_pairs(made_ == 0 ? 1 : kPairsOfOneInversion, modulus, random, context);

@@ -1,5 +1,5 @@
-// Pairs (r^e, 1/r) mod n of secret random r, which blind the operations of a key. Numbers
-// mod n are in OpenSSL's Montgomery form.
+// Pairs (r^e, 1/r) mod n of secret random r, which blind the operations of a key. Numbers mod n are
+// in OpenSSL's Montgomery form.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,18 +12,19 @@
 
 namespace lanecrypt::cpu {
 
-// Apart from this, nothing fails in OpenSSL's arithmetic with numbers that were checked.
+// The only error of OpenSSL's arithmetic with numbers that were checked.
 inline Status no_memory_for_key() { return Status(LC_ERROR_MEMORY, "no memory for the key"); }
 
-// Arithmetic modulo the n of one key. Any thread may use it with a context of its own.
+// `Modulus` is arithmetic modulo the n of one key. Thread-safe if each thread uses its own
+// `context`.
 class Modulus {
  public:
   explicit Modulus(const RsaKey &key);
-  // False for want of memory.
+  // False if memory was lacking.
   bool ok() const { return is_made_; }
 
   const BIGNUM *n() const { return n_.get(); }
-  // The product of two numbers in Montgomery form. If one of them is not in that form,
+  // Computes the product of two numbers in Montgomery form. If one of them is not in that form,
   // neither is the product.
   bool multiply(BIGNUM *product, const BIGNUM *x, const BIGNUM *y, BN_CTX *context) const;
   bool raise_to_e(BIGNUM *x, BN_CTX *context) const;
@@ -49,8 +50,8 @@ struct BlindingPair {
 Result<std::vector<BlindingPair>> draw_pairs(size_t wanted, const Modulus &modulus,
                                              SeededRandom *random, BN_CTX *context);
 
-// Gives one pair after the other: the last one squared, and after 32 of them a fresh one,
-// as in OpenSSL's own blinding.
+// `BlindingChain` makes one pair after another: the previous one squared, and after 32 of them a
+// fresh one, as OpenSSL's own blinding does. Not thread-safe.
 class BlindingChain {
  public:
   // A pair that is good until the next call. Fails as draw_pairs() does.

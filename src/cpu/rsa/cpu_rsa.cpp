@@ -22,7 +22,8 @@ Number to_number(std::span<const uint8_t> bytes) {
   return number;
 }
 
-// Checks how the numbers of a private key relate, and computes d where it was left out.
+// `Relations` checks the relations between the numbers of a private key, and computes d if it was
+// left out.
 class Relations {
  public:
   explicit Relations(const RsaNumbers &numbers)
@@ -63,7 +64,7 @@ class Relations {
     return Status();
   }
 
-  // 1/e mod (p-1)(q-1). It serves as well as 1/e mod their least common multiple.
+  // Returns 1/e mod (p-1)(q-1), which is as good as 1/e modulo their least common multiple.
   Number compute_d() {
     Number d(BN_new());
     if (!d || BN_mul(product_.get(), p_less_.get(), q_less_.get(), context_.get()) != 1)
@@ -85,7 +86,7 @@ class Relations {
   NumberContext context_;
 };
 
-// The numbers as EVP_PKEY_fromdata() takes them: little-endian, in locked
+// `KeyParameters` is the numbers as EVP_PKEY_fromdata() takes them: little-endian, in locked
 // memory.
 class KeyParameters {
  public:
@@ -163,7 +164,7 @@ Status make_pkey(RsaKey &key) {
 }  // namespace
 
 Status prepare(RsaKey &key) {
-  // The caller's queue of errors stays as it was.
+  // The caller's error queue must not change.
   (void)ERR_set_mark();
   const Status status = make_pkey(key);
   (void)ERR_pop_to_mark();
@@ -187,7 +188,8 @@ Status run_rsa(const RsaKey &key, lc_rsa_operation operation, const uint8_t *in,
 
 namespace {
 
-// For an e that the public operation of OpenSSL may refuse (more than 64 bits with a long n).
+// Computes made^e mod n for an e that OpenSSL's public operation may reject (more than 64 bits with
+// a long n).
 Status raise_to_e(const RsaKey &key, const uint8_t *made, uint8_t *out) {
   const std::span<const uint8_t> n = key.numbers.n, e = key.numbers.e;
   const Number power = to_number({made, key.modulus_bytes}), modulus = to_number(n),

@@ -1,4 +1,4 @@
-// What OpenSSL makes of an RSA key; cpu/ alone looks inside.
+// OpenSSL's form of an RSA key. Only src/cpu uses its contents.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,7 +12,7 @@ namespace lanecrypt::cpu {
 
 class OpensslKey {
  public:
-  // It has its own lock: any number of threads may use one EVP_PKEY.
+  // Thread-safe: an EVP_PKEY has its own lock.
   Pkey pkey;
   mutable RsaImageCache images;
 };

@@ -9,19 +9,19 @@
 namespace lanecrypt::cpu {
 namespace {
 
-// How many small primes to divide by. e is one of them where it is short.
+// The number of small primes to divide by. If e is short, e is one of them.
 constexpr size_t kSmallPrimes = 1024;
 static_assert(kSmallPrimes % PRIME_SIEVE_BLOCK == 0);
-// So sums of the parts of remainders fit into 64 bits.
+// With this limit the sums of the parts of remainders fit into 64 bits.
 constexpr uint64_t kMostDivisor = 1 << 17;
 
-// The first 64 bits of sqrt(2) 2^(bits-1), plus 1. A number with such a top is not less
-// than that. (2^-64 of the numbers that are not less are left out too.)
+// The top 64 bits of sqrt(2) 2^(bits-1), plus 1. A number with at least this top is at least that
+// large. (A fraction of 2^-64 of the suitable numbers is excluded too.)
 constexpr uint64_t kLeastTop = 0xb504f333f9de6485;
 
-// The odd ones among the first primes.
+// Returns the first `count` odd primes.
 std::vector<uint32_t> small_primes(size_t count) {
-  constexpr uint32_t kMost = 8192;  // 1027 odd primes are below
+  constexpr uint32_t kMost = 8192;  // there are 1027 odd primes below
   std::vector<bool> is_composite(kMost);
   std::vector<uint32_t> primes;
   for (uint32_t n = 3; n < kMost && primes.size() < count; n += 2) {
@@ -39,7 +39,7 @@ uint64_t remainder_of(std::span<const uint8_t> number, uint64_t divisor) {
   return rest;
 }
 
-// The number if it is at most `most`, and otherwise 0.
+// Returns the number if it is at most `most`, and otherwise 0.
 uint64_t short_number(std::span<const uint8_t> number, uint64_t most) {
   uint64_t value = 0;
   for (const uint8_t byte : number) {
@@ -49,15 +49,15 @@ uint64_t short_number(std::span<const uint8_t> number, uint64_t most) {
   return value;
 }
 
-// Whether a < b. Both have as many bytes, and the time is the same for all of them.
+// Returns whether a < b, both of `bytes` bytes. The time does not depend on the numbers.
 bool is_less(const uint8_t *a, const uint8_t *b, size_t bytes) {
   unsigned borrow = 0;
   for (size_t n = bytes; n-- > 0;) borrow = (unsigned{a[n]} - b[n] - borrow) >> 31;
   return borrow != 0;
 }
 
-// Whether a base is none by FIPS 186-5, B.3.1, step 4.2: 0, 1, or not below candidate - 1, which
-// is even.
+// Returns whether FIPS 186-5, Appendix B.3.1, step 4.2 excludes a base: 0, 1, or not below
+// candidate - 1, which is even.
 bool is_no_base(const uint8_t *base, const uint8_t *candidate, size_t bytes) {
   if (!is_less(base, candidate, bytes)) return true;
   uint8_t high = 0, difference = 0;
@@ -69,14 +69,15 @@ bool is_no_base(const uint8_t *base, const uint8_t *candidate, size_t bytes) {
   return difference == 0 || (high == 0 && base[bytes - 1] <= 1);
 }
 
-// Random bases are refused so often with a chance of 2^-256 at most, apart from tiny candidates.
+// The most draws of a base. Random bases are all rejected with a probability of at most 2^-256,
+// except for tiny candidates.
 constexpr int kMostDraws = 256;
 
 Status not_random() {
   return Status(LC_ERROR_INTERNAL, "the caller's random generator gives no random numbers");
 }
 
-// Clears the bits of a number of `stride_bytes` from `bits` up.
+// Clears the bits of a number of `stride_bytes` bytes from bit `bits` up.
 void cut(uint8_t *number, uint32_t bits, uint32_t stride_bytes) {
   const uint32_t empty = 8 * stride_bytes - bits;
   memset(number, 0, empty / 8);
@@ -91,7 +92,7 @@ SieveTable make_sieve_table(uint32_t stride_bytes, std::span<const uint8_t> expo
   table.blocks = kSmallPrimes / PRIME_SIEVE_BLOCK;
   for (const uint32_t prime : small_primes(kSmallPrimes))
     table.primes.push_back({prime, remainder_of(exponent, prime) == 0 ? 1u : 0u});
-  // e itself, in the place of the largest prime: no candidate may be 1 modulo e.
+  // e itself replaces the largest prime: no candidate may be 1 modulo e.
   if (const uint64_t e = short_number(exponent, kMostDivisor); e > table.primes.back().prime)
     table.primes.back() = {uint32_t(e), 1};
   for (const SmallPrime &small : table.primes)
@@ -138,8 +139,8 @@ bool survives(const SieveTable &table, const uint8_t *candidate) {
 Status draw_candidates(const RandomBytes &random, uint32_t bits, std::span<uint8_t> to) {
   const uint32_t stride = prime_stride_bytes(bits);
   LC_TRY(random(to.data(), to.size()));
-  // The upper 64 bits are drawn again until they are large enough. Only then is the rest
-  // drawn, since it would be thrown away with them.
+  // The upper 64 bits are drawn again until they are large enough. They are drawn separately, so
+  // that the rest need not be discarded with them.
   uint64_t tops[512];
   size_t next = std::size(tops), blocks_since = 0;
   Status status;
@@ -147,7 +148,7 @@ Status draw_candidates(const RandomBytes &random, uint32_t bits, std::span<uint8
     uint64_t top = 0;
     while (top < kLeastTop) {
       if (next == std::size(tops)) {
-        // Of random numbers, one in four is large enough.
+        // About one in four random numbers is large enough.
         status = ++blocks_since > 2 ? not_random() : random(tops, sizeof tops);
         if (!status.ok()) break;
         next = 0;
@@ -161,7 +162,7 @@ Status draw_candidates(const RandomBytes &random, uint32_t bits, std::span<uint8
     uint8_t *byte = number + (8 * stride - bits) / 8;
     for (uint32_t n = 0; n < 8; ++n) byte[n] |= uint8_t(top >> (56 - 8 * n) >> shift);
     if (shift != 0) byte[8] |= uint8_t(top << (8 - shift));
-    // FIPS 186-5, A.1.3, step 4.3: 1 is added to an even number.
+    // FIPS 186-5, Appendix A.1.3, step 4.3: 1 is added to an even number.
     number[stride - 1] |= 1;
   }
   secure::wipe(tops, sizeof tops);

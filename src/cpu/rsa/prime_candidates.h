@@ -1,5 +1,5 @@
-// Candidates for the primes of RSA (FIPS 186-5, A.1.3) and bases for their
-// tests, drawn at random; and trial division by small primes.
+// Random candidates for the primes of RSA (FIPS 186-5, Appendix A.1.3), random bases for their
+// tests, and trial division by small primes.
 //
 // Numbers are big-endian, right-aligned in `stride_bytes` bytes.
 //
@@ -19,36 +19,37 @@ namespace lanecrypt::cpu {
 // Fills memory with bytes of a private random generator.
 using RandomBytes = std::function<Status(void *to, size_t bytes)>;
 
-// Bytes between numbers of so many bits that lie side by side: a multiple of 8.
+// Returns the bytes from one number of `bits` bits to the next in an array: a multiple of 8.
 constexpr uint32_t prime_stride_bytes(uint32_t bits) { return (bits + 63) / 64 * 8; }
 
-// What candidates of one length are divided by; see kernels/rsa/prime_layout.h.
+// `SieveTable` is what candidates of one length are divided by; see kernels/rsa/prime_layout.h.
 struct SieveTable {
   uint32_t stride_bytes = 0;
   uint32_t blocks = 0;
   std::vector<SmallPrime> primes;
   std::vector<uint32_t> powers;
-  // The part of random odd numbers that no small prime divides.
+  // The fraction of random odd numbers that no small prime divides.
   double survivors = 1;
 };
 
-// `exponent` is e; the table has its small prime factors too.
+// Makes a table. `exponent` is e; the table includes its small prime factors.
 SieveTable make_sieve_table(uint32_t stride_bytes, std::span<const uint8_t> exponent);
-// Decides as the kernel prime_sieve does.
+// Returns the same result as the kernel prime_sieve.
 bool survives(const SieveTable &table, const uint8_t *candidate);
 
-// Odd numbers of `bits` bits, at least sqrt(2) 2^(bits-1), all equally likely. bits is at
-// least 128.
+// Draws odd numbers of `bits` bits, uniformly distributed and at least sqrt(2) 2^(bits-1) (FIPS
+// 186-5, Appendix A.1.3, step 4). `bits` is at least 128.
 Status draw_candidates(const RandomBytes &random, uint32_t bits, std::span<uint8_t> to);
 
-// For each number in `trials`, a base for that candidate (FIPS 186-5, B.3.1, step 4.2): a number
-// above 1 and below candidate - 1, all equally likely. LC_ERROR_INTERNAL if `random` gives none.
+// Draws a base for the candidate of each index in `trials` (FIPS 186-5, Appendix B.3.1, step 4.2):
+// a number above 1 and below candidate - 1, uniformly distributed. Returns LC_ERROR_INTERNAL if
+// `random` yields none.
 Status draw_bases(const RandomBytes &random, uint32_t bits, std::span<const uint8_t> candidates,
                   std::span<const uint32_t> trials, std::span<uint8_t> to);
 
-// Rounds of the test of Miller and Rabin for each prime of a modulus of `modulus_bits`,
-// by FIPS 186-5, table B.1. For lengths below the table's, more than FIPS 186-4, table
-// C.2 asks for primes of 512 bits.
+// Returns the rounds of the Miller-Rabin test for each prime of a modulus of `modulus_bits`, by
+// FIPS 186-5, Table B.1. For lengths below the table's, it is more than FIPS 186-4, Table C.2
+// requires for primes of 512 bits.
 constexpr uint32_t miller_rabin_rounds(uint32_t modulus_bits) {
   return modulus_bits >= 3072 ? 4 : modulus_bits >= 2048 ? 5 : 8;
 }

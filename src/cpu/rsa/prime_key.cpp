@@ -29,7 +29,7 @@ Number secret_number() {
   return number;
 }
 
-// How often 2 divides candidate - 1.
+// Returns how often 2 divides candidate - 1.
 uint32_t halvings_of(std::span<const uint8_t> candidate) {
   uint32_t zeros = 0;
   for (size_t n = candidate.size(); n-- > 0; zeros += 8) {
@@ -39,13 +39,13 @@ uint32_t halvings_of(std::span<const uint8_t> candidate) {
   return zeros;
 }
 
-// The numbers of a key, one after another in locked memory.
+// `KeyBytes` holds the numbers of a key, one after another in locked memory.
 class KeyBytes {
  public:
-  // Has room for seven numbers, none longer than the modulus.
+  // Makes space for seven numbers, none longer than the modulus.
   explicit KeyBytes(uint32_t modulus_bits) : memory_(modulus_bits) {}
   bool ok() const { return memory_.ok(1); }
-  // A length of 0 says that it failed.
+  // Appends a number. A length of 0 means failure.
   lc_number add(const BIGNUM *number) {
     const int bytes = (BN_num_bits(number) + 7) / 8;
     uint8_t *to = memory_.data() + used_;
@@ -60,19 +60,18 @@ class KeyBytes {
   size_t used_ = 0;
 };
 
-// Whether a random number that goes through the private operation comes back by the
-// public one.
+// Returns whether the public operation reverses the private operation on a random number.
 Result<bool> is_consistent(const RandomBytes &random, const RsaKey &key) {
   std::vector<uint8_t> in(key.modulus_bytes), out(key.modulus_bytes);
   LC_TRY(random(in.data(), in.size()));
-  // Makes it less than the modulus, whose highest bit is set.
+  // Makes the number less than the modulus, whose highest bit is set.
   const uint32_t spare = 8 * key.modulus_bytes - key.modulus_bits;
   in[0] &= uint8_t(0x7f >> spare);
   Status status = run_rsa(key, LC_RSA_PRIVATE, in.data(), out.data());
   if (status.ok()) status = run_rsa(key, LC_RSA_PUBLIC, out.data(), out.data());
   if (status.ok()) return in == out;
-  // OpenSSL checks the private operation's result itself, so that may fail for want of primes. If
-  // these are prime, it is a failure of the CPU.
+  // OpenSSL checks the private operation's result itself, so the operation may fail because p or q
+  // is not prime. If both are prime, it is a failure of the CPU.
   constexpr unsigned kRounds = 8;
   Result<bool> primes = has_primes(key, kRounds);
   if (!primes.ok() || *primes) return status;
@@ -119,7 +118,7 @@ Result<MadeKey> make(const RandomBytes &random, uint32_t modulus_bits,
   }
   BN_CTX *const with = context.get();
   if (BN_sub(difference.get(), p.get(), q.get()) != 1) return openssl_failed();
-  // |p-q| must be more than 2^(bits-100).
+  // FIPS 186-5, Appendix A.1.3: |p-q| must be more than 2^(bits-100).
   if (BN_num_bits(difference.get()) <= int(bits) - 99) return made;
   if (BN_sub_word(p_less.get(), 1) != 1 || BN_sub_word(q_less.get(), 1) != 1 ||
       BN_gcd(common.get(), p_less.get(), q_less.get(), with) != 1 ||
@@ -128,7 +127,7 @@ Result<MadeKey> make(const RandomBytes &random, uint32_t modulus_bits,
       BN_copy(least.get(), difference.get()) == nullptr)
     return openssl_failed();
   BN_set_flags(least.get(), BN_FLG_CONSTTIME);
-  // There is no inverse: p-1 or q-1 has a factor of e.
+  // Without an inverse, p-1 or q-1 has a factor of e.
   if (BN_mod_inverse(d.get(), e.get(), least.get(), with) == nullptr) return made;
   if (BN_num_bits(d.get()) <= int(bits) + 1) return made;
   if (BN_nnmod(dp.get(), d.get(), p_less.get(), with) != 1 ||
@@ -187,7 +186,7 @@ Result<bool> test(std::span<const uint8_t> candidate, std::span<const uint8_t> b
 }
 
 Result<bool> have_rounds_passed(std::span<const uint8_t> number, unsigned rounds) {
-  // No base is between 1 and number - 1.
+  // For 3, there is no base between 1 and number - 1.
   if (number.size() == 1 && number[0] == 3) return true;
   const uint32_t bits = bits_of(number), stride = prime_stride_bytes(bits);
   secure::KeyMemory padded(stride);
@@ -201,7 +200,7 @@ Result<bool> have_rounds_passed(std::span<const uint8_t> number, unsigned rounds
   return true;
 }
 
-// The caller's queue of errors stays as it was.
+// `ErrorsKept` keeps the caller's error queue unchanged.
 struct ErrorsKept {
   ErrorsKept() { (void)ERR_set_mark(); }
   ~ErrorsKept() { (void)ERR_pop_to_mark(); }

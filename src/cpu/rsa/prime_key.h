@@ -1,4 +1,4 @@
-// An RSA key made of two primes, and the checks on it, by OpenSSL's numbers on the CPU.
+// Makes an RSA key of two primes and checks it, with OpenSSL's big numbers on the CPU.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,30 +10,30 @@
 
 namespace lanecrypt::cpu {
 
-// One round of the test of Miller and Rabin (FIPS 186-5, B.3.1) of an odd candidate, with
-// a base below it. With a base of 0, 1 or candidate - 1 nothing passes.
+// Runs one round of the Miller-Rabin test (FIPS 186-5, Appendix B.3.1) on an odd candidate, with a
+// base below it. With a base of 0, 1 or candidate - 1 nothing passes.
 Result<bool> passes_round(std::span<const uint8_t> candidate, std::span<const uint8_t> base);
 
-// What became of two primes.
+// `MadeKey` is the result for two primes.
 struct MadeKey {
   enum class Verdict {
     kGood,
-    kUnsuitable,  // primes, but together, or with e, not as FIPS 186-5 wants them
-    kNotPrime     // one of them failed here: whoever found it was wrong
+    kUnsuitable,  // primes that together, or with e, do not meet FIPS 186-5
+    kNotPrime     // one of them failed here: the worker that found it is faulty
   };
   Verdict verdict = Verdict::kUnsuitable;
-  // For kNotPrime: which of the two. Both, where the key shows only that one of them is
-  // no prime.
+  // For kNotPrime: which of the two. Both, if the key only shows that one of them is not prime.
   bool first_is_wrong = false, second_is_wrong = false;
   std::shared_ptr<RsaKey> key;  // kGood
 };
 
-// Makes a key of p and q, which have equal stride.
-// Each must pass one more round of Miller and Rabin here, with a base from `random`. The
-// key (p > q, d modulo the least common multiple of p-1 and q-1) is made and its numbers
-// are compared with each other (prepare()). A random number must come back from the
-// private operation and the public one. So OpenSSL's own arithmetic tests both primes a
-// second time, and a device that errs gives no bad key. Any thread.
+// Makes a key of `p` and `q`, which have the same stride (FIPS 186-5, Appendix A.1.3).
+//
+// Each prime must pass one more round of the Miller-Rabin test here, with a base from `random`. The
+// key (p > q, d modulo the least common multiple of p-1 and q-1) is computed, and the relations of
+// its numbers are checked (prepare()). A random number must survive the private operation followed
+// by the public one. So OpenSSL's own arithmetic tests both primes a second time, and a faulty
+// device cannot cause a bad key. Thread-safe.
 Result<MadeKey> make_rsa_key(const RandomBytes &random, uint32_t modulus_bits,
                              std::span<const uint8_t> exponent, std::span<const uint8_t> p,
                              std::span<const uint8_t> q);

@@ -14,7 +14,7 @@
 namespace lanecrypt::cpu {
 namespace {
 
-// Images of other forms are made again: what a key takes must be bounded.
+// The most images that a key keeps, so that a key's memory is bounded. Others are made again.
 constexpr size_t kMostImages = 2;
 
 size_t pair_count(const RsaImageForm &form) { return 1 + RSA_BLIND_ENTRIES * form.blind_windows; }
@@ -29,7 +29,7 @@ size_t head_bytes(const RsaImageForm &form) {
   return sizeof(RsaKeyHead) + 2 * form.exponent_words * sizeof(uint32_t);
 }
 
-// 2^bits.
+// Returns 2^bits.
 Number power_of_two(uint32_t bits) {
   Number number(BN_new());
   if (!number || BN_set_word(number.get(), 1) != 1 ||
@@ -38,7 +38,7 @@ Number power_of_two(uint32_t bits) {
   return number;
 }
 
-// -1/modulus mod 2^bits of an odd modulus, by Newton's iteration.
+// Returns -1/modulus mod 2^bits of an odd modulus, by Newton's iteration.
 uint64_t negative_inverse(const uint8_t *little_endian, uint32_t bits) {
   uint64_t low;
   memcpy(&low, little_endian, sizeof low);
@@ -47,7 +47,7 @@ uint64_t negative_inverse(const uint8_t *little_endian, uint32_t bits) {
   return (0 - inverse) & ((uint64_t{1} << bits) - 1);
 }
 
-// Arithmetic mod n for one image. Every call can fail for want of memory.
+// `Maker` is arithmetic mod n for one image. Every call can fail for lack of memory.
 class Maker {
  public:
   Maker(const Modulus &modulus, const RsaImageForm &form)
@@ -61,7 +61,7 @@ class Maker {
   const Modulus &modulus() const { return modulus_; }
   BN_CTX *context() { return context_.get(); }
 
-  // a 2^bits mod modulus.
+  // Returns a 2^bits mod modulus.
   Number shifted(const BIGNUM *a, uint32_t bits, const BIGNUM *modulus) {
     Number result(BN_new());
     if (!result || BN_lshift(scratch_.get(), a, static_cast<int>(bits)) != 1 ||
@@ -98,8 +98,8 @@ class Maker {
     }
     return true;
   }
-  // The same for a number in OpenSSL's Montgomery form, which it turns into the device's.
-  // `r` is the device's R mod n.
+  // The same for a number in OpenSSL's Montgomery form, which is converted to the device's. `r` is
+  // the device's R mod n.
   bool split_montgomery(const BIGNUM *number, const BIGNUM *r, uint8_t *to) {
     return modulus_.multiply(scratch_.get(), number, r, context_.get()) &&
            split(scratch_.get(), to);
@@ -127,7 +127,7 @@ bool write_exponent(std::span<const uint8_t> big_endian, uint32_t words, uint8_t
   return true;
 }
 
-// Writes all but the blinding.
+// Writes all numbers except the blinding pairs.
 bool write_constants(Maker &maker, const RsaKey &key, const RsaImageForm &form, uint8_t *to) {
   const uint32_t full_bits = form.full_limbs * form.limb_bits;
   const uint32_t half_bits = form.half_limbs * form.limb_bits;
@@ -225,10 +225,10 @@ struct RsaImageCache::Process {
   std::vector<Image> images;
   BlindingChain blinding;
 
-  // The base that the next image takes, once somebody made it.
+  // The base for the next image, if it was made ahead.
   std::mutex ahead_mutex;
   BlindingChain ahead;
-  Status ahead_failed;  // why the last attempt to make one did, until a launch is told
+  Status ahead_failed;  // the error of the last attempt to make one, until a launch has reported it
   std::atomic<const BlindingPair *> base_ahead = nullptr;
 };
 
@@ -239,7 +239,7 @@ RsaImageCache::~RsaImageCache() {
   if (current != nullptr && current->born_in == process::forks()) delete current;
 }
 
-// nullptr for want of memory.
+// Returns the cache of this process, or nullptr for lack of memory.
 RsaImageCache::Process *RsaImageCache::process(const RsaKey &key) {
   Process *current = process_.load();
   if (current != nullptr && current->born_in == process::forks()) return current;
@@ -275,8 +275,8 @@ Status RsaImageCache::write(const RsaKey &key, const RsaImageForm &form, SeededR
   if (!form.is_private) return Status();
 
   uint8_t *numbers = to + head_bytes(form);
-  // If another thread is just making a base, this one does not wait for it: two chains of
-  // blinding serve as well as two keys' chains do.
+  // If another thread is making a base, this one does not wait for it: two blinding chains are as
+  // good as those of two keys.
   const std::unique_lock ahead(mine->ahead_mutex, std::try_to_lock);
   const BlindingPair *base = ahead.owns_lock() ? mine->base_ahead.exchange(nullptr) : nullptr;
   if (ahead.owns_lock()) LC_TRY(std::exchange(mine->ahead_failed, Status()));
@@ -303,7 +303,7 @@ void RsaImageCache::make_base_ahead(const RsaKey &key, SeededRandom *random) {
   if (mine == nullptr) return;
   const std::unique_lock ahead(mine->ahead_mutex, std::try_to_lock);
   if (!ahead.owns_lock() || mine->base_ahead.load() != nullptr) return;
-  // The caller's queue of errors stays as it was.
+  // The caller's error queue must not change.
   (void)ERR_set_mark();
   if (const NumberContext context(BN_CTX_new_ex(private_library())); context != nullptr) {
     Result<const BlindingPair *> next = mine->ahead.next(mine->modulus, random, context.get());

@@ -1,5 +1,5 @@
-// A key in the form of the RSA kernels (kernels/rsa/rsa_layout.h): Montgomery constants
-// and pairs for blinding, made by OpenSSL's arithmetic.
+// Writes a key in the form of the RSA kernels (kernels/rsa/rsa_layout.h): Montgomery constants and
+// pairs for blinding, computed with OpenSSL's big numbers.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace lanecrypt::cpu {
 
-// How numbers are split; see kernels/rsa/rsa_layout.h.
+// `RsaImageForm` is how numbers are split into limbs; see kernels/rsa/rsa_layout.h.
 struct RsaImageForm {
   bool fp64;           // limbs of 52 bits in doubles, else of 27 bits in u32
   uint32_t limb_bits;  // of one limb
@@ -20,7 +20,7 @@ struct RsaImageForm {
 
   auto operator<=>(const RsaImageForm &) const = default;
   size_t limb_bytes() const { return fp64 ? 8 : 4; }
-  // Bytes of the whole image.
+  // Returns the bytes of the whole image.
   size_t bytes() const;
 };
 

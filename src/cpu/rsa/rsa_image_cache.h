@@ -1,4 +1,4 @@
-// What is kept of a key's images between launches.
+// Caches a key's images between launches.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,8 +16,8 @@
 
 namespace lanecrypt::cpu {
 
-// Any thread. A child of fork makes all of it anew: the parent's lock may stay held for
-// ever, and the child's blinding must be its own.
+// `RsaImageCache` is thread-safe. A child of fork() makes all of it anew: the parent's lock may
+// stay held for ever, and the child's blinding must be its own.
 class RsaImageCache {
  public:
   RsaImageCache();
@@ -33,7 +33,7 @@ class RsaImageCache {
 
   Process *process(const RsaKey &key);
 
-  // forks() of the process that made the key.
+  // The value of forks() in the process that made the key.
   const uint64_t born_in_;
   std::atomic<Process *> process_ = nullptr;
 };

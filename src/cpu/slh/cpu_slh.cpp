@@ -11,13 +11,14 @@
 namespace lanecrypt::cpu {
 namespace {
 
-// What the kernels are given, in memory of this thread's that is wiped.
+// `Item` is the kernels' input, in memory that is wiped.
 struct Item {
   ~Item() { secure::wipe(&item, sizeof item); }
   SlhItem item = {};
 };
 
-// A core would take minutes for what a device does in the part of a second.
+// Rejects the draft's sets. A core would take minutes for what a device does in a fraction of a
+// second.
 Status check_cpu_makes(const SlhSet &set) {
   if (!set.is_draft()) return Status();
   return Status(LC_ERROR_UNSUPPORTED,
@@ -75,7 +76,7 @@ Status slh_sign(const SlhKey &key, const SlhHashed &hashed, std::span<uint8_t> s
   LC_TRY(check_cpu_makes(key.set));
   Item task;
   put_item(key, hashed, task.item);
-  // If it does not leave, it would give the key away.
+  // The signature is wiped if it is not returned, because it would reveal the key.
   secure::WipedBytes made(key.set.signature_bytes());
   SlhRoots roots;
   LC_TRY(host_slh_sign(key.set, task.item, made, roots));

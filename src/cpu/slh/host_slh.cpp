@@ -14,13 +14,14 @@
 namespace lanecrypt::cpu {
 namespace {
 
-// Of the draft's sets the CPU makes no signatures.
+// The CPU makes no signatures of the draft's sets, so some of their kernels are unused.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include "kernels/all_slh.h"
 #pragma GCC diagnostic pop
 
-// The kernels of one family, n and w; those that such sets have not are nullptr.
+// `Kernels` is the kernels of one hash family, n and w. Those that the set does not have are
+// nullptr.
 struct Kernels {
   decltype(&slh_sha2_16_verify) verify;
   decltype(&slh_sha2_16_treehash) treehash;
@@ -68,7 +69,7 @@ uint64_t spans(uint64_t trees, uint32_t height) { return divide_up(trees, SLH_SP
 
 static_assert(SlhSet::kKeptHeight == SLH_SPAN_BITS);
 
-// The memory of one operation, of which all parts are wiped.
+// `Work` is the memory of one operation. All of it is wiped.
 class Work {
  public:
   Work(const SlhSet &set, const SlhItem &of, bool is_key)
@@ -97,7 +98,8 @@ class Work {
     secure::wipe(&told_, sizeof told_);
   }
 
-  // The trees of all layers and of FORS, or for a key the top one.
+  // Computes the trees of all layers and of FORS or, for a key, the top tree only. Returns false if
+  // memory is lacking.
   bool grow() {
     const uint64_t words = set_.n / 4, leaves = uint64_t{shape_.layers} << set_.tree_height;
     const uint32_t high = set_.fors_height - shape_.fors_low;
@@ -120,7 +122,7 @@ class Work {
         fors_roots_.at(), fors_key_.at(), out_.at(), key_groups, shared_.at());
     return true;
   }
-  // After grow().
+  // Makes the signature and checks it. To be called after grow().
   bool sign() {
     run(kernels_.reveal, 1, &shape_, kept_.at(), fors_key_.at(), out_.at(), tops_.at(),
         fors_nodes_.at());
@@ -137,7 +139,7 @@ class Work {
     return true;
   }
 
-  // Of a tall tree the node above a part, whose first leaf is that of the item.
+  // Computes the node above a part of a tall tree. The part's first leaf is that of the item.
   bool grow_part(uint32_t *node) {
     const uint64_t words = set_.n / 4;
     if (!tops_.allocate(set_.chains() * words) || !leaves_.allocate(words << shape_.part_height) ||
@@ -150,7 +152,7 @@ class Work {
         out_.at(), 0u, 0u, SLH_PART(1u, 0u, shape_.part_height), shared_.at());
     return true;
   }
-  // Of a tall tree the root, from the nodes above all parts.
+  // Computes the root of a tall tree from the nodes above all parts.
   bool rise(const uint32_t *nodes) {
     const uint64_t words = set_.n / 4;
     uint32_t height = shape_.part_height;
@@ -169,11 +171,11 @@ class Work {
     return true;
   }
 
-  // A signature, the roots and the verdicts.
+  // The words of a signature, the roots and the verdicts.
   size_t out_words() const { return shape_.verdicts_at + SLH_MOST_LAYERS + 1; }
   size_t shared_words() const { return SLH_SHARED_WORDS(set_.n); }
   const uint8_t *signature() const { return reinterpret_cast<const uint8_t *>(out_.words.get()); }
-  // Of the layers that were grown, or followed.
+  // Copies the roots of the layers.
   void roots(uint8_t *to) const {
     for (uint32_t layer = 0; layer < shape_.layers; ++layer)
       slh_bytes(set_, out_.words.get() + shape_.roots_at + layer * set_.n / 4, to + layer * set_.n);

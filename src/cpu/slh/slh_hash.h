@@ -1,5 +1,5 @@
-// How SLH-DSA hashes a message (FIPS 205, sections 11.1 and 11.2), by a hash that the caller
-// brings: the provider has another way to OpenSSL than the library.
+// Hashes the messages of SLH-DSA (FIPS 205, sections 11.1 and 11.2) with a hash function that the
+// caller provides, because the provider and the library call OpenSSL in different ways.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -28,13 +28,15 @@ struct SlhHashKey {
   }
 };
 
-// M', in two parts that are hashed in a row.
+// M', in two parts that are hashed as if concatenated.
 struct SlhHashMessage {
   std::span<const uint8_t> head, rest;
 };
 
-// In both, hash(kind, {part, ...}, to) hashes all parts in a row and fills `to`. It returns false
-// if it fails, and then this does.
+// In both functions, hash(kind, {part, ...}, to) hashes the concatenated parts and fills `to`. If
+// it returns false, the function returns false too.
+//
+// PRF_msg: computes R. `opt_rand` has n bytes; it is PK.seed for a deterministic signature.
 
 // PRF_msg: R. opt_rand: n bytes, PK.seed for a deterministic signature.
 template <class Hash>
@@ -43,7 +45,7 @@ bool slh_hash_randomizer(const SlhHashKey &key, std::span<const uint8_t> opt_ran
   using Bytes = std::span<const uint8_t>;
   const SlhHashKind kind = key.kind();
   if (key.is_shake) return hash(kind, {key.sk_prf, opt_rand, message.head, message.rest}, r);
-  // HMAC (FIPS 198-1) of a key that is shorter than a block.
+  // HMAC (FIPS 198-1) with a key that is shorter than a block.
   const size_t size = kind == SlhHashKind::kSha256 ? 32 : 64, block = 2 * size;
   uint8_t inner[128], outer[128], digest[64];
   for (size_t i = 0; i < block; ++i) {
@@ -61,7 +63,7 @@ bool slh_hash_randomizer(const SlhHashKey &key, std::span<const uint8_t> opt_ran
   return done;
 }
 
-// H_msg: as many bytes as `digest` has.
+// H_msg: fills `digest`.
 template <class Hash>
 bool slh_hash_message(const SlhHashKey &key, std::span<const uint8_t> r,
                       const SlhHashMessage &message, std::span<uint8_t> digest, const Hash &hash) {

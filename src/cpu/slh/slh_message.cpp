@@ -19,7 +19,7 @@ SlhHashKey hash_key(const SlhSet &set, const SlhKeyParts &key) {
   return {set.shake, key.sk_prf, key.pk_seed, key.pk_root};
 }
 
-// As slh_hash.h wants it.
+// The hash function that slh_hash.h calls.
 struct Hash {
   mutable Status status;
 
@@ -58,7 +58,8 @@ void to_words(const SlhSet &set, Bytes bytes, uint32_t *words) {
     for (uint32_t i = 0; i < set.n / 4; ++i) words[i] = __builtin_bswap32(words[i]);
 }
 
-// The state of both hashes after PK.seed, padded to a block.
+// Computes the states of SHA-256 and SHA-512 after PK.seed, padded to a block (FIPS 205, section
+// 11.2).
 void put_states(const SlhSet &set, const uint32_t *pk_seed, SlhItem &item) {
   uint32_t block[16] = {};
   uint64_t wide_block[16] = {};
@@ -135,7 +136,7 @@ Result<SlhEncoded> slh_encode(const SlhJob &job, const SlhMessage &message) {
     encoded.rest = message.message;
     return encoded;
   }
-  // The hash's object identifier in DER, without its last number.
+  // The hash's object identifier in DER, without its last byte.
   constexpr uint8_t kName[] = {0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02};
   encoded.head.insert(encoded.head.end(), std::begin(kName), std::end(kName));
   encoded.head.push_back(uint8_t(job.hash));
