@@ -1,5 +1,5 @@
-// A list of devices in words, as lc_options.devices and the provider's setting have it:
-// "cuda:0,opencl", "none", or "" for a choice by itself.
+// Parses a list of devices as in lc_options.devices and the provider's setting: "cuda:0,opencl",
+// "none", or "" for an automatic choice.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,14 +11,14 @@
 
 namespace lanecrypt {
 
-// The names, without the spaces around them.
+// Returns the names, without surrounding spaces.
 std::vector<std::string> split_device_list(const std::string &list);
 
-// LC_ERROR_ARGUMENT where it is no list of names. The text begins with `subject`, where the list
-// comes from, such as "the setting devices =".
+// Returns LC_ERROR_ARGUMENT if `list` is not a list of names. The text begins with `subject`, the
+// source of the list, such as "the setting devices =".
 Status check_device_list(const std::string &list, const std::string &subject);
 
-// Which APIs it is about, each once: no other is to be loaded. Of "" all.
+// Returns the APIs that the list names, each once; no other is to be loaded. For "", returns all.
 std::vector<std::string> apis_of_device_list(const std::string &list);
 
 }  // namespace lanecrypt

@@ -1,5 +1,5 @@
-// The number in an enum of a caller's. A C program may have set it to anything, and C++ may not
-// look at one that is no value of its type.
+// Reads the number in a caller's enum. A C program may have set it to anything, and in C++ it is
+// undefined behaviour to read an enum that holds no value of its type.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -75,7 +75,7 @@ Status read_message(const lc_hash_message &message, size_t n, HashJob *result) {
   return Status();
 }
 
-// Digests are written while messages are read.
+// Checks that digests overlap no messages: digests are written while messages are read.
 Status check_overlaps(const HashJob &job) {
   Overlaps overlaps;
   overlaps.writes("digest", job.messages.size(), [&](size_t n) {

@@ -25,7 +25,7 @@ constexpr HashMethod sha2(std::string_view name, const char *openssl_name, uint3
           .is_endless = false};
 }
 
-// The rate is what twice the strength leaves of the state.
+// The rate is the state minus a capacity of twice the strength (FIPS 202, section 6).
 constexpr HashMethod keccak(std::string_view name, const char *openssl_name, uint32_t digest_bytes,
                             uint32_t strength_bytes, uint32_t pad) {
   return {.name = name,

@@ -1,4 +1,4 @@
-// The hashes that can be asked for, by one table.
+// The table of supported hashes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,21 +16,21 @@ struct HashMethod {
   std::string_view name;
   const char *openssl_name;  // nullptr: OpenSSL does not have it
   HashFamily family;
-  uint32_t digest_bytes;  // the usual number
+  uint32_t digest_bytes;  // the default length
   bool any_digest_bytes;
   uint32_t block_bytes;  // of the compression, or the rate
-  uint32_t pad;          // Keccak's: the bits of the domain, and the first of the padding
-  uint32_t value_bytes;  // what a tree makes of each leaf; 0: no tree
+  uint32_t pad;          // for Keccak: the domain suffix and the first bit of the padding
+  uint32_t value_bytes;  // bytes of a leaf's value in a tree; 0: no tree
   bool has_key, has_text;
   bool is_endless;  // ParallelHashXOF: the output does not depend on its length
 
-  // Whether the caller says how long a leaf is.
+  // Returns whether the caller sets the length of a leaf.
   bool has_leaf_bytes() const {
     return family == HashFamily::kMerkle || family == HashFamily::kParallel;
   }
 };
 
-// nullptr if there is no such hash.
+// Returns nullptr if there is no such hash.
 const HashMethod *find_hash_method(const lc_hash &hash);
 
 }  // namespace lanecrypt

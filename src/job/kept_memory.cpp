@@ -14,15 +14,15 @@
 namespace lanecrypt {
 namespace {
 
-// In front of what is given.
+// The header in front of the memory of a block.
 struct alignas(64) Block {
-  size_t bytes;  // behind it
+  size_t bytes;  // of the memory after the header
 
   void *memory() { return this + 1; }
 };
 
-// Each is one word, changed without a lock: a child of fork may use it whatever other
-// threads did meanwhile. Trivially destroyed.
+// The kept blocks. Each is one word that is changed without a lock: a child of fork() may use it
+// whatever other threads were doing. Trivially destructible.
 constinit std::atomic<Block *> places[kMostKeptBlocks] = {};
 
 bool is_kept(size_t bytes) { return bytes >= kLeastKeptBytes && bytes <= kMostKeptBytes; }
@@ -33,7 +33,7 @@ void free_block(Block *block) noexcept {
   ::operator delete(block, std::align_val_t(alignof(Block)));
 }
 
-// What there is no place for is freed.
+// Keeps a block. If there is no free slot, frees an older block.
 void put_away(Block *block) noexcept {
   for (std::atomic<Block *> &place : places)
     if (Block *none = nullptr; place.compare_exchange_strong(none, block)) return;

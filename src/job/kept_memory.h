@@ -1,5 +1,5 @@
-// Memory of large jobs' lists that the next large job finds again, so that the system
-// need not clear fresh pages for it: that takes longer than to fill them.
+// Keeps memory of large jobs' lists for the next large job, so that the system need not clear new
+// pages for it, which takes longer than filling them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,20 +12,22 @@
 
 namespace lanecrypt {
 
-// Shorter blocks are never kept, nor longer ones; nor are more than so many.
+// Blocks that are shorter or longer than these limits are never kept, and no more than
+// kMostKeptBlocks are.
 constexpr size_t kLeastKeptBytes = 256 << 10, kMostKeptBytes = 16 << 20, kMostKeptBlocks = 2;
 
-// At least `bytes`, aligned for anything, not cleared; throws std::bad_alloc. Any
-// thread, and in a child of fork too.
+// Returns at least `bytes` bytes, aligned for any type and not cleared. Throws std::bad_alloc.
+// Thread-safe, and safe in a child of fork().
 void *take_kept(size_t bytes);
-// What take_kept() gave. It holds whatever was written there: no keys, nor data.
+// Takes back memory of take_kept(). Its contents are not wiped, so it must hold neither keys nor
+// data.
 void give_kept(void *memory) noexcept;
-// How many blocks are kept, and for nobody now.
+// Returns how many unused blocks are kept.
 size_t count_kept() noexcept;
-// Frees what is kept.
+// Frees all kept blocks.
 void free_kept() noexcept;
 
-// For a std::vector of such memory, whose new elements are as they are found.
+// An allocator for a std::vector of such memory, which leaves new elements uninitialized.
 template <typename T>
 struct KeptAllocator {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);

@@ -19,7 +19,7 @@ KeyAttachment *KeyAttachments::of(uint64_t owner) const {
 KeyAttachment *KeyAttachments::keep(std::unique_ptr<KeyAttachment> what) {
   KeyAttachment *first = first_.load(std::memory_order_acquire);
   do {
-    // Another thread may have come first.
+    // Another thread may have been faster.
     if (KeyAttachment *const its = of(what->owner_); its != nullptr) return its;
     what->next_ = first;
   } while (!first_.compare_exchange_weak(first, what.get(), std::memory_order_acq_rel));

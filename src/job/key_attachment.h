@@ -1,4 +1,4 @@
-// What users of a key attach to it for as long as it lives.
+// Objects that users of a key attach to it for its lifetime.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,7 +11,7 @@ namespace lanecrypt {
 
 class KeyAttachment {
  public:
-  // owner: a number that no other user of keys has.
+  // `owner` is a number that is unique among users of keys.
   explicit KeyAttachment(uint64_t owner) : owner_(owner) {}
   virtual ~KeyAttachment() = default;
   KeyAttachment(const KeyAttachment &) = delete;
@@ -22,16 +22,17 @@ class KeyAttachment {
   KeyAttachment *next_ = nullptr;
 };
 
-// All that is attached to one key. Any thread, and a child of fork too: there is no lock.
+// `KeyAttachments` is all objects attached to one key. Thread-safe, and safe in a child of fork():
+// there is no lock.
 class KeyAttachments {
  public:
   KeyAttachments() = default;
   ~KeyAttachments();
   KeyAttachments(const KeyAttachments &) = delete;
 
-  // What this owner keeps, or nullptr.
+  // Returns the owner's object, or nullptr.
   KeyAttachment *of(uint64_t owner) const;
-  // Keeps it, unless its owner keeps something already. Returns what he has then.
+  // Attaches an object, unless its owner has attached one already. Returns the attached object.
   KeyAttachment *keep(std::unique_ptr<KeyAttachment> what);
 
  private:

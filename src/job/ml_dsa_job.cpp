@@ -17,7 +17,7 @@ std::span<const uint8_t> part_of(const void *at, size_t bytes) {
                        : std::span(static_cast<const uint8_t *>(at), bytes);
 }
 
-// What is wrong with the text of a message; nullptr: nothing.
+// Returns what is wrong with the text of a message, or nullptr.
 const char *look_at_text(const lc_ml_dsa_message &message, lc_message_encoding encoding) {
   if (message.message_bytes != 0 && message.message == nullptr)
     return "its message has a length and no bytes";
@@ -44,7 +44,7 @@ const char *look_at_places(const lc_ml_dsa_message &message, lc_ml_dsa_operation
   return nullptr;
 }
 
-// The parts of a job that are of no single message. Zeroes the verdicts before all else.
+// Checks the parts of a job that belong to no message. Zeroes the verdicts first.
 Status look_at_whole(const lc_ml_dsa_job &job) {
   if (job.message_count > UINT32_MAX) return wrong_argument("more than 2^32 - 1 messages");
   if (job.verdicts != nullptr) std::memset(job.verdicts, 0, job.message_count);
@@ -69,8 +69,8 @@ Status look_at_whole(const lc_ml_dsa_job &job) {
   return Status();
 }
 
-// What is written against what else is written, or is read later than it. Messages and random
-// numbers have been read before anything is written, unless there are verdicts.
+// Checks that what is written overlaps nothing else that is written or that is read later. Messages
+// and random numbers are read before anything is written, unless there are verdicts.
 Status check_overlaps(const lc_ml_dsa_job &job, const MlDsaJob &made) {
   const size_t count = made.messages.size();
   const auto bytes = [](const std::span<const uint8_t> &of) {

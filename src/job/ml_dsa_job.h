@@ -1,5 +1,4 @@
-// What can be asked of ML-DSA, as plain data: keys, and the library's own form of
-// lc_ml_dsa_job, checked.
+// ML-DSA jobs as plain data: keys, and the library's own, checked form of lc_ml_dsa_job.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -22,20 +21,20 @@ namespace cpu {
 struct OpensslMlDsaKey;
 }
 
-// The parts of a key as its caller gives them, with the lengths of the set; empty where they
-// are left out.
+// `MlDsaParts` is the parts of a key from the caller, with the lengths of the set; empty if left
+// out.
 struct MlDsaParts {
   const MlDsaSizes *sizes = nullptr;
   std::span<const uint8_t> seed, private_key, public_key;
   RandomSource random;
 };
 
-// A key in memory that a child of fork keeps: a server reads its keys before it forks its
-// workers. cpu::make_ml_dsa_key() makes it.
+// `MlDsaKey` is a key, in memory that a child of fork() keeps, because a server reads its keys
+// before it forks its workers. cpu::make_ml_dsa_key() makes it.
 struct MlDsaKey {
   explicit MlDsaKey(const MlDsaSizes &of) : sizes(of) {}
 
-  // The public key and, behind it, the private key, if there is one.
+  // Returns the public key followed by the private key, if there is one.
   std::span<const uint8_t> whole() const {
     return {memory.data(), sizes.public_bytes + (is_private ? sizes.private_bytes : 0)};
   }
@@ -45,8 +44,8 @@ struct MlDsaKey {
   const MlDsaSizes &sizes;
   bool is_private = false;
   RandomSource random;
-  std::array<uint8_t, 64> tr = {};  // the hash of the public key, which precedes messages
-  // What OpenSSL makes of it, from 3.5 on; otherwise nullptr.
+  std::array<uint8_t, 64> tr = {};  // the hash of the public key, which is hashed before messages
+  // OpenSSL's form of the key, from 3.5 on; otherwise nullptr.
   std::shared_ptr<const cpu::OpensslMlDsaKey> on_cpu;
   secure::KeyMemory memory;
   mutable KeyAttachments attachments;
@@ -55,11 +54,11 @@ struct MlDsaKey {
 using MlDsaKeyPointer = std::shared_ptr<const MlDsaKey>;
 
 struct MlDsaMessage {
-  uint32_t key = 0;  // number in MlDsaJob::keys
+  uint32_t key = 0;  // index in MlDsaJob::keys
   std::span<const uint8_t> message, context;
-  const uint8_t *random = nullptr;  // the seed of a new key, too
+  const uint8_t *random = nullptr;  // also the seed of a new key
   uint8_t *signature = nullptr;
-  // Of a signature to verify: false where its length alone makes it wrong.
+  // For a signature to verify: false if its length makes it invalid.
   bool has_right_length = true;
   uint8_t *public_key = nullptr, *private_key = nullptr;
 };
@@ -76,10 +75,10 @@ struct MlDsaJob {
   RandomSource random;
 };
 
-// Checks what can be seen of a key's parts without computing.
+// Checks the parts of a key as far as possible without computation.
 Result<MlDsaParts> check_ml_dsa_parts(const lc_ml_dsa_parts *parts);
 
-// Checks a job of the ABI; `key_of` says what an lc_ml_dsa_key stands for. Zeroes the verdicts.
+// Checks a job of the ABI. `key_of` converts an lc_ml_dsa_key. Zeroes the verdicts.
 using MlDsaKeyOf = const MlDsaKeyPointer &(*)(const lc_ml_dsa_key *);
 Result<MlDsaJob> make_ml_dsa_job(const lc_ml_dsa_job *job, MlDsaKeyOf key_of);
 

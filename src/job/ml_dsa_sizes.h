@@ -1,4 +1,4 @@
-// The parameter sets of ML-DSA (FIPS 204, table 2), as far as their users see them.
+// The parameter sets of ML-DSA (FIPS 204, Table 2), as far as their users see them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,7 +16,7 @@ inline constexpr uint32_t kMlDsaContextBytes = 255;  // at most
 
 struct MlDsaSizes {
   lc_ml_dsa_set set;
-  const char *name;  // as OpenSSL has it
+  const char *name;  // OpenSSL's name
   uint32_t public_bytes, private_bytes, signature_bytes;
 };
 
@@ -26,7 +26,7 @@ inline constexpr MlDsaSizes kMlDsaSizes[] = {
     {LC_ML_DSA_87, "ML-DSA-87", 2592, 4896, 4627},
 };
 
-// nullptr if there is no such set.
+// Returns nullptr if there is no such set.
 constexpr const MlDsaSizes *find_ml_dsa_sizes(uint32_t set) {
   for (const MlDsaSizes &sizes : kMlDsaSizes)
     if (uint32_t(sizes.set) == set) return &sizes;

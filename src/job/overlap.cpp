@@ -9,7 +9,7 @@
 
 namespace lanecrypt {
 
-// The ranges of a kind, in the order of their addresses.
+// `Sorted` is the ranges of a kind, ordered by address.
 class Overlaps::Sorted {
  public:
   explicit Sorted(const Kind &kind) {
@@ -23,14 +23,14 @@ class Overlaps::Sorted {
                [first](const Entry &entry) { return entry.range.begin - first; });
   }
 
-  // Two neighbours that overlap; nullptr: none do.
+  // Returns the first of two neighbours that overlap, or nullptr.
   const Entry *find_overlap() const {
     for (size_t n = 1; n < entries_.size(); ++n)
       if (entries_[n - 1].range.overlaps(entries_[n].range)) return &entries_[n - 1];
     return nullptr;
   }
-  // One of these and one of the others that overlap; nullptr: none do. No two of these may overlap
-  // each other.
+  // Returns one of these and one of the others that overlap, or nullptr. No two of these may
+  // overlap each other.
   std::pair<const Entry *, const Entry *> find_overlap(const Sorted &others) const {
     auto at = entries_.begin();
     for (const Entry &other : others.entries_) {
@@ -78,7 +78,7 @@ Status Overlaps::check() {
   for (size_t n = 0; n < kinds_.size(); ++n) {
     const Kind &written = kinds_[n];
     if (!written.is_written) continue;
-    // Two kinds that are written are compared once.
+    // Two kinds that are both written are compared once.
     const auto is_compared = [&](size_t m) {
       return m != n && (!kinds_[m].is_written || m > n) &&
              kinds_[m].extent.overlaps(written.extent) &&

@@ -1,5 +1,5 @@
-// Finds what a job writes where it also reads, or writes, something else. Such a job would compute
-// with bytes that it has overwritten itself, and authenticate them.
+// Finds memory that a job writes and also reads, or writes twice. Such a job would compute with
+// bytes that it has overwritten itself, and authenticate them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,10 +16,10 @@
 
 namespace lanecrypt {
 
-// Bytes of the caller's memory. Those of no bytes overlap nothing.
+// `MemoryRange` is a range of the caller's memory. An empty range overlaps nothing.
 struct MemoryRange {
   MemoryRange() = default;
-  // What would reach past the end of memory ends there.
+  // A range that would extend past the end of memory is cut there.
   MemoryRange(const void *at, uint64_t bytes)
       : begin(reinterpret_cast<uintptr_t>(at)), end(begin + std::min(bytes, UINTPTR_MAX - begin)) {}
 
@@ -29,9 +29,9 @@ struct MemoryRange {
   uintptr_t begin = 0, end = 0;
 };
 
-// What is known of many ranges after one pass over them.
+// `Extent` summarises many ranges after one pass over them.
 struct Extent {
-  // In the order of the messages.
+  // Adds the range of the next message.
   void add(const MemoryRange &range) {
     if (range.empty()) return;
     ascends = ascends && range.begin >= last_end;
@@ -39,7 +39,7 @@ struct Extent {
     all.begin = std::min(all.begin, range.begin);
     all.end = std::max(all.end, range.end);
   }
-  // Of the messages that follow.
+  // Adds the extent of the messages that follow.
   void add(const Extent &later) {
     if (later.empty()) return;
     ascends = ascends && later.ascends && later.all.begin >= last_end;
@@ -52,9 +52,9 @@ struct Extent {
     return !empty() && !other.empty() && all.overlaps(other.all);
   }
 
-  MemoryRange all = at_end();  // from the first byte of any to the last byte of any
-  uintptr_t last_end = 0;      // of the last range
-  bool ascends = true;         // each begins where the one before ends, or behind that
+  MemoryRange all = at_end();  // from the lowest to the highest address of all
+  uintptr_t last_end = 0;      // the end of the last range
+  bool ascends = true;         // each range begins at or after the end of the one before
 
  private:
   static MemoryRange at_end() {
@@ -64,10 +64,10 @@ struct Extent {
   }
 };
 
-// Ranges that lie `stride` bytes apart from each other, each within `length` bytes from `phase`
-// on, modulo `stride`. A stride of 0: they follow no such rule.
+// `Period` is ranges at a distance of `stride` bytes, each within `length` bytes from `phase` on,
+// modulo `stride`. A stride of 0 means that they follow no such rule.
 struct Period {
-  // Whether ranges of both can overlap nowhere. False if that is not known.
+  // Returns whether ranges of both cannot overlap. False if that is not known.
   bool is_apart_from(const Period &other) const {
     if (stride == 0 || stride != other.stride) return false;
     const uint64_t distance = (other.phase % stride + stride - phase % stride) % stride;
@@ -78,19 +78,19 @@ struct Period {
   uint64_t stride = 0, length = 0;
 };
 
-// All that a job reads and writes, by kind. The functions that it is given must stay valid until
-// check() returns.
+// `Overlaps` collects all that a job reads and writes, by kind. The functions that it is given must
+// stay valid until check() returns.
 class Overlaps {
  public:
-  // MemoryRange `n` of a kind. It must give the same each time.
+  // Returns range `n` of a kind. It must return the same each time.
   using At = std::function<MemoryRange(size_t n)>;
-  // The number that the caller of the library knows of message `n`.
+  // Returns the number that the library's caller knows of message `n`.
   using NumberOf = std::function<size_t(size_t n)>;
 
   explicit Overlaps(NumberOf number_of = nullptr) : number_of_(std::move(number_of)) {}
 
-  // Adds ranges that are read, or written, one for each message. `what` is the name of one of them
-  // for a person, such as "input". `extent`, if the caller has it, is that of all of them.
+  // Adds ranges that are read, or written, one for each message. `what` names one of them for
+  // people, such as "input". `extent` is the extent of all of them, if the caller has it.
   void reads(const char *what, size_t count, At at, const Extent *extent = nullptr,
              Period period = {}) {
     add(what, false, count, std::move(at), extent, period);
@@ -99,12 +99,13 @@ class Overlaps {
               Period period = {}) {
     add(what, true, count, std::move(at), extent, period);
   }
-  // One range for the whole job, such as "the verdicts".
+  // Adds one range of the whole job, such as "the verdicts".
   void reads_all(const char *what, const MemoryRange &range) { add_one(what, false, range); }
   void writes_all(const char *what, const MemoryRange &range) { add_one(what, true, range); }
 
-  // Says which two overlap. It is done at once if the ranges of each kind ascend and the kinds lie
-  // apart, by their extents or their periods. Otherwise both are sorted by their addresses.
+  // Returns an error that names two overlapping ranges. The check is fast if the ranges of each
+  // kind ascend and the kinds are apart, by their extents or periods. Otherwise both are sorted by
+  // address.
   Status check();
 
  private:

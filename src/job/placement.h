@@ -1,4 +1,4 @@
-// Where a request runs, as it was decided.
+// The decision where a request runs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,11 +8,10 @@
 namespace lanecrypt {
 
 struct Placement {
-  // LC_CHOICE_CPU: its caller's own core, by OpenSSL. LC_CHOICE_UNKNOWN: nothing tells, or there
-  // is none.
+  // LC_CHOICE_CPU: the caller's own core, by OpenSSL. LC_CHOICE_UNKNOWN: there is no decision.
   lc_choice choice = LC_CHOICE_UNKNOWN;
-  // What lc_cipher_job.device is for it: a device, LC_ANY_DEVICE where any may do it or all
-  // that are selected share it, LC_CPU where no device does it.
+  // The value of lc_cipher_job.device for it: a device; LC_ANY_DEVICE if any device may do it or
+  // all selected devices share it; LC_CPU if no device does it.
   uint32_t device = LC_CPU;
 };
 

@@ -1,4 +1,4 @@
-// Sorts very many entries by a number, in time that grows as their count does.
+// Sorts very many entries by a number in linear time.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace lanecrypt {
 
-// Sorts by key_of(entry), of which the low `bits` count: the least significant digit first (Knuth,
-// The Art of Computer Programming, 5.2.5, Algorithm R). Equal keys keep their order.
+// Sorts by the low `bits` bits of key_of(entry), least significant digit first (Knuth, The Art of
+// Computer Programming, 5.2.5, Algorithm R). Equal keys keep their order.
 template <typename Entry, typename KeyOf>
 void radix_sort(std::vector<Entry> &entries, unsigned bits, KeyOf key_of) {
   constexpr unsigned kDigitBits = 11;

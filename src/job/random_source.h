@@ -1,4 +1,4 @@
-// Where random bytes come from.
+// The source of random bytes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,8 +7,8 @@
 
 namespace lanecrypt {
 
-// A function as lc_rsa_generation.random. nullptr: OpenSSL's private random generator, in a library
-// context of Lanecrypt's own.
+// `RandomSource` is a function like lc_rsa_generation.random. If it is nullptr, the source is
+// OpenSSL's private random generator, in Lanecrypt's own library context.
 struct RandomSource {
   int (*function)(void *argument, void *to, size_t bytes) = nullptr;
   void *argument = nullptr;

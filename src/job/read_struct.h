@@ -12,11 +12,11 @@
 
 namespace lanecrypt {
 
-// The struct as this version has it, from one of `bytes` bytes. Fields behind its end are zero.
+// Returns this version's struct from one of `bytes` bytes. Fields beyond its end are zero.
 template <typename T>
 T read_struct(const void *from, size_t bytes) {
   T value = {};
-  if (bytes >= sizeof value)  // as most are: a copy of a size that is known
+  if (bytes >= sizeof value)  // the usual case: a copy of a constant size
     std::memcpy(&value, from, sizeof value);
   else
     std::memcpy(&value, from, bytes);
@@ -27,14 +27,14 @@ T read_struct(const void *from, size_t bytes) {
 template <typename Job>
 constexpr size_t kSizeInVersion01 = offsetof(Job, has_device);
 
-// Whether a job's struct has the size of this version, of a later one or of version 0.1.
+// Returns whether a job's struct has the size of this version, of a later one or of version 0.1.
 template <typename Job>
 bool has_known_size(const Job &job) {
   return job.struct_size == kSizeInVersion01<Job> || job.struct_size >= sizeof(Job);
 }
 
-// The device of a job. Zero is device 0 if the caller says that it has set the field. It is so,
-// too, in a struct of version 0.1, whose caller cannot say that.
+// Returns the device of a job. Zero means device 0 if the caller says in `has_device` that it has
+// set the field. It also does in a struct of version 0.1, whose caller cannot say that.
 template <typename Job>
 uint32_t device_of(const Job &job) {
   const bool can_tell = job.struct_size >= offsetof(Job, has_device) + sizeof job.has_device;

@@ -41,7 +41,7 @@ Result<RsaGeneration> make_rsa_generation(const lc_rsa_generation *generation) {
   size_t first = 0;
   while (first < e.length && bytes[first] == 0) ++first;
   result.exponent.assign(bytes + first, bytes + e.length);
-  // FIPS 186-5, A.1.1.
+  // FIPS 186-5, Appendix A.1.1.
   if (bits_of(result.exponent) <= 16 || bits_of(result.exponent) > kMostExponentBits ||
       result.exponent.back() % 2 == 0)
     return wrong_argument("the public exponent is not an odd number from 65537 to 2^256 - 1");

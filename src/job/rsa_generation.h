@@ -1,4 +1,4 @@
-// The library's own form of lc_rsa_generation, checked.
+// The library's own, checked form of lc_rsa_generation.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

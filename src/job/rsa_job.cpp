@@ -21,8 +21,8 @@ std::span<const uint8_t> without_zeros(const lc_number &number) {
   return bytes;
 }
 
-// Whether input < modulus, both of `bytes` bytes. The first word decides, but
-// for one input in 2^64; that it did is no secret.
+// Returns whether input < modulus, both of `bytes` bytes. The first word decides, except for one
+// input in 2^64; that it did is no secret.
 bool is_less(const uint8_t *input, std::span<const uint8_t> modulus) {
   uint64_t a, b;
   std::memcpy(&a, input, sizeof a);
@@ -36,7 +36,7 @@ bool is_less(const uint8_t *input, std::span<const uint8_t> modulus) {
   return borrow != 0;
 }
 
-// Results are written while the inputs of other messages are read.
+// Checks that outputs overlap no other message: outputs are written while other inputs are read.
 Status check_overlaps(const RsaJob &job) {
   const auto bytes = [&](size_t n) { return job.keys[job.messages[n].key]->modulus_bytes; };
   Overlaps overlaps;
@@ -138,7 +138,8 @@ Result<RsaJob> make_rsa_job(const lc_rsa_job *job, RsaKeyOf key_of) {
     lc_rsa_message message;
     std::memcpy(&message, reinterpret_cast<const char *>(job->messages) + n * job->message_size,
                 sizeof message);
-    // Of many, the inputs come from memory: one is fetched while others are looked at.
+    // If there are many messages, their inputs are not in the cache, so one is prefetched while
+    // others are checked.
     if (constexpr size_t kAhead = 16; n + kAhead < job->message_count) {
       lc_rsa_message later;
       std::memcpy(&later,

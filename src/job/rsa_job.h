@@ -1,5 +1,4 @@
-// What can be asked of RSA, as plain data: keys, and the library's own form of
-// lc_rsa_job, checked.
+// RSA jobs as plain data: keys, and the library's own, checked form of lc_rsa_job.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -21,15 +20,15 @@ namespace cpu {
 class OpensslKey;
 }
 
-// RFC 8017, section 3. Big-endian, without leading zeros.
+// The numbers of a key (RFC 8017, section 3), big-endian, without leading zeros.
 struct RsaNumbers {
   std::span<const uint8_t> n, e;
-  // Empty for a public key; d also where the caller left it out.
+  // Empty for a public key. d is also empty if the caller left it out.
   std::span<const uint8_t> p, q, dp, dq, qinv, d;
 };
 
-// A key, copied from its caller, in memory that a child of fork keeps: a
-// server reads its keys before it forks its workers.
+// `RsaKey` is a copy of the caller's key, in memory that a child of fork() keeps, because a server
+// reads its keys before it forks its workers.
 struct RsaKey {
   RsaNumbers numbers;
   uint32_t modulus_bits = 0;
@@ -43,17 +42,17 @@ struct RsaKey {
   secure::KeyMemory memory;  // of the numbers
   mutable KeyAttachments attachments;
 
-  // Whether p or q has turned out not to be prime. Its private operations are then refused, since
-  // their results would be wrong.
+  // Whether p or q was found not to be prime. Private operations are then refused, because their
+  // results would be wrong.
   mutable std::atomic<bool> is_at_fault = false;
-  // Whether cpu::has_proven_primes() has found that they are.
+  // Whether cpu::has_proven_primes() has found that both are prime.
   mutable std::atomic<bool> has_proven_primes = false;
 };
 
 using RsaKeyPointer = std::shared_ptr<const RsaKey>;
 
 struct RsaMessage {
-  uint32_t key;  // number in RsaJob::keys
+  uint32_t key;  // index in RsaJob::keys
   const uint8_t *in;
   uint8_t *out;
 };
@@ -67,14 +66,14 @@ struct RsaJob {
   const RsaKey &key_of(const RsaMessage &message) const { return *keys[message.key]; }
 };
 
-// Bits of a big-endian number.
+// Returns the length of a big-endian number in bits.
 uint32_t bits_of(std::span<const uint8_t> number);
 
-// Copies the numbers of a key and checks their sizes; what they must be to each
-// other, cpu::prepare() checks.
+// Copies the numbers of a key and checks their sizes. cpu::prepare() checks the relations between
+// them.
 Result<std::shared_ptr<RsaKey>> copy_rsa_key(const lc_rsa_parts *parts);
 
-// Checks a job of the ABI; `key_of` says what an lc_rsa_key stands for.
+// Checks a job of the ABI. `key_of` converts an lc_rsa_key.
 using RsaKeyOf = const RsaKeyPointer &(*)(const lc_rsa_key *);
 Result<RsaJob> make_rsa_job(const lc_rsa_job *job, RsaKeyOf key_of);
 

@@ -6,7 +6,7 @@
 namespace lanecrypt {
 namespace {
 
-// The trees of a layer are numbered by so many bits.
+// Returns the bits of a tree's number in a layer.
 uint32_t bits_of_layer(const SlhSet &set, uint32_t layer) {
   return set.height - set.tree_height * (layer + 1);
 }
@@ -29,7 +29,7 @@ SignedRoots::SignedRoots(const SlhSet &set, bool keeps)
     : set_(set), entries_(keeps ? entries_of(set) : 0) {}
 
 bool SignedRoots::agree(uint64_t tree, std::span<const uint8_t> roots) {
-  // If one differs, the signature does not leave, and nothing of it is kept.
+  // If a root differs, the signature is not returned, and none of its roots are recorded.
   for (const bool keeps : {false, true}) {
     size_t first = 0;
     for (uint32_t layer = set_.layers - 1; layer-- > 0 && is_kept(set_, layer);) {

@@ -21,7 +21,7 @@ Status wrong_key_length(const SlhSet &set, const char *what, size_t is, size_t s
                         std::to_string(should_be) + " bytes, not " + std::to_string(is));
 }
 
-// Zeroes the verdicts before all else.
+// Checks the parts of a job that belong to no message. Zeroes the verdicts first.
 Status check_slh_job(const lc_slh_dsa_job *job) {
   if (job == nullptr) return wrong_argument("no job was given");
   if (!has_known_size(*job)) return wrong_argument("lc_slh_dsa_job.struct_size is too small");
@@ -50,7 +50,7 @@ Status check_slh_job(const lc_slh_dsa_job *job) {
   return Status();
 }
 
-// What is wrong with a message, or nullptr.
+// Returns what is wrong with a message, or nullptr.
 const char *check_slh_message(const lc_slh_dsa_job &job, const lc_slh_dsa_message &message,
                               const SlhKey &key) {
   const bool signs = job.operation == LC_SLH_DSA_SIGN;
@@ -75,7 +75,7 @@ const char *check_slh_message(const lc_slh_dsa_job &job, const lc_slh_dsa_messag
   return nullptr;
 }
 
-// What is written, signatures or verdicts, against the bytes that the caller gave.
+// Checks that what is written, signatures or verdicts, does not overlap the caller's other data.
 Status check_overlaps(const lc_slh_dsa_job &job, const SlhJob &made) {
   const size_t count = made.messages.size();
   const auto bytes = [](const std::span<const uint8_t> &of) {

@@ -1,5 +1,5 @@
-// What can be asked of SLH-DSA, as plain data: keys, and the library's own form of
-// lc_slh_dsa_job and lc_slh_dsa_generation, checked.
+// SLH-DSA jobs as plain data: keys, and the library's own, checked form of lc_slh_dsa_job and
+// lc_slh_dsa_generation.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,15 +18,16 @@
 
 namespace lanecrypt {
 
-// The parts of a key, n bytes each. To verify, and to make a key, some are empty.
+// `SlhKeyParts` is the parts of a key, n bytes each. Some are empty for verification and key
+// generation.
 struct SlhKeyParts {
   std::span<const uint8_t> sk_seed, sk_prf, pk_seed, pk_root;
 };
 
-// A key, copied from its caller, in memory that a child of fork keeps: a server reads its keys
-// before it forks its workers.
+// `SlhKey` is a copy of the caller's key, in memory that a child of fork() keeps, because a server
+// reads its keys before it forks its workers.
 struct SlhKey {
-  // of: SK.seed, SK.prf, PK.seed and PK.root in a row, or the last two.
+  // `of` is SK.seed, SK.prf, PK.seed and PK.root concatenated, or the last two.
   SlhKey(const SlhSet &set, std::span<const uint8_t> of, RandomSource random);
 
   const SlhSet &set;
@@ -36,23 +37,23 @@ struct SlhKey {
   mutable SignedRoots signed_roots;
 
   secure::KeyMemory memory;  // of the parts
-  // Of a draft's set the nodes that are kept of its tree, as the caller gave them, and from
-  // cpu::prepare() on as the kernels have them; or empty.
+  // For a draft's set: the kept nodes of its tree, as the caller gave them, and after
+  // cpu::prepare() in the kernels' byte order. Otherwise empty.
   std::vector<uint32_t> tree;
-  // What the kernels are given of it: an SlhItem, set by cpu::prepare().
+  // The kernels' input for the key: an SlhItem, set by cpu::prepare().
   secure::KeyMemory image;
   mutable KeyAttachments attachments;
 };
 
 using SlhKeyPointer = std::shared_ptr<const SlhKey>;
 
-// A message to sign, or one with its signature.
+// `SlhMessage` is a message to sign, or one with its signature.
 struct SlhMessage {
-  uint32_t key = 0;  // number in SlhJob::keys
+  uint32_t key = 0;  // index in SlhJob::keys
   std::span<const uint8_t> message, context;
   const uint8_t *additional_random = nullptr;
   uint8_t *signature = nullptr;
-  // Of a signature to verify: false where its length alone makes it wrong.
+  // For a signature to verify: false if its length makes it invalid.
   bool has_right_length = true;
 };
 
@@ -73,7 +74,7 @@ struct SlhGeneration {
   const SlhSet *set = nullptr;
   uint32_t device = LC_ANY_DEVICE;
   size_t count = 0;
-  const uint8_t *seeds = nullptr;  // nullptr: random numbers
+  const uint8_t *seeds = nullptr;  // nullptr: the seeds are drawn
   uint8_t *keys = nullptr;
   uint8_t *trees = nullptr;  // or nullptr
   RandomSource random;
@@ -82,8 +83,7 @@ struct SlhGeneration {
 // Copies a key and checks its lengths.
 Result<std::shared_ptr<SlhKey>> copy_slh_key(const lc_slh_dsa_parts *parts);
 
-// Checks a job of the ABI; `key_of` says what an lc_slh_dsa_key stands for. Zeroes the
-// verdicts.
+// Checks a job of the ABI. `key_of` converts an lc_slh_dsa_key. Zeroes the verdicts.
 using SlhKeyOf = const SlhKeyPointer &(*)(const lc_slh_dsa_key *);
 Result<SlhJob> make_slh_job(const lc_slh_dsa_job *job, SlhKeyOf key_of);
 Result<SlhGeneration> make_slh_generation(const lc_slh_dsa_generation *generation);

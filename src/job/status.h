@@ -1,5 +1,4 @@
-// How the inside of the library says that something failed: a status of the
-// ABI with a sentence for a person.
+// The error type inside the library: a status code of the ABI with a text for people.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -39,8 +38,8 @@ class [[nodiscard]] Status {
   std::string text_;
 };
 
-// status_of: an error without its text if there is no memory for that, for threads from which
-// nothing may be thrown.
+// status_of() returns an error, without its text if there is no memory for it. For threads that
+// must not throw.
 inline Status status_of(lc_status code, const char *text) noexcept {
   try {
     return Status(code, text);
@@ -49,8 +48,8 @@ inline Status status_of(lc_status code, const char *text) noexcept {
   }
 }
 
-// guarded: what `body` returns, or LC_ERROR_MEMORY if it throws, which it does only for lack of
-// memory or of threads.
+// guarded() returns what `body` returns, or LC_ERROR_MEMORY if it throws, which it does only for
+// lack of memory or of threads.
 template <typename Body>
 Status guarded(const Body &body) noexcept {
   try {
@@ -73,7 +72,7 @@ inline Status wrong_argument(std::string text) {
 inline Status process_ends() noexcept { return Status(LC_ERROR_STOPPED, "process ends"); }
 inline Status out_of_memory() noexcept { return Status(LC_ERROR_MEMORY, "out of memory"); }
 
-// A value, or the error that stands in its place.
+// `Result` is a value, or an error.
 template <typename T>
 class [[nodiscard]] Result {
  public:

@@ -1,5 +1,5 @@
-// The block ciphers, as data. A block has 16 bytes; a mode is a frame around any of them
-// (cipher_info.h), so who adds one adds a row here and its kernels.
+// The block ciphers, as data. A block has 16 bytes. A mode works with any of them (cipher_info.h),
+// so adding a cipher takes a row here and its kernels.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,10 +10,10 @@
 
 namespace lanecrypt {
 
-// The sizes of a key that a cipher takes, or a mode, as a set.
+// A set of key sizes that a cipher or a mode supports.
 enum KeySizes : uint8_t { kKey128 = 1, kKey192 = 2, kKey256 = 4, kAnyKey = 7 };
 
-// The modes: what is done with blocks.
+// The modes of operation.
 enum class Mode : uint8_t {
   kEcb,
   kCbc,
@@ -29,36 +29,36 @@ enum class Mode : uint8_t {
   kCs3,
   kGcm,
   kCcm,
-  kChaCha20,  // the last two are no block cipher's
+  kChaCha20,  // the last two are not modes of a block cipher
   kChaCha20Poly1305
 };
 
 // In the order of BLOCK_CIPHERS in kernels/block/ciphers.h.
 struct BlockCipher {
   const char *name;  // of its kernels: NAME_FORM_MODE
-  // For people: TITLE-BITS-MODE, or TITLE-MODE where keys have one size; and, in any case,
-  // for OpenSSL.
+  // For people: TITLE-BITS-MODE, or TITLE-MODE if keys have one size. For OpenSSL it is used in any
+  // case.
   const char *title;
   uint8_t key_sizes;
-  // What its kernels are told, for keys of 128, 192 and 256 bits.
+  // The kernels' number of rounds, for keys of 128, 192 and 256 bits.
   uint8_t rounds[3];
-  // The modes that it has, from this value of lc_cipher on.
+  // The supported modes, from this value of lc_cipher on.
   lc_cipher first;
   int mode_count;
   Mode modes[13];
-  // Encryption in XTS wants two keys that differ, as SP 800-38E's guidance and OpenSSL have it.
+  // Encryption in XTS requires two keys that differ, as in SP 800-38E's guidance and OpenSSL.
   bool xts_keys_differ = false;
-  // Bitsliced CTR has shares for many counters.
+  // Bitsliced CTR shares work between many counters.
   bool has_sliced_windows = false;
-  // What bitsliced warps take of a large piece while tables do the rest, where the block
-  // cipher runs forwards and backwards; 0: nothing.
+  // The share of a large piece that bitsliced warps take while table-based ones do the rest, if the
+  // block cipher runs forwards and if it runs backwards. 0: none.
   double concurrent_share = 0, inverse_concurrent_share = 0;
-  // The same of texts at any address: of ECB forwards and backwards, of one text of CTR, and of its
+  // The same for unaligned texts: for ECB forwards and backwards, for one text of CTR, and for its
   // segments.
   struct {
     double ecb = 0, inverse_ecb = 0, ctr = 0, ctr_segments = 0;
   } unaligned_concurrent_share = {};
-  // Has a kernel for short messages of GCM.
+  // Whether there is a kernel for short GCM messages.
   bool has_short_gcm = false;
 
   constexpr bool has(Mode mode) const {
@@ -81,8 +81,7 @@ inline constexpr BlockCipher kBlockCiphers[] = {
                Mode::kCfb1, Mode::kOfb, Mode::kCs1, Mode::kCs2, Mode::kCs3, Mode::kGcm, Mode::kCcm},
      .xts_keys_differ = true,
      .has_sliced_windows = true,
-     // Measured on an H200 (docs/lab/aes-kernels.md). The inverse S-box has more
-     // gates.
+     // Measured on an H200 (docs/lab/aes-kernels.md). The inverse S-box has more gates.
      .concurrent_share = 0.12,
      .inverse_concurrent_share = 0.08,
      .unaligned_concurrent_share =

@@ -7,7 +7,7 @@
 namespace lanecrypt {
 namespace {
 
-// How many bytes tell the number of bytes of the additional data (A.2.2).
+// Returns the bytes that encode the length of the additional data (SP 800-38C, Appendix A.2.2).
 uint64_t length_bytes(uint64_t aad_length) {
   if (aad_length == 0) return 0;
   if (aad_length < (1 << 16) - (1 << 8)) return 2;
@@ -18,7 +18,7 @@ void store_big(uint8_t *to, uint64_t value, uint64_t bytes) {
   for (uint64_t n = 0; n < bytes; ++n) to[n] = static_cast<uint8_t>(value >> (8 * (bytes - 1 - n)));
 }
 
-// What stands before the additional data.
+// `Front` is what precedes the additional data.
 struct Front {
   uint8_t bytes[kBlockBytes + 10];
   uint64_t length;

@@ -12,7 +12,7 @@
 namespace lanecrypt {
 namespace {
 
-// Where the struct of version 0.1 ended.
+// The size of the struct in version 0.1.
 constexpr size_t kLeastMessageBytes = offsetof(lc_message, aad);
 
 std::string key_sizes_of(const CipherInfo &info) {
@@ -26,8 +26,8 @@ std::string key_sizes_of(const CipherInfo &info) {
   return sizes;
 }
 
-// What the standards allow of IVs and tags: SP 800-38D, 5.2.1; SP 800-38C, A.1;
-// RFC 8439, 2.8.
+// Checks the lengths of IVs and tags: SP 800-38D, section 5.2.1; SP 800-38C, Appendix A.1; RFC
+// 8439, section 2.8.
 Status check_aead(const lc_cipher_job &job, const CipherInfo &info) {
   const uint32_t iv_bytes = job.iv_bytes, tag_bytes = job.tag_bytes;
   const bool ccm = info.mode == Mode::kCcm, gcm = info.mode == Mode::kGcm;
@@ -66,7 +66,7 @@ Status check_mode(const lc_cipher_job &job) {
   return Status();
 }
 
-// Tags and verdicts that the host does not see.
+// Checks tags and verdicts that the host does not see.
 Status check_device_tags(const lc_cipher_job &job, const CipherInfo &info) {
   const lc_memory where = info.is_aead ? tag_memory_of(job) : job.tag_memory;
   const uint32_t memory = enum_number(where);
@@ -86,7 +86,7 @@ Status check_device_tags(const lc_cipher_job &job, const CipherInfo &info) {
   return Status();
 }
 
-// The host cannot look at the input. So a chunk must need nothing of what comes before it.
+// Checks a job whose input the host cannot read: a chunk must need nothing of what precedes it.
 Status check_download(const lc_cipher_job &job, const CipherInfo &info) {
   const bool needs_nothing = info.continuation == Continuation::kNothing ||
                              info.continuation == Continuation::kCounter ||
@@ -187,8 +187,8 @@ Status MessageRules::say(Fault fault, const lc_message &message) const {
   return Status();
 }
 
-// What an authenticated message has beside its text, which may be empty. CCM's text is
-// bounded by the bytes that its nonce leaves for the length.
+// An authenticated message, whose text may be empty. CCM bounds the text by the bytes that the
+// nonce leaves for its length.
 Status MessageRules::check_aead(const lc_message &message) const {
   const lc_cipher_job &job = *job_;
   const CipherInfo &info = *info_;

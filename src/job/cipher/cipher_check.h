@@ -1,4 +1,4 @@
-// What a cipher job of the ABI must be, and each of its messages.
+// Checks cipher jobs of the ABI and their messages.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,13 +10,13 @@
 
 namespace lanecrypt {
 
-// All but the messages.
+// Checks all of a job except its messages.
 Status check_job(const lc_cipher_job &job);
-// Where its tags are: those behind the text of segments are where that is.
+// Returns where the tags are. Tags that follow the text of segments are where the text is.
 lc_memory tag_memory_of(const lc_cipher_job &job);
 
-// What is wrong with a message. A job may have very many, and of a right one no text is
-// to be made.
+// `Fault` is what is wrong with a message. A job may have very many messages, so no text is made
+// for a valid one.
 enum class Fault : uint8_t {
   kNone,
   kNoKey,
@@ -24,26 +24,26 @@ enum class Fault : uint8_t {
   kNoData,
   kGranule,
   kShort,
-  kLongUnit,   // more than one data unit may have
-  kShortUnit,  // the last data unit is
+  kLongUnit,   // longer than a data unit may be
+  kShortUnit,  // the last data unit is too short
   kPastMemory,
   kOverlap,
-  kNotEcb  // it has what ECB does not: perhaps no cipher was given
+  kNotEcb  // it has fields that ECB does not use: perhaps no cipher was set
 };
 
-// Of the messages of one job, which is right and stays.
+// `MessageRules` checks the messages of one job.
 class MessageRules {
  public:
   explicit MessageRules(const lc_cipher_job &job);
 
-  // What every mode asks; an empty message has nothing to be wrong.
+  // Returns what is wrong with a message by the rules of all modes. An empty message is valid.
   Fault find_fault(const lc_message &message) const {
     const uint64_t length = message.length;
     if (length == 0) return Fault::kNone;
     if (message.key == nullptr) return Fault::kNoKey;
     if (has_iv_ && message.iv == nullptr) return Fault::kNoIv;
     if (message.in == nullptr || message.out == nullptr) return Fault::kNoData;
-    // Powers of two.
+    // granule_bytes_ is a power of two.
     if ((length & (granule_bytes_ - 1)) != 0) return Fault::kGranule;
     if (length < least_bytes_) return Fault::kShort;
     if (length > most_bytes_) return Fault::kLongUnit;
@@ -56,7 +56,7 @@ class MessageRules {
     return Fault::kNone;
   }
   Status say(Fault fault, const lc_message &message) const;
-  // And what a message of an authenticated mode has beside its text.
+  // Checks what a message of an authenticated mode has in addition to its text.
   Status check_aead(const lc_message &message) const;
 
  private:
@@ -68,7 +68,7 @@ class MessageRules {
   const lc_cipher_job *job_;
   const CipherInfo *info_;
   bool has_iv_;
-  // The cipher's number is that of a field which was left zero.
+  // Whether the cipher's number is that of a field that was left zero.
   bool suspects_ecb_;
   uint64_t granule_bytes_, least_bytes_;
   uint64_t most_bytes_ = UINT64_MAX;

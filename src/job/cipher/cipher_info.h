@@ -1,6 +1,6 @@
-// What each cipher of the ABI is, as data: code that needs to know how a cipher works asks its row
-// here, instead of a switch of its own. The rows are made of the block ciphers (block_cipher.h) and
-// of what each mode is with any of them.
+// The properties of each cipher of the ABI, as data: code that depends on how a cipher works reads
+// its row here, instead of having its own switch. The rows are combined from the block ciphers
+// (block_cipher.h) and the properties that each mode has with any of them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,57 +16,57 @@
 
 namespace lanecrypt {
 
-// What stands in the place of the IV where a later part of a message begins.
+// What replaces the IV where a later part of a message begins.
 enum class Continuation : uint8_t {
   kNothing,        // the part needs nothing
-  kCounter,        // the IV plus the number of blocks before
-  kCiphertext,     // the last 16 bytes of ciphertext before
-  kKeystream,      // the last 16 bytes of keystream before
-  kDataUnits,      // the IV plus the number of data units before
-  kChaChaCounter,  // the counter plus the number of blocks of 64 bytes before
-  kMessage,        // the part finds it in its message; it is cut every 64 bytes
+  kCounter,        // the IV plus the number of preceding blocks
+  kCiphertext,     // the preceding 16 bytes of ciphertext
+  kKeystream,      // the preceding 16 bytes of key stream
+  kDataUnits,      // the IV plus the number of preceding data units
+  kChaChaCounter,  // the counter plus the number of preceding blocks of 64 bytes
+  kMessage,        // the part takes it from its message, which is split at multiples of 64 bytes
   kMac             // the MAC so far, of a message whose header comes first
 };
 
-// A row leaves out what has the value that stands here.
+// `CipherInfo` is a row of the table. A row leaves out fields with the default value.
 struct CipherInfo {
   lc_cipher cipher = LC_AES_ECB;
   const BlockCipher *block = nullptr;  // none: ChaCha20
   Mode mode = Mode::kEcb;
-  // Of the kernels: BLOCK_FORM_NAME, with _encrypt or _decrypt where the two
-  // directions differ, unless they are named below; and for people.
+  // `name` is that of the kernels: BLOCK_FORM_NAME, with _encrypt or _decrypt if the two directions
+  // differ, unless they are named below. `title` is the name for people.
   const char *name = nullptr;
   const char *title = nullptr;
-  // OpenSSL's name is BLOCK-BITS-OPENSSL, or OPENSSL alone for what is no block cipher;
-  // openssl_cts is its parameter for ciphertext stealing, or nullptr.
+  // OpenSSL's name is BLOCK-BITS-OPENSSL, or OPENSSL for what is not a block cipher. `openssl_cts`
+  // is its parameter for ciphertext stealing, or nullptr.
   const char *openssl = nullptr;
   const char *openssl_cts = nullptr;
   uint8_t key_sizes = 0;        // of one key
-  uint8_t keys = 1;             // that stand one behind the other in lc_message.key
-  uint8_t iv_bytes = 0;         // the usual number; 0: it has none
+  uint8_t keys = 1;             // concatenated in lc_message.key
+  uint8_t iv_bytes = 0;         // the default length; 0: no IV
   uint8_t granule_bytes = 1;    // a message is a multiple of this
   uint8_t least_bytes = 0;      // and, unless it is empty, at least this
   bool is_own_inverse = false;  // decryption is encryption
   bool inverts = false;         // decryption uses the inverse of the block cipher
-  // Each block waits for the one before it, so that a message is one thread's work.
+  // Each block depends on the one before it, so one thread processes a message.
   bool encrypt_is_chain = false, decrypt_is_chain = false;
   bool is_aead = false;
   Continuation continuation = Continuation::kNothing;
-  // What stays together at the end of a message that is cut: ciphertext
-  // stealing exchanges bytes of the last two blocks.
+  // The bytes at the end of a message that must not be split: ciphertext stealing exchanges bytes
+  // of the last two blocks.
   uint8_t tail_bytes = 0;
   // Kernels that several modes share: BLOCK_FORM_...
   const char *encrypt_kernel = nullptr, *decrypt_kernel = nullptr;
-  // CFB or OFB: the block cipher runs on a register, and its output is added to the text.
+  // CFB or OFB: the block cipher encrypts a register, and its output is added to the text.
   bool is_feedback = false;
   // No device has kernels for it.
   bool is_cpu_only = false;
-  // The longest text under one IV, where a counter of 32 bits bounds it: after that its
-  // keystream would come again (SP 800-38D, 5.2.1.1; RFC 8439, 2.8).
+  // The longest text under one IV, if a 32-bit counter bounds it: beyond it the key stream would
+  // repeat (SP 800-38D, section 5.2.1.1; RFC 8439, section 2.8).
   uint64_t most_text_bytes = UINT64_MAX;
 
   constexpr bool is_block_cipher() const { return mode < Mode::kChaCha20; }
-  // What stands before a mode's name: "AES-256-", "SM4-", nothing.
+  // Returns the prefix of a mode's name: "AES-256-", "SM4-", or nothing.
   std::string family(uint32_t key_bytes) const {
     if (block == nullptr) return {};
     return std::string(block->title) + "-" +
@@ -79,7 +79,7 @@ struct CipherInfo {
   constexpr bool is_chain(lc_direction direction) const {
     return direction == LC_ENCRYPT ? encrypt_is_chain : decrypt_is_chain;
   }
-  // Output at one place depends on input before it, so that parallel threads
+  // Whether the output at one offset depends on input at a lower offset, so that parallel threads
   // must not overwrite their input.
   constexpr bool reads_back(lc_direction direction) const {
     return !is_chain(direction) && continuation == Continuation::kCiphertext;
@@ -92,7 +92,7 @@ struct CipherInfo {
   }
 };
 
-// XTS by either standard.
+// XTS by either standard (IEEE 1619, GB/T 17964).
 constexpr CipherInfo xts(Mode mode, const char *name, const char *title) {
   return {.mode = mode,
           .name = name,
@@ -107,8 +107,8 @@ constexpr CipherInfo xts(Mode mode, const char *name, const char *title) {
           .continuation = Continuation::kDataUnits};
 }
 
-// CFB (SP 800-38A, 6.3). Segments of 8 bits or 1 bit are for the CPU alone: each of them takes a
-// whole call of the block cipher.
+// CFB (SP 800-38A, section 6.3). Only the CPU has segments of 8 bits or 1 bit: each takes a
+// complete call of the block cipher.
 constexpr CipherInfo cfb(Mode mode, const char *name, const char *title, const char *openssl) {
   return {.mode = mode,
           .name = name,
@@ -126,7 +126,7 @@ constexpr CipherInfo cfb(Mode mode, const char *name, const char *title, const c
           .is_cpu_only = mode != Mode::kCfb128};
 }
 
-// CBC with ciphertext stealing, which leaves CBC's kernels all but the end.
+// CBC with ciphertext stealing (addendum to SP 800-38A). CBC's kernels do all but the end.
 constexpr CipherInfo cbc_cts(Mode mode, const char *name, const char *title,
                              const char *openssl_cts) {
   return {.mode = mode,
@@ -146,7 +146,7 @@ constexpr CipherInfo cbc_cts(Mode mode, const char *name, const char *title,
           .decrypt_kernel = "cbc_decrypt"};
 }
 
-// By the numbers of Mode, without a cipher.
+// Indexed by Mode, without a cipher.
 inline constexpr CipherInfo kModes[] = {
     {.mode = Mode::kEcb,
      .name = "ecb",
@@ -180,7 +180,7 @@ inline constexpr CipherInfo kModes[] = {
      .is_own_inverse = true,
      .continuation = Continuation::kCounter},
     xts(Mode::kXts, "xts", "XTS"),
-    xts(Mode::kXtsGb, "xts_gb", "XTS-GB"),  // GB/T 17964: bits of the tweak's bytes are turned
+    xts(Mode::kXtsGb, "xts_gb", "XTS-GB"),  // GB/T 17964: the bits of each tweak byte are reversed
     cfb(Mode::kCfb128, "cfb128", "CFB128", "CFB"),
     cfb(Mode::kCfb8, "cfb8", "CFB8", "CFB8"),
     cfb(Mode::kCfb1, "cfb1", "CFB1", "CFB1"),
@@ -278,7 +278,7 @@ constexpr std::array<CipherInfo, kCipherInfoCount> make_cipher_infos() {
   return infos;
 }
 
-// By the numbers of lc_cipher.
+// Indexed by lc_cipher.
 inline constexpr std::array<CipherInfo, kCipherInfoCount> kCipherInfos = make_cipher_infos();
 
 constexpr bool tables_are_in_order() {
@@ -292,7 +292,7 @@ static_assert(tables_are_in_order());
 
 constexpr const CipherInfo &cipher_info(lc_cipher cipher) { return kCipherInfos[cipher]; }
 
-// Another mode of its block cipher, which has it.
+// Returns another mode of the block cipher, which must have it.
 constexpr lc_cipher another_mode(lc_cipher cipher, Mode mode) {
   for (const CipherInfo &info : kCipherInfos)
     if (info.block == cipher_info(cipher).block && info.mode == mode) return info.cipher;

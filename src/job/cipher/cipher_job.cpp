@@ -19,10 +19,10 @@
 namespace lanecrypt {
 namespace {
 
-// The least that the first programs gave.
+// The size of the struct that the first programs used.
 constexpr size_t kLeastJobBytes = offsetof(lc_cipher_job, iv_bytes);
 
-// Of a job.
+// The most bytes of a job.
 constexpr uint64_t kMostBytes = UINT64_MAX / 2;
 Status too_many_bytes() { return wrong_argument("too many bytes in one job"); }
 Status no_aad_on_device() {
@@ -32,12 +32,12 @@ Status no_aad_on_device() {
                     std::to_string(kMostSegmentAadBytes) + " bytes");
 }
 
-// Numbers a job's keys by their addresses, in the order in which they come. Nothing
-// of the job is on its way while this goes on, so that each message counts: what
-// std::unordered_map takes for a new key is more than all else of a message.
+// `KeySlots` numbers a job's keys by their addresses, in order of appearance. The caller waits
+// meanwhile, so the cost of each message counts: std::unordered_map takes longer for a new key than
+// all else of a message takes.
 class KeySlots {
  public:
-  // The number of a key, and whether it is new.
+  // Returns the number of a key, and whether it is new.
   std::pair<uint32_t, bool> slot_of(const void *key) {
     if (last_ < keys_.size() && keys_[last_] == key) return {last_, false};
     if (2 * keys_.size() >= table_.size()) grow();
@@ -55,9 +55,9 @@ class KeySlots {
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  // Where its number stands, or is to stand: the first place that is free.
+  // Returns the slot of a key's number: where it is, or the first free one.
   uint32_t &find(const void *key) {
-    // By the golden ratio (Knuth, The Art of Computer Programming, 6.4).
+    // Multiplicative hashing by the golden ratio (Knuth, The Art of Computer Programming, 6.4).
     const uint64_t mixed = reinterpret_cast<uintptr_t>(key) * 0x9E3779B97F4A7C15u;
     size_t at = mixed >> 32 & (table_.size() - 1);
     while (table_[at] != kNone && keys_[table_[at]] != key) at = (at + 1) & (table_.size() - 1);
@@ -69,21 +69,21 @@ class KeySlots {
   }
 
   std::vector<const void *> keys_;
-  std::vector<uint32_t> table_;  // numbers, at most half of it; its size is a power of two
+  std::vector<uint32_t> table_;  // numbers, at most half full; its size is a power of two
   uint32_t last_ = 0;
 };
 
-// Of XTS.
+// Returns whether both keys of XTS are equal.
 bool keys_are_alike(const uint8_t *keys, uint32_t one_key_bytes) {
   uint8_t difference = 0;
   for (uint32_t n = 0; n < one_key_bytes; ++n) difference |= keys[n] ^ keys[one_key_bytes + n];
   return difference == 0;
 }
 
-// Some of a job's messages, which lie side by side in the caller's array.
+// `Part` is some consecutive messages of the caller's array.
 struct Part {
   size_t first = 0, count = 0;
-  // From `first` on in the list of what is to be done, where the empty are left out.
+  // The messages that are kept, from `first` on: empty ones are left out.
   size_t kept = 0;
   uint64_t bytes = 0, longest_stream_bytes = 0;
   size_t aad_count = 0;
@@ -92,7 +92,7 @@ struct Part {
   Status status;
 };
 
-// Less is done sooner than another thread wakes.
+// Fewer messages are processed faster than another thread wakes.
 constexpr size_t kPartMessages = 4096, kLeastParts = 4;
 constexpr size_t kFewKeys = 256;
 
@@ -106,7 +106,7 @@ Status at_message(size_t number, const Status &status) {
   return Status(status.code(), "message " + std::to_string(number) + ": " + status.text());
 }
 
-// Where the messages of a job come from: an array, or segments, which make them.
+// `Source` is where the messages of a job come from: an array, or segments.
 class Source {
  public:
   Source(const lc_cipher_job &job, const Segments *segments, CipherJob &made)
@@ -114,7 +114,7 @@ class Source {
         size_(job.message_size),
         segments_(segments),
         aad_(made.aad.data()) {}
-  // `iv`: room for the job's iv_bytes, where one that is made goes.
+  // `iv` has space for the job's iv_bytes, for an IV that is generated.
   lc_message message(size_t number, uint8_t *iv) const {
     if (segments_ != nullptr) return segments_->message(number, iv, aad_);
     return read_struct<lc_message>(from_ + number * size_, size_);
@@ -127,7 +127,7 @@ class Source {
   uint8_t *aad_;
 };
 
-// Checks the messages of a part and copies them to where the job has room.
+// Checks the messages of a part and copies them to their place in the job.
 template <bool kIsAead>
 Status copy_messages(const Source &source, const MessageRules &rules, CipherJob &made, Part &part) {
   const CipherKind kind = made.kind;
@@ -187,7 +187,7 @@ Status copy_messages(const Source &source, const MessageRules &rules, CipherJob 
   return Status();
 }
 
-// On any thread, from which nothing may be thrown.
+// Called on any thread; does not throw.
 void copy_part(const Source &source, const MessageRules &rules, CipherJob &made, Part &part) {
   part.status = guarded([&] {
     return made.kind.info().is_aead ? copy_messages<true>(source, rules, made, part)
@@ -195,15 +195,15 @@ void copy_part(const Source &source, const MessageRules &rules, CipherJob &made,
   });
 }
 
-// Puts together what was checked and copied in parts: a job's messages without gaps, and
-// their numbers of keys, which are each part's own. The keys, in the order of these.
+// Joins what was checked and copied in parts: removes the gaps between messages, and maps the key
+// numbers of each part to those of the job. Returns the keys by their numbers.
 std::vector<const void *> join_parts(std::vector<Part> &parts, const RunParts &run_parts,
                                      CipherJob &made) {
   if (parts.size() == 1) {
     made.messages.resize(parts[0].kept);
     return parts[0].slots.keys();
   }
-  // A key of several parts is one key only where they have few: to look up very many
+  // A key of several parts gets one number only if the parts have few keys: to look up very many
   // would take this thread longer than a device needs to expand them once for each part.
   std::vector<const void *> keys;
   KeySlots few;
@@ -243,8 +243,8 @@ std::vector<const void *> join_parts(std::vector<Part> &parts, const RunParts &r
   return keys;
 }
 
-// Whether the device itself can make each of a job's segments. So it can in GCM and
-// ChaCha20-Poly1305, in CTR and ChaCha20, where texts and tags are in its memory.
+// Returns whether the device itself can generate each of a job's segments. It can in GCM,
+// ChaCha20-Poly1305, CTR and ChaCha20, if texts and tags are in its memory.
 bool can_stay_segments(const lc_cipher_job &job, const Segments &segments, const CipherJob &made) {
   if (job.memory != LC_MEMORY_DEVICE) return false;
   if (!made.kind.info().is_aead) return true;
@@ -253,14 +253,15 @@ bool can_stay_segments(const lc_cipher_job &job, const Segments &segments, const
          segments.given().aad_length <= kMostSegmentAadBytes;
 }
 
-// Whether it should: to make very many takes the host longer than all that the device does. Of few
-// with additional data that the host has, a launch for short messages is sooner. Pieces of CTR
-// that the host makes may be cut, and their key may be in the device's slot.
+// Returns whether it should. To generate very many takes the host longer than all of the device's
+// work. For few with additional data in host memory, a launch for short messages is faster. Pieces
+// of CTR that the host makes may be split, and their key may be in the device's key slot.
 bool should_stay_segments(const Segments &segments, const CipherJob &made) {
   return made.kind.info().is_aead && segments.given().aad_length == 0 && segments.count() > 1;
 }
 
-// Segments that stay so. The first two and the last one have what can be wrong with any.
+// Takes segments that remain segments. The first two and the last one have all faults that any can
+// have.
 Status take_segments(const Segments &segments, const MessageRules &rules, CipherJob &made) {
   const uint64_t count = segments.count();
   uint8_t iv[16];
@@ -342,7 +343,7 @@ Result<CipherJob> make_cipher_job(const lc_cipher_job *given, const RunParts &ru
     if (!read.ok()) return read.status();
     segments = *read;
     result.nonces_follow_rule = segments->given().nonce_stride == 0;
-    // The host cannot make messages of what it cannot read.
+    // The host cannot make messages from data that it cannot read.
     const bool aad_is_there = info.is_aead && segments->given().aad_length != 0 &&
                               segments->given().aad_memory == LC_MEMORY_DEVICE;
     const bool can_stay = can_stay_segments(job, *segments, result);

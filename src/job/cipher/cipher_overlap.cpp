@@ -4,7 +4,7 @@
 namespace lanecrypt {
 namespace {
 
-// `extents`: those of the messages; nullptr: not known.
+// `extents` are those of the messages, or nullptr if they are not known.
 Status check(const CipherJob &job, uint64_t given, const MessageExtents *extents, bool joins_tags) {
   const bool is_aead = job.kind.info().is_aead, encrypts = job.kind.direction == LC_ENCRYPT;
   const auto places = [&](size_t n) {

@@ -1,4 +1,4 @@
-// What the messages of a cipher job read and write.
+// The memory that the messages of a cipher job read and write.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,9 +8,9 @@
 
 namespace lanecrypt {
 
-// Where one message lies.
+// `MessagePlaces` is the memory of one message.
 struct MessagePlaces {
-  MemoryRange in, out;  // a tag that lies behind its text may be in the text's range
+  MemoryRange in, out;  // a tag that follows its text may be in the text's range
   MemoryRange tag, aad, part;
 };
 
@@ -21,9 +21,10 @@ inline MessagePlaces places_of(const CipherMessage &message) {
   return places;
 }
 
-// Of an authenticated mode. In place the input is the output. With `joins_tags`, a tag behind its
-// text is in the text's range, so that records of text and tag are one kind of ranges that ascend.
-// Decryption in place does not write the tag: what is found so needs a second look without this.
+// The same for an authenticated mode. If the message is in place, its input is the output. With
+// `joins_tags`, a tag that follows its text is in the text's range, so that records of text and tag
+// are one kind of ascending ranges. Decryption in place does not write the tag: an overlap that is
+// found so must be checked again without `joins_tags`.
 inline MessagePlaces places_of(const CipherMessage &message, const AeadMessage &aead_message,
                                uint32_t tag_bytes, bool encrypts, bool joins_tags) {
   MessagePlaces places;
@@ -42,7 +43,7 @@ inline MessagePlaces places_of(const CipherMessage &message, const AeadMessage &
   return places;
 }
 
-// Of all messages of a job, or of some that follow one another.
+// `MessageExtents` is the extents of all messages of a job, or of some consecutive ones.
 struct MessageExtents {
   void add(const MessagePlaces &places) {
     in.add(places.in);
@@ -62,10 +63,10 @@ struct MessageExtents {
   Extent in, out, tag, aad, part;
 };
 
-// Whether a job of messages writes where it also reads, or writes something else. `extents` are
-// those of its messages with joined tags, and `count` the number of the caller's messages.
+// Checks whether a job writes memory that it also reads, or writes twice. `extents` are those of
+// its messages with joined tags, and `count` is the number of the caller's messages.
 Status check_overlaps(const CipherJob &job, uint64_t count, const MessageExtents &extents);
-// Adds what a job writes besides the outputs of `count` messages.
+// Adds what a job writes in addition to the outputs of `count` messages.
 void add_statuses(const CipherJob &job, uint64_t count, Overlaps *overlaps);
 
 }  // namespace lanecrypt

@@ -42,7 +42,8 @@ Status check_encryption(const Segments &segments, const lc_graph_update &update)
     return bad_graph_update(std::to_string(update.count) + " launches of " +
                             std::to_string(segments.count()) +
                             " segments need more numbers than the nonce has bytes for");
-  // Among segments that was looked at. One alone has the next launch's beside it.
+  // Segments::check() has checked this between several segments. A single segment is followed by
+  // that of the next launch.
   if (segments.blocks_reach_number())
     return bad_graph_update("the blocks of a segment reach the number of the next launch");
   return Status();
@@ -56,7 +57,7 @@ Status check_decryption(const Segments &segments, const lc_graph_update &update)
   return Status();
 }
 
-// What each launch writes besides, or reads.
+// Checks what each launch reads and writes in addition.
 Status check_places(const CipherJob &job, const lc_graph_update &update, bool opens) {
   Overlaps overlaps;
   job.segments->add_places(job, &overlaps);

@@ -17,14 +17,14 @@ namespace {
 
 Status wrong(const std::string &text) { return wrong_argument("segments: " + text); }
 
-// Neither side may wrap: what is compared is exact.
+// Neither side of a comparison may wrap, so that it is exact.
 bool fits(unsigned __int128 value) { return value <= UINT64_MAX / 2; }
 
 bool takes_segments(const CipherInfo &info) {
   return info.is_aead || info.mode == Mode::kCtr || info.mode == Mode::kChaCha20;
 }
 
-// Whether `count` numbers from the first on have room in their bytes.
+// Returns whether `count` numbers from the first on fit into their bytes.
 bool has_room(const lc_numbering &numbering, uint64_t count) {
   if (count - 1 > UINT64_MAX - numbering.first) return false;
   const uint64_t last = numbering.first + count - 1;
@@ -49,8 +49,8 @@ Status check_numbering(const lc_numbering &numbering, uint64_t bytes, uint64_t c
   return Status();
 }
 
-// How many blocks an IV can count before the bytes around its number change. In CTR those
-// behind the number count, big-endian; in ChaCha20 its first four, little-endian.
+// Returns how many blocks an IV can count before the bytes around its number change. In CTR the
+// bytes after the number count, big-endian; in ChaCha20 the first four, little-endian.
 unsigned __int128 countable_blocks(const CipherInfo &info, const lc_segments &segments) {
   const auto *iv = static_cast<const uint8_t *>(segments.nonce);
   uint64_t first = 0;
@@ -61,7 +61,7 @@ unsigned __int128 countable_blocks(const CipherInfo &info, const lc_segments &se
   } else {
     const uint32_t begin = segments.number.at + segments.number.bytes;
     bytes = std::min<uint32_t>(16 - begin, 7);
-    // Bytes above these must not be reached either, so they count for nothing.
+    // Only the last 7 bytes can count. Bytes above them must not change either.
     for (uint32_t n = 16 - bytes; n < 16; ++n) first = first << 8 | iv[n];
   }
   return (static_cast<unsigned __int128>(1) << (8 * bytes)) - first;
@@ -84,7 +84,7 @@ Segments::Segments(const lc_cipher_job &job, const lc_segments &segments)
   if (mine.in_stride == 0) mine.in_stride = mine.segment_bytes + gap(LC_DECRYPT);
   if (mine.out_stride == 0) mine.out_stride = mine.segment_bytes + gap(LC_ENCRYPT);
   if (mine.tag_stride == 0) mine.tag_stride = tag_bytes_;
-  // In place the tag has its place in both.
+  // If segments are in place, the tag takes space in both input and output.
   if (mine.in == mine.out && is_behind && segments.in_stride == 0 && segments.out_stride == 0)
     mine.in_stride = mine.out_stride = mine.segment_bytes + tag_bytes_;
 }
@@ -187,7 +187,7 @@ bool Segments::blocks_reach_number() const {
   return divide_up(longest, block) > countable_blocks(*info_, segments_);
 }
 
-// Where all of it lies. What a single one may be is checked with each of them.
+// Checks where all segments are. The properties of a single segment are checked with each of them.
 Status Segments::check_places() const {
   const bool is_behind = tag_bytes_ != 0 && segments_.tags == nullptr;
   const bool seals = direction_ == LC_ENCRYPT;
@@ -216,7 +216,7 @@ Status Segments::check_places() const {
 void Segments::add_places(const CipherJob &job, Overlaps *overlaps) const {
   const bool encrypts = direction_ == LC_ENCRYPT, in_place = segments_.in == segments_.out;
   const uint64_t gap = segments_.segment_bytes - segments_.first_bytes;
-  // Texts, each with `behind` bytes of its tag.
+  // Adds texts, each with `behind` bytes of its tag.
   const auto add_texts = [&](bool are_written, const void *first, uint64_t stride,
                              uint64_t behind) {
     const auto *const at = static_cast<const uint8_t *>(first);
@@ -233,7 +233,8 @@ void Segments::add_places(const CipherJob &job, Overlaps *overlaps) const {
     else
       overlaps->reads("input", count_, place, &extent, period);
   };
-  // In place the tag behind a text is taken as part of what is written: nothing else may lie there.
+  // If segments are in place, the tag that follows a text counts as written: nothing else may be
+  // there.
   const uint64_t behind = has_tags_behind() ? tag_bytes_ : 0;
   add_texts(true, segments_.out, segments_.out_stride, encrypts || in_place ? behind : 0);
   if (!in_place) add_texts(false, segments_.in, segments_.in_stride, encrypts ? 0 : behind);
