@@ -36,7 +36,7 @@ typedef struct HashPiece {
   u64 before;  // bytes of the message before this piece, a multiple of the block length
   u64 out;     // offset of the digest from the base of all outputs
   u32 state;   // index of its state
-  u32 ends;    // not 0: the message ends with this piece
+  u32 ends;    // the message ends with this piece
 } HashPiece;
 
 // `HashPart` is the part of a piece that one launch hashes. A launch hashes bytes `from` to `to` of

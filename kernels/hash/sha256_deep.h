@@ -93,7 +93,8 @@ KERNEL_OF(hash_sha256_deep, HASH_THREAD_BLOCK, 200)
   if (role == 0 && is_there != 0) sha256_resume(state, states, piece, part, digest_bytes);
   if (role != 0 && role - 1 < blocks) sha256_load(in + at + 64 * (role - 1), at, next);
 
-  // Each turn of the loop makes three blocks and hashes the three of the turn before.
+  // Each iteration computes the schedules of three blocks and hashes the three of the previous
+  // iteration.
   const u64 turns = (most + SHA256_DEEP_MAKERS - 1) / SHA256_DEEP_MAKERS;
   for (u64 now = 0; now <= turns && most != 0; ++now) {
     const u32 made_in = (u32)(now % 2) * SHA256_DEEP_MAKERS;

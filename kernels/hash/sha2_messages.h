@@ -84,6 +84,8 @@ FN void sha256_leave(u32 *state, GLOBAL const u8 *in, GLOBAL u8 *out, GLOBAL u32
       bytes_store(out + piece.out, 4 * i, digest_bytes, SWAP_BYTES(state[i]));
 }
 
+// `hash_sha256` hashes bytes `from` to `to` of each piece with SHA-256, or with SHA-224 if
+// `digest_bytes` is 28. One piece for each thread.
 KERNEL(hash_sha256, HASH_THREAD_BLOCK)
 (GLOBAL const HashPiece *pieces, GLOBAL const u8 *in, GLOBAL u8 *out, GLOBAL u32 *states, u32 count,
  u32 digest_bytes, u64 from, u64 to) {
@@ -100,6 +102,7 @@ KERNEL(hash_sha256, HASH_THREAD_BLOCK)
 
 FN u64 swap_bytes_64(u64 x) { return (u64)SWAP_BYTES((u32)x) << 32 | SWAP_BYTES((u32)(x >> 32)); }
 
+// `sha512_blocks` hashes all whole blocks between the offsets `at` and `end` of `in`.
 FN void sha512_blocks(u64 *state, GLOBAL const u8 *in, u64 at, u64 end) {
   for (; at + 128 <= end; at += 128) {
     u64 w[16];
@@ -112,6 +115,7 @@ FN void sha512_blocks(u64 *state, GLOBAL const u8 *in, u64 at, u64 end) {
   }
 }
 
+// `sha512_finish` hashes the last one or two blocks with their padding (FIPS 180-4, section 5.1.2).
 FN void sha512_finish(u64 *state, GLOBAL const u8 *from, u32 left, u64 total) {
   const u32 blocks = left < 112 ? 1 : 2;
   for (u32 block = 0; block < blocks; ++block) {
@@ -129,6 +133,7 @@ FN void sha512_finish(u64 *state, GLOBAL const u8 *from, u32 left, u64 total) {
   }
 }
 
+// `hash_sha512` is hash_sha256 for SHA-512, or for SHA-384 if `digest_bytes` is 48.
 KERNEL(hash_sha512, HASH_THREAD_BLOCK)
 (GLOBAL const HashPiece *pieces, GLOBAL const u8 *in, GLOBAL u8 *out, GLOBAL u32 *states, u32 count,
  u32 digest_bytes, u64 from, u64 to) {
