@@ -64,7 +64,7 @@ typedef struct MlDsaSet {
 #define ML_DSA_T0_IN_KEY(set) (ML_DSA_S2_IN_KEY(set) + (set).k)
 #define ML_DSA_KEY_POLYS(set) (ML_DSA_T0_IN_KEY(set) + (set).k)
 
-// Which parts of a key ml_dsa_expand makes.
+// The parts of a key that ml_dsa_expand_key() makes.
 #define ML_DSA_EXPAND_A 1u
 #define ML_DSA_EXPAND_T1 2u
 #define ML_DSA_EXPAND_S 4u
