@@ -36,5 +36,5 @@ typedef struct PrimeTestShape {
   u32 count;         // trials; a trial is a candidate and a base
   u32 subgroup;      // threads of one trial, a power of two
   u32 bits;          // of each candidate; all have the same length
-  u32 stride_bytes;  // as above
+  u32 stride_bytes;  // of one candidate, as in PrimeSieveShape
 } PrimeTestShape;
