@@ -61,7 +61,7 @@ Status guarded(const Body &body) noexcept {
   }
 }
 
-// Of a call that is not as lanecrypt.h says.
+// The error of a call that violates the contract in lanecrypt.h.
 inline Status wrong_argument(std::string text) {
   return Status(LC_ERROR_ARGUMENT, std::move(text));
 }

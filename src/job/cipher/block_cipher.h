@@ -48,7 +48,7 @@ struct BlockCipher {
   Mode modes[13];
   // Encryption in XTS requires two keys that differ, as in SP 800-38E's guidance and OpenSSL.
   bool xts_keys_differ = false;
-  // Bitsliced CTR shares work between many counters.
+  // Whether bitsliced CTR has kernels with windows, which share rounds between many counters.
   bool has_sliced_windows = false;
   // The share of a large piece that bitsliced warps take while table-based ones do the rest, if the
   // block cipher runs forwards and if it runs backwards. 0: none.
