@@ -112,6 +112,7 @@ void ParallelSponge::absorb_right_encoded(uint64_t number) {
   absorb({&count, 1});
 }
 
+// Absorbs encode_string(bytes) (SP 800-185, section 2.3.2).
 void ParallelSponge::absorb_string(std::span<const uint8_t> bytes) {
   absorb_left_encoded(8 * bytes.size());
   absorb(bytes);

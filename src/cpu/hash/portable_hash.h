@@ -33,6 +33,7 @@ class ParallelSponge {
  public:
   ParallelSponge(uint32_t rate_bytes, std::span<const uint8_t> customization);
   void absorb(std::span<const uint8_t> bytes);
+  // Absorb left_encode(number) and right_encode(number) (SP 800-185, section 2.3.1).
   void absorb_left_encoded(uint64_t number);
   void absorb_right_encoded(uint64_t number);
   void squeeze(std::span<uint8_t> to);

@@ -35,7 +35,8 @@ Result<uint8_t> host_ml_dsa_verify(const MlDsaSizes &sizes, Bytes public_key, By
 
 // Computes tr, the hash of a public key.
 void ml_dsa_tr(Bytes public_key, std::span<uint8_t> tr);
-// Computes mu of a message, as lc_ml_dsa_message describes it. For LC_MESSAGE_MU, mu is copied.
+// Computes mu of a message, as lc_ml_dsa_message describes it (FIPS 204, Algorithm 2, ML-DSA.Sign,
+// for M', and Algorithm 7, ML-DSA.Sign_internal). For LC_MESSAGE_MU, mu is copied.
 void ml_dsa_mu(lc_message_encoding encoding, Bytes tr, Bytes context, Bytes message,
                std::span<uint8_t> mu);
 

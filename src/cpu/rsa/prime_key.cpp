@@ -87,6 +87,7 @@ Result<bool> passes_fresh_round(const RandomBytes &random, uint32_t bits,
   return passes_round(candidate, {base.data(), base.size()});
 }
 
+// Makes a key (FIPS 186-5, Appendix A.1.1 for e and d, and Appendix A.1.3 for p and q).
 Result<MadeKey> make(const RandomBytes &random, uint32_t modulus_bits,
                      std::span<const uint8_t> exponent, std::span<const uint8_t> first,
                      std::span<const uint8_t> second) {
@@ -162,6 +163,7 @@ Result<MadeKey> make(const RandomBytes &random, uint32_t modulus_bits,
   return made;
 }
 
+// Runs one round of the Miller-Rabin test (FIPS 186-5, Appendix B.3.1, step 4).
 Result<bool> test(std::span<const uint8_t> candidate, std::span<const uint8_t> base) {
   const Number w = secret_number(candidate), less = secret_number(candidate),
                b = secret_number(base), odd = secret_number(), power = secret_number();
