@@ -24,7 +24,7 @@ struct HashWorkspace {
 struct HashInputs {
   const device::Buffer *pieces;  // HashPiece
   uint32_t count;
-  uint64_t longest;  // bytes of the longest piece
+  uint64_t longest;          // bytes of the longest piece
   const device::Buffer *in;  // the base of the inputs; if nullptr, the pieces have addresses
   const device::Buffer *out;
 };

@@ -118,7 +118,7 @@ void HashWorker::serve(std::unique_lock<std::mutex> &lock) {
         leave(request, failure);
       else if (failure.ok())
         std::this_thread::sleep_for(kLook);
-    } catch (const std::exception &error) {  // want of memory
+    } catch (const std::exception &error) {  // lack of memory
       failure = Failure::of_memory(error);
       if (request != nullptr) leave(request, failure);
     }
@@ -231,7 +231,7 @@ Failure HashWorker::retire(DeviceHashes &flight) {
     failure = Failure::of_device(flight.done->wait());
     // The part of the job that the CPU does.
     if (failure.ok()) failure = Failure::of_item(finish_hashes(flight));
-  } catch (const std::exception &error) {  // want of memory
+  } catch (const std::exception &error) {  // lack of memory
     failure = Failure::of_memory(error);
   }
   wipe_hashes(flight);

@@ -134,7 +134,8 @@ Failure HostHashes::run(const HashJob &job) {
   const Status wiped = wipe_device(job);
   if (status.ok()) status = wiped;
   for (Slot &slot : slots_) {
-    // Nothing may use what the next job, or its caller, does with the memory.
+    // Waits for all slots, so that nothing still uses memory that the next job or the caller
+    // reuses.
     if (slot.is_used && !is_stuck_ && slot.stream->mark(*slot.done).ok()) {
       const Status over = wait(*slot.done);
       if (status.ok()) status = over;
