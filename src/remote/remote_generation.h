@@ -19,7 +19,7 @@ class RemoteGeneration {
   // Both arguments must outlive this object.
   RemoteGeneration(const Service &service, runtime::Counters &cpu_counters)
       : service_(service), cpu_(cpu_counters, LC_FALLBACK_CPU) {}
-  // Fails the calls under way, and waits for the CPU's threads and for the checks of keys. The
+  // Fails the calls in progress, and waits for the CPU's threads and for the checks of keys. The
   // service stops searching when the process has ended.
   void stop();
   void cancel_pending() { stopping_ = true; }

@@ -21,8 +21,8 @@ namespace lanecrypt::remote {
 
 class RemoteRequest {
  public:
-  // InputBuffer for an input that does not lie in the caller's memory. The longest one is mu and
-  // rnd of ML-DSA.
+  // `InputBuffer` holds an input that is not in the caller's memory. The longest one is mu and rnd
+  // of ML-DSA.
   using InputBuffer = std::array<uint8_t, 96>;
 
   // Reserves room for all that is noted later, on a thread that must not throw.
