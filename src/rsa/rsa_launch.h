@@ -51,8 +51,8 @@ struct RsaWork {
   std::span<const RsaItem> items;
   uint32_t stride_bytes = 0;
   uint64_t pieces_at = 0, keys_at = 0, inputs_at = 0;  // in staging
-  uint64_t verdicts_at = 0;  // in results and in out
-  uint64_t staged_bytes = 0, result_bytes = 0;  // bytes of both that are not wiped yet
+  uint64_t verdicts_at = 0;                            // in results and in out
+  uint64_t staged_bytes = 0, result_bytes = 0;         // bytes of both that are not wiped yet
   uint32_t launch_id = 0;                              // the verdict that means "right"
   std::string variant;                                 // the variant that runs it
 };
@@ -60,10 +60,10 @@ struct RsaWork {
 // `RsaStreams` are the streams of a launch. Powers take long. If the kernels before and after them
 // were in the same stream, they would wait for the powers of all batches in flight.
 struct RsaStreams {
-  device::Stream &ends;  // copies, and kernels on numbers as long as the modulus
+  device::Stream &ends;    // copies, and kernels on numbers as long as the modulus
   device::Stream &powers;  // may be the same
-  device::Event &turn;  // with which they wait for each other
-  device::Event &sent;  // reached when the device has received all uploads
+  device::Event &turn;     // with which they wait for each other
+  device::Event &sent;     // reached when the device has received all uploads
 };
 
 // `RsaLaunch` launches batches. Only the device's thread may use it.

@@ -35,8 +35,8 @@ Status RsaRequest::run_on_cpu(uint32_t message) {
   Result<bool> right = make_right(what);
   if (right.ok() && *right) return Status();
   if (!right.ok()) {
-    // A key without known primes that cannot be blinded makes the computation fail, rather than
-    // give a wrong result.
+    // If p or q is not prime, the key may be impossible to blind. The computation then fails
+    // instead of giving a wrong result.
     Result<bool> primes = cpu::has_proven_primes(key);
     if (!primes.ok() || *primes) return right.status();
   }

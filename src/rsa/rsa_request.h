@@ -28,7 +28,7 @@ class RsaRequest : public BatchRequest {
     return job.key_of(job.messages[message]).modulus_bytes;
   }
   Status run_on_cpu(uint32_t message) override;
-  // If the CPU's result is wrong too, the key is marked as faulty from then on.
+  // If the CPU's result is wrong too, the key is marked as being at fault from then on.
   Repaired repair_on_cpu(uint32_t message) override;
   // Draws what blinds from the keys' own random functions. Makes the blinding of a single key. For
   // many keys the caller would wait too long.

@@ -27,7 +27,7 @@ struct SlhWorkspace {
   std::unique_ptr<device::Buffer> nodes;  // the nodes of tall trees above the leaves
   // The batch that was started last:
   uint32_t count = 0, launch_id = 0;
-  uint64_t roots_at = 0, verdicts_at = 0;  // offsets in out and in results, in bytes
+  uint64_t roots_at = 0, verdicts_at = 0;     // offsets in out and in results, in bytes
   uint64_t told_bytes = 0, result_bytes = 0;  // bytes of staging and results that are not wiped yet
 };
 

@@ -45,8 +45,9 @@ class Completion {
   // not.
   void set_enqueued(const Status &status);
 
-  // Waits until set_enqueued() or complete() was called, or until the request is complete.
-  // Thread-safe, as the following functions are.
+  // wait_enqueued() waits until the work is in the caller's stream or the request is complete.
+  // wait() waits until the request is complete and all callbacks have returned. Thread-safe, as the
+  // following functions are.
   Status wait_enqueued();
   Status wait();
   // Waits until `deadline`. Returns false if the request is not complete by then, or a callback
