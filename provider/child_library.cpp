@@ -1,8 +1,10 @@
-// A child context has the core call it back when the program's providers come and go, and tells
-// the core when that must end. If the program's context is gone by then, the core reads freed
-// memory. So here the core calls us back with a number, and a number that is unknown, or no
-// longer known, is ignored. Nothing needs to be told to the core, whose list of callbacks ends with
-// the program's context.
+// Creates the provider's child library context. A child library context registers callbacks with
+// the core for providers that are loaded and unloaded, and deregisters them when it is freed. If
+// the program has freed its own library context by then, the deregistration makes the core read
+// freed memory. Therefore `new_child_library()` replaces both core functions in the dispatch table:
+// the core's callbacks carry a number, callbacks with an unknown or retired number are ignored, and
+// deregistration only retires the number. The core's list of callbacks is freed with the program's
+// library context.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/child_library.h"
@@ -22,10 +24,11 @@ namespace {
 using Told = int(const OSSL_CORE_HANDLE *provider, void *argument);
 using ToldProperties = int(const char *properties, void *argument);
 
-// What one child context wants to be told. Never freed, but used again, and without a lock, which a
-// child of fork could inherit held.
+// Listener holds the callbacks that one child context registered. Listeners are never freed but
+// reused. The list is lock-free, because a child of fork() could inherit a lock in the locked
+// state.
 struct Listener {
-  std::atomic<uintptr_t> number{0};  // 0: free
+  std::atomic<uintptr_t> number{0};  // 0 if the listener is free
   const OSSL_CORE_HANDLE *handle = nullptr;
   Told *create = nullptr, *remove = nullptr;
   ToldProperties *properties = nullptr;
@@ -34,7 +37,7 @@ struct Listener {
 };
 std::atomic<Listener *> listeners{nullptr};
 std::atomic<uintptr_t> last_number{0};
-// The core's own function.
+// register_with_core is the core's own OSSL_FUNC_provider_register_child_cb.
 std::atomic<OSSL_FUNC_provider_register_child_cb_fn *> register_with_core{nullptr};
 
 Listener *take_listener() {
@@ -69,7 +72,8 @@ int tell_properties(const char *properties, void *number) {
   return to == nullptr ? 1 : to->properties(properties, to->argument);
 }
 
-// What the child context calls in place of the core's functions.
+// begin_to_listen() and end_listening() replace the core's functions of the same signatures in the
+// dispatch table that the child context receives.
 int begin_to_listen(const OSSL_CORE_HANDLE *handle, Told *create, Told *remove,
                     ToldProperties *properties, void *argument) {
   Listener *const made = take_listener();
@@ -109,8 +113,8 @@ OSSL_LIB_CTX *new_child_library(const OSSL_CORE_HANDLE *handle, const OSSL_DISPA
     }
     functions.push_back({0, nullptr});
     OSSL_LIB_CTX *const made = OSSL_LIB_CTX_new_child(handle, functions.data());
-    // The core frees a provider that does not load, and another may then have its address. So the
-    // core must not keep callbacks of this one.
+    // The core frees a provider that fails to load, and another provider may then get the same
+    // address. The core must not keep callbacks of this one.
     if (made == nullptr && deregister_from_core != nullptr) deregister_from_core(handle);
     return made;
   } catch (const std::bad_alloc &) {

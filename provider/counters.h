@@ -1,4 +1,4 @@
-// What the provider has done: the numbers behind its gettable parameters.
+// The provider's counters, which its gettable parameters and the statistics file report.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,29 +12,29 @@
 
 namespace lanecrypt::provider {
 
-// In the order in which the statistics file has them.
+// Count numbers the counters in the order of the statistics file.
 enum class Count : uint8_t {
   kDeviceJobs,   // requests of which at least a part ran on a device
   kDeviceBytes,  // bytes that ran on devices
-  kCpuJobs,      // requests of which nothing ran on a device
+  kCpuJobs,      // requests of which no part ran on a device
   kCpuBytes,     // bytes that ran on the CPU
-  kCoresBytes,   // of these, those that several cores did at once
+  kCoresBytes,   // the part of kCpuBytes that several cores processed in parallel
   kFailures,     // requests that were meant for a device and failed there
-  // RSA keys that were made.
+  // RSA keys that were generated.
   kRsaDeviceKeys,
   kRsaCpuKeys,
-  // Private operations of RSA; of those on devices, those of the service; failures of operations
-  // and keys.
+  // RSA private-key operations. kRsaServiceJobs is the part of kRsaDeviceJobs that the service did.
+  // kRsaFailures counts failed operations and failed key generations.
   kRsaDeviceJobs,
   kRsaServiceJobs,
   kRsaCpuJobs,
   kRsaFailures,
-  // The same of ML-DSA's signatures.
+  // ML-DSA signatures, counted in the same way.
   kMlDsaDeviceJobs,
   kMlDsaServiceJobs,
   kMlDsaCpuJobs,
   kMlDsaFailures,
-  // The same of SLH-DSA, and its keys. The failures are those of both.
+  // SLH-DSA key generations and signatures, counted in the same way. kSlhDsaFailures counts both.
   kSlhDsaDeviceKeys,
   kSlhDsaCpuKeys,
   kSlhDsaDeviceJobs,
@@ -43,11 +43,11 @@ enum class Count : uint8_t {
   kSlhDsaFailures,
 };
 
-// What each is called. A new counter needs a value and a row.
+// CountRow names a counter. A new counter needs a value in Count and a row in kCounts.
 struct CountRow {
   Count count;
   const char *in_file, *param;
-  // A process that has counted any of these has something to tell.
+  // True if the statistics line of a forked child is written once this counter is not 0.
   bool is_work = false;
 };
 inline constexpr CountRow kCounts[] = {
@@ -83,21 +83,23 @@ constexpr bool counts_are_in_order() {
 }
 static_assert(counts_are_in_order());
 
-// By the numbers of Count.
+// Totals is indexed by Count.
 using Totals = std::array<uint64_t, kCountCount>;
 
-// Counts from any thread. Small requests are many and short. An addition that other
-// threads may meet takes as long as the smallest of them. So the first thread of each
-// line owns it, and only that one adds to it. Threads that come later share other lines.
+// Counters is thread-safe. Small requests are frequent and short, and an atomic addition to a cache
+// line that threads share takes as long as the smallest of them. Therefore the first thread that
+// uses a line owns it, and only that thread adds to it, without a read-modify-write. Threads whose
+// line is owned by another thread share a second set of lines.
 class Counters {
   using Counter = std::atomic<uint64_t>;
 
  public:
-  // One line of counters. Code that counts often remembers its line, and asks it first.
+  // Line is one set of counters. Code that counts often keeps a pointer to its line and tries that
+  // first.
   class alignas(64) Line {
    public:
-    // As Counters::count_cpu(), but only for the thread that owns the line. For others it
-    // counts nothing and returns false.
+    // Line::count_cpu() does the same as Counters::count_cpu(), but only if the calling thread owns
+    // the line. Otherwise it counts nothing and returns false.
     bool count_cpu(uint64_t bytes) {
       if (owner.load(std::memory_order_relaxed) != this_thread()) return false;
       const Access access{*this, true};
@@ -108,13 +110,13 @@ class Counters {
 
    private:
     friend class Counters;
-    Counter owner{0};                           // a thread; nobody, for a shared line
-    std::array<Counter, kCountCount> counts{};  // by the numbers of Count
+    Counter owner{0};                           // the owning thread; 0 for a shared line
+    std::array<Counter, kCountCount> counts{};  // indexed by Count
   };
 
   void count(Count which, uint64_t amount = 1) { access_of_thread().add(which, amount); }
 
-  // A request that the CPU did. Returns the line in which it has counted.
+  // count_cpu() counts a request that the CPU did, and returns the line that it used.
   Line &count_cpu(uint64_t bytes) {
     const Access access = access_of_thread();
     access.add(Count::kCpuJobs, 1);
@@ -127,7 +129,7 @@ class Counters {
     access.add(Count::kCpuBytes, bytes);
     access.add(Count::kCoresBytes, bytes);
   }
-  // The line of this thread, if it has one of its own.
+  // own_line() returns the line that the calling thread owns, if it owns one.
   Line &own_line() { return lines_[line_number(this_thread())]; }
   void count_device(uint64_t device_bytes, uint64_t cpu_bytes) {
     const Access access = access_of_thread();
@@ -144,8 +146,8 @@ class Counters {
     return sum;
   }
 
-  // A child of fork begins at nothing. There is no lock and only one thread, so it is
-  // safe there.
+  // clear() sets all counters to 0. A child of fork() calls it. It takes no lock, and the child has
+  // only one thread, so it is safe there.
   void clear() {
     for (Line &line : lines_) {
       line.owner.store(0, std::memory_order_relaxed);
@@ -154,7 +156,7 @@ class Counters {
   }
 
  private:
-  // A line as one thread may add to it.
+  // Access is a line, together with whether the calling thread owns it.
   struct Access {
     Line &line;
     bool is_own;
@@ -167,9 +169,9 @@ class Counters {
     }
   };
   static constexpr size_t kOwned = 16;
-  // The number of a thread is the address of its block; these are some KiB apart. A
-  // thread that comes after the owner has ended may get the same number, and then owns
-  // the line.
+  // this_thread() identifies a thread by the address of its thread control block; these are some
+  // KiB apart. A later thread may get the same address after the owner has ended. It then owns the
+  // line.
   static uint64_t this_thread() {
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_thread_pointer)

@@ -1,3 +1,5 @@
+// Logs devices that are out of service, and counts the ones that are left.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/device_health.h"
 
@@ -14,7 +16,7 @@ void tell_once(Provider &provider, uint32_t number, const char *reason) {
     syslog(LOG_USER | LOG_WARNING, "lanecrypt: out of service: %s", reason);
 }
 
-// Whether it was lost, or its self-test has failed.
+// is_out_of_service() says whether a device was lost or failed its self-test.
 bool is_out_of_service(lc_device_state state) {
   return state == LC_DEVICE_LOST || state == LC_DEVICE_UNUSABLE;
 }

@@ -1,4 +1,4 @@
-// The selected devices, looked at after one of them may have failed.
+// The state of the selected devices, checked after one of them may have failed.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,13 +7,15 @@
 
 namespace lanecrypt::provider {
 
-// How many can still be used for bulk, and how many were lost for it.
+// DeviceHealth counts the selected devices that can still be used for bulk ciphers, and those that
+// were lost.
 struct DeviceHealth {
   int usable = 0, lost = 0;
 };
 
-// Tells the system's log, once, of each device that was lost since, for bulk or for RSA,
-// or whose self-test failed. The program sees right results and no error.
+// check_device_health() returns the state of the selected devices. It writes one line to the system
+// log for each device that was lost for bulk ciphers or for signatures, or whose self-test failed.
+// The log is the only sign: the program gets correct results and no error.
 DeviceHealth check_device_health(Provider &provider);
 
 }  // namespace lanecrypt::provider

@@ -1,5 +1,5 @@
-// The devices of a provider: whether it may use any, and the library's context; and the
-// service that has devices for it.
+// Gives access to a provider's devices: whether devices may be used, the library's context, and the
+// client of the service.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <syslog.h>
@@ -21,22 +21,23 @@ lc_context *Provider::devices() {
   if (current != nullptr || is_sandboxed() || !load_library()) return current;
   lc_options options{};
   options.struct_size = sizeof options;
-  // If drivers may not be loaded, only the cores are left.
+  // If the process may not load drivers, only its CPU cores are used.
   options.devices = !settings.in_process ? "none"
                     : settings.devices   ? settings.devices->c_str()
                                          : nullptr;
-  // The library finishes on the CPU what a device leaves undone. For data in place nobody
-  // else could.
+  // The library finishes on the CPU what a device leaves undone. For data in place nothing else
+  // could, because the input is overwritten.
   options.fallback = settings.require_gpu ? LC_FALLBACK_NONE : LC_FALLBACK_CPU;
   options.pinned_bytes = settings.pinned_bytes;
   options.verify = settings.verify;
   options.prefer = settings.prefer;
-  // All our keys draw from the generator of one library context, as the library demands.
+  // All keys draw from the generator of one library context, as the library requires.
   options.prime_pool = settings.prime_pool;
   options.cores = settings.cores;
   lc_context *made = nullptr;
   if (lc_open(&options, &made) != LC_OK) {
-    // Most programs never see an error of a provider whose requests OpenSSL does then.
+    // The failure is also logged, because most programs never see an error of a provider whose
+    // requests OpenSSL then does itself.
     if (!no_context_told.exchange(true))
       syslog(LOG_USER | LOG_WARNING, "lanecrypt: no device is used: %s", lc_last_error());
     return nullptr;

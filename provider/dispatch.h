@@ -1,4 +1,5 @@
-// The functions of the provider that libcrypto calls: entries of OSSL_DISPATCH, and callbacks.
+// Wrappers for the provider's functions that libcrypto calls: entries of dispatch tables
+// (OSSL_DISPATCH) and callbacks.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,15 +10,15 @@
 
 namespace lanecrypt::provider {
 
-// The type of OSSL_DISPATCH::function, whatever the function is.
+// Function is the type of OSSL_DISPATCH::function.
 using Function = void (*)();
 
-// Raises what an exception says as an error of OpenSSL's. Want of memory becomes
-// ERR_R_MALLOC_FAILURE.
+// raise_exception() raises an exception's text as an error in OpenSSL's error queue. std::bad_alloc
+// becomes ERR_R_MALLOC_FAILURE.
 void raise_exception(const std::exception &error) noexcept;
 
-// `kFunction` for a dispatch table, or as a callback of libcrypto's. If it throws, it fails with an
-// error raised.
+// called_from_c wraps `kFunction` for a dispatch table or as a callback of libcrypto. If
+// `kFunction` throws, the wrapper raises an error and returns failure.
 template <auto kFunction>
 inline constexpr auto called_from_c = process::c_function<kFunction, raise_exception>;
 

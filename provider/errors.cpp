@@ -1,3 +1,5 @@
+// Raises the provider's errors.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/errors.h"
 
@@ -13,7 +15,7 @@
 namespace lanecrypt::provider {
 namespace {
 
-// By the numbers of Reason. The first names their library.
+// kTexts is indexed by Reason. The first text names the error library.
 constexpr const char *kTexts[] = {
     "gpu",
     "require_gpu is set, and this request cannot run on a device",
@@ -24,11 +26,13 @@ constexpr const char *kTexts[] = {
 };
 static_assert(std::size(kTexts) == unsigned(Reason::kFaultSigned) + 1);
 
-// The number that libcrypto gave to our errors; 0: none yet. Module and strings stay until the
-// process ends, and so does the number. It has no lock, which a child of fork could inherit held.
+// library_number is the library number that libcrypto assigned to the provider's errors; 0 if none
+// is assigned yet. The module and its strings stay loaded until the process ends, so the number
+// stays valid. It is atomic and has no lock, because a child of fork() could inherit a lock in the
+// locked state.
 std::atomic<int> library_number{0};
 
-// An error's code has no room for a number beyond this one.
+// An error code has no bits for a library number above this one.
 constexpr int kLastLibrary = 255;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The provider's own errors. Errors that OpenSSL's ciphers have too are raised as theirs,
+// The provider's own error reasons. Errors that OpenSSL's ciphers raise too are raised as theirs,
 // by ERR_raise(ERR_LIB_PROV, PROV_R_...).
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -9,31 +9,33 @@
 
 namespace lanecrypt::provider {
 
-// Numbers that applications may see in ERR_GET_REASON().
+// Reason numbers the errors that applications may see in ERR_GET_REASON().
 enum class Reason : unsigned {
-  kDeviceRequired = 1,     // require_gpu, and no device could do the request
-  kDeviceFailed = 2,       // in the middle of data in place
+  kDeviceRequired = 1,     // require_gpu is set, and no device could do the request
+  kDeviceFailed = 2,       // a device failed after it had overwritten input in place
   kNoDefaultProvider = 3,  // nothing can do the CPU's part
-  kServiceRequired = 4,    // service = require, and the service could not do the request
-  kFaultSigned = 5         // a signature of SLH-DSA that could give its key away
+  kServiceRequired = 4,    // service = require is set, and the service could not do the request
+  kFaultSigned = 5         // an SLH-DSA signature that could reveal its private key
 };
 
-// Gives libcrypto the texts of the reasons, once in a process. With these a program that prints
-// only an error's reason, and not its data, still says what is wrong. They have a library number
-// of their own: if a provider offers its reasons by OSSL_FUNC_provider_get_reason_strings, OpenSSL
-// 3 removes them with the provider, and crashes if that is freed after OPENSSL_cleanup().
+// load_reason_strings() registers the texts of the reasons with libcrypto, once per process. A
+// program that prints only the reason of an error, and not its data, then still says what is wrong.
+// The reasons have their own library number. If a provider offers its reasons by
+// OSSL_FUNC_provider_get_reason_strings, OpenSSL 3 removes them with the provider, and crashes if
+// the provider is freed after OPENSSL_cleanup().
 void load_reason_strings();
 
-// The core's functions for errors, which it told when the provider was loaded. It needs
-// no libcrypto to be bound.
+// ErrorSink raises errors through the core's functions, which the core passes when it loads the
+// provider. It works before libcrypto is bound (forward.h).
 class ErrorSink {
  public:
   ErrorSink() = default;
   ErrorSink(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core);
 
-  // `detail` becomes the error's data.
+  // raise() adds an error to the error queue, with `detail` as its data.
   void raise(Reason reason, const char *detail) const;
-  // For errors while the provider loads, when the core does not know the reasons above.
+  // raise_while_loading() raises an error during OSSL_provider_init(), before the reasons above are
+  // registered.
   void raise_while_loading(const char *detail) const;
 
  private:

@@ -1,3 +1,5 @@
+// Fetches and frees the default provider's algorithms that the provider falls back to.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/fallback.h"
 
@@ -80,15 +82,16 @@ EVP_MD *fallback_sha2(Provider &provider, bool is_512) {
 
 namespace {
 
-// What one provider had of libcrypto when that ended.
+// Left lists the libcrypto objects that one provider still held when libcrypto was already cleaning
+// up.
 struct Left {
   std::vector<void *> objects;
   Left *next = nullptr;
 };
 std::atomic<Left *> left{nullptr};
 
-// Calls end(object, its free function) for all that the provider has of libcrypto, the context
-// last.
+// for_each_fallback() calls `end`(object, its free function) for every libcrypto object that the
+// provider holds. The library context comes last, because the others belong to it.
 template <typename End>
 void for_each_fallback(Provider &provider, const End &end) {
   for (std::atomic<EVP_MD *> &place : provider.fallback_sha2) end(place.load(), EVP_MD_free);
@@ -115,14 +118,14 @@ void leave_fallback(Provider &provider) {
     }
     (void)made.release();
   } catch (const std::bad_alloc &) {
-    // A leak checker may report them.
+    // Without the list, a leak checker may report the objects.
   }
 }
 
 }  // namespace
 
 void end_fallback(Provider &provider) {
-  // The parent of our library context, or its locks, may be gone.
+  // The parent of our library context, or its locks, may already be freed.
   if (libcrypto_is_ending()) return leave_fallback(provider);
   for_each_fallback(provider, [](auto *object, auto free) {
     if (object != nullptr) free(object);

@@ -1,6 +1,5 @@
-// OpenSSL's default provider, which does all that stays on the CPU. Each of its algorithms
-// is fetched once, and kept as long as our provider lives. Its ciphers are in
-// fallback_cipher.h.
+// OpenSSL's default provider, which does everything that stays on the CPU. Each of its algorithms
+// is fetched once and kept as long as our provider lives. Its ciphers are in fallback_cipher.h.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,36 +11,39 @@
 
 namespace lanecrypt::provider {
 
-// This query names only the default provider, whatever the application's default properties
-// are: our child context has these too.
+// kFallbackProperties is the property query of every fetch. It names the default provider, because
+// our child library context also inherits the application's default properties.
 inline constexpr char kFallbackProperties[] = "provider=default,-fips";
 
-// The library context in which EVP finds the default provider: the program's own, which
-// already has its names and methods, or ours if the program has not loaded it. To make
-// the names in ours takes millions of instructions. Any thread.
+// library_of_fallback() returns the library context in which EVP fetches from the default provider.
+// That is the program's own, if it has the default provider: its names and methods are already
+// constructed there. Otherwise it is our child context, in which their construction takes millions
+// of instructions. Thread-safe.
 OSSL_LIB_CTX *library_of_fallback(Provider &provider);
 
-// Each returns nullptr, with an error raised, if there is no default provider.
+// The following functions return the fetched method, which the provider owns. They return nullptr,
+// with an error raised, if there is no default provider. Thread-safe.
 EVP_KEYMGMT *fallback_rsa_keymgmt(Provider &provider, bool pss);
 EVP_SIGNATURE *fallback_rsa_signature(Provider &provider);
 EVP_ASYM_CIPHER *fallback_rsa_cipher(Provider &provider);
 EVP_MAC *fallback_poly1305(Provider &provider);
-// By the number of its type in kPqTypes (pq/pq_type.h).
+// `type` is an index into kPqTypes (pq/pq_type.h).
 EVP_KEYMGMT *fallback_pq_keymgmt(Provider &provider, size_t type);
 EVP_MD *fallback_shake256(Provider &provider);
-// SHA-512, or SHA-256.
+// fallback_sha2() returns SHA-512 if `is_512`, else SHA-256.
 EVP_MD *fallback_sha2(Provider &provider, bool is_512);
-// The default provider itself, or nullptr if it is not active in `library`. It lives as long
-// as `library`.
+// default_provider() returns the default provider, or nullptr if it is not active in `library`. It
+// lives as long as `library`.
 const OSSL_PROVIDER *default_provider(OSSL_LIB_CTX *library);
-// Loads the default provider into our library context, if the application's has none.
+// load_fallback_provider() loads the default provider into our child library context, for an
+// application that has not loaded it.
 bool load_fallback_provider(Provider &provider);
-// Frees the methods, the default provider and our library context. If libcrypto is ending, all of
-// them stay as they are, and are noted where a leak checker finds them.
+// end_fallback() frees the methods, the default provider and our library context. If libcrypto is
+// cleaning up, it frees none of them, and instead lists them where a leak checker finds them.
 void end_fallback(Provider &provider);
 
-// The first caller who needs a method fetches it. It would be too early while our provider
-// loads: the default provider may not be there yet.
+// fetch_once() returns the method in `place`, which the first caller fetches. The provider does not
+// fetch while it loads, because the default provider may not be loaded yet.
 template <typename T, typename Fetch, typename Free>
 T *fetch_once(Provider &provider, OSSL_LIB_CTX *library, std::atomic<T *> &place, const char *name,
               Fetch fetch, Free free) {
@@ -66,7 +68,8 @@ T *fetch_once(Provider &provider, OSSL_LIB_CTX *library, std::atomic<T *> &place
   return method;
 }
 
-// While it lives, errors are dropped. For calls that may fail.
+// ErrorMark removes, when it is destroyed, all errors raised during its lifetime. It encloses calls
+// that may fail.
 class ErrorMark {
  public:
   ErrorMark() { ERR_set_mark(); }

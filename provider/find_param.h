@@ -1,5 +1,5 @@
-// OSSL_PARAM_locate_const() without a call. A context is told one or two parameters at a
-// time, and we look for several names with each message.
+// OSSL_PARAM_locate_const() as inline code. EVP sets one or two parameters at a time, and the
+// provider looks for several names with each message.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,15 +16,15 @@ inline bool is_equal(const char *a, const char *b, std::index_sequence<kAt...>) 
   return ((a[kAt] == b[kAt]) && ...);
 }
 
-// Compares byte by byte, unrolled: names are short and mostly differ soon, and a call
-// takes longer.
+// is_named() compares byte by byte, unrolled, because names are short and mostly differ early. A
+// call would take longer.
 template <size_t kSize>
 inline bool is_named(const OSSL_PARAM &param, const char (&name)[kSize]) {
   return is_equal(param.key, name, std::make_index_sequence<kSize>());
 }
 
-// The first parameter of that name, or nullptr. `params` end as OpenSSL's do. nullptr has
-// none.
+// find_param() returns the first parameter with that name, or nullptr. `params` ends with
+// OSSL_PARAM_END, or is nullptr for an empty list.
 template <typename Param, size_t kSize>
 inline Param *find_param(Param *params, const char (&name)[kSize]) {
   if (params == nullptr) return nullptr;

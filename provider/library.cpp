@@ -1,3 +1,5 @@
+// Loads liblanecrypt on demand and forwards the calls of lanecrypt.h to it.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/library.h"
 
@@ -19,13 +21,13 @@ struct Table {
 #undef F
 };
 
-// Set once and never freed: the library stays as long as the process. It has no lock,
-// since a child of fork could inherit that held.
+// loaded is set once and never freed: the library stays loaded until the process ends. It is atomic
+// and has no lock, because a child of fork() could inherit a lock in the locked state.
 std::atomic<const Table *> loaded{nullptr};
 
 const Table *load() {
-  // Loaded by its soname. gpu.so's own run path says where it is, and a library that the
-  // program has loaded already serves as well.
+  // The library is opened by its soname, which the run path of gpu.so resolves. A copy that the
+  // program has already loaded serves as well.
   void *handle = dlopen(LANECRYPT_SONAME, RTLD_NOW | RTLD_LOCAL);
   Table *table = handle == nullptr ? nullptr : new (std::nothrow) Table{};
   if (table == nullptr) return nullptr;
@@ -43,7 +45,8 @@ const Table *load() {
     is_whole = is_whole && symbol != nullptr;
     std::memcpy(entry.place, &symbol, sizeof symbol);
   }
-  // Both must come from one build: what passes between them has no version of its own.
+  // gpu.so and the library must come from one build, because the interface between them has no
+  // version of its own.
   if (is_whole && std::strcmp(table->lc_version(), LC_VERSION_TEXT) == 0) return table;
   delete table;
   return nullptr;

@@ -1,3 +1,5 @@
+// Draws from the random generators of the program's library context.
+//
 // SPDX-License-Identifier: Apache-2.0
 #define OPENSSL_SUPPRESS_DEPRECATED
 
@@ -17,12 +19,12 @@
 namespace lanecrypt::provider {
 namespace {
 
-// Whether the program gave OpenSSL a RAND_METHOD, as before there were contexts. It takes
-// the place of all generators, and serves any thread.
+// has_method() says whether the program has set a RAND_METHOD, the interface from before library
+// contexts. It replaces all generators and must serve any thread.
 bool has_method() { return RAND_get_rand_method() != RAND_OpenSSL(); }
 
-// Since 3.5 a whole provider may take the place of the generators, as the FIPS provider
-// does. Nobody is told of that.
+// Since OpenSSL 3.5 a whole provider may replace the generators, as the FIPS provider does. No API
+// reports that.
 bool may_have_random_provider() {
   return 100 * OPENSSL_version_major() + OPENSSL_version_minor() >= 305;
 }
@@ -33,19 +35,21 @@ OSSL_LIB_CTX *library_of_program(const OSSL_CORE_HANDLE *handle, const OSSL_DISP
   OSSL_FUNC_core_get_libctx_fn *get = nullptr;
   for (; core->function_id != 0; ++core)
     if (core->function_id == OSSL_FUNC_CORE_GET_LIBCTX) get = OSSL_FUNC_core_get_libctx(core);
-  // OpenSSL's manual reserves this call for its own providers: another provider may be
-  // linked with another libcrypto, to which the context means nothing. This provider is
-  // linked with none. It calls the very libcrypto that has loaded it (forward.h), and for
-  // that one the core's context is an OSSL_LIB_CTX, as for its own providers.
+  // OpenSSL's manual reserves OSSL_FUNC_core_get_libctx for its own providers: another provider may
+  // be linked with another libcrypto, to which the context means nothing. This provider is linked
+  // with none. It calls the same libcrypto that has loaded it (forward.h), and for that one the
+  // core's context is an OSSL_LIB_CTX, as for its own providers.
   OSSL_LIB_CTX *const library =
       get == nullptr ? nullptr : reinterpret_cast<OSSL_LIB_CTX *>(get(handle));
-  // nullptr means the calling thread's default, which may change. Keep what it is now.
+  // nullptr means the calling thread's default context, which may change later. The current one is
+  // kept.
   return library != nullptr ? library : OSSL_LIB_CTX_set0_default(nullptr);
 }
 
 bool has_usual_generator(OSSL_LIB_CTX *program, const void *own) {
   if (has_method()) return false;
-  // A provider of OpenSSL's or ours takes no generator's place, unless it is that of FIPS.
+  // OpenSSL's own providers and ours never replace a generator. The exception is the FIPS provider,
+  // which counts as another provider.
   struct Look {
     const void *own;
     bool found_other = false;
@@ -77,7 +81,7 @@ bool draw_private(Provider &provider, uint8_t *to, size_t bytes) {
   ERR_set_mark();
   bool done = RAND_priv_bytes_ex(provider.program, to, bytes, 0) > 0;
   const unsigned long error = done ? 0 : ERR_peek_last_error();
-  // A generator that is there and fails is never passed over.
+  // A generator that exists and fails is never replaced by another.
   const bool is_there =
       ERR_GET_LIB(error) != ERR_LIB_RAND || ERR_GET_REASON(error) != RAND_R_UNABLE_TO_FETCH_DRBG;
   if (!done && (is_there || library_of_fallback(provider) == provider.program)) {

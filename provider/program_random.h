@@ -1,7 +1,7 @@
-// The random generator of the program that loaded the provider, as the program configured
-// it. The provider's own library context, a child of the program's, would have a
-// generator of its own that knows nothing of that configuration. OpenSSL's own
-// implementations draw from the program's, even where the child context has them.
+// The random generator of the program that loaded the provider, as the program configured it. The
+// provider's own library context, a child of the program's, would have its own generator without
+// that configuration. OpenSSL's own implementations draw from the program's generator too, even if
+// the child context has generators.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,33 +18,36 @@
 
 namespace lanecrypt::provider {
 
-// The library context into which the provider is being loaded. For threads of the
-// program.
+// library_of_program() returns the library context into which the core is loading the provider.
+// Only threads of the program may call it.
 OSSL_LIB_CTX *library_of_program(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core);
 
 struct Provider;
 
-// Draws from the program's private generator. If the program has none, since it has loaded no
-// provider that has generators, this draws from OpenSSL's own in our library context, as the
-// default provider's code that we call there does. For threads of the program. False with an
-// error raised.
+// draw_private() writes `bytes` random bytes to `to` from the program's private generator. If the
+// program has no generator, because it has loaded no provider that has one, this draws from
+// OpenSSL's generator in our library context, as the default provider's code that we call there
+// does. Only threads of the program may call it. It returns false with an error raised on failure.
 bool draw_private(Provider &provider, uint8_t *to, size_t bytes);
 
-// Whether the program's random generator is the one that it has if nobody configures any.
-// Only then may another process draw for it, whose generator is that one too. Where this
-// cannot be told, it is false. A source of seeds that is configured within OpenSSL's default
-// provider is not seen. For threads of the program. `own` is the context of our provider.
+// has_usual_generator() says whether the program's random generator is the one that OpenSSL has
+// without any configuration. Only then may another process, whose generator is the same one, draw
+// for it. It returns false if this cannot be determined. It does not see a seed source that is
+// configured within OpenSSL's default provider. Only threads of the program may call it. `own` is
+// the context of our provider.
 bool has_usual_generator(OSSL_LIB_CTX *program, const void *own);
 
-// The private generator of the thread that makes this, for threads that work for it while
-// it waits. From 3.5 on it is what OpenSSL gives each of those threads in the program's
-// context, since a random provider may stand in for the generators.
+// PrivateGenerator is the private generator of the thread that constructs it, for threads that work
+// for that thread while it waits. From OpenSSL 3.5 on, each of those threads instead uses the
+// generator that OpenSSL gives it in the program's context, because a random provider may replace
+// the generators.
 class PrivateGenerator {
  public:
   explicit PrivateGenerator(OSSL_LIB_CTX *program);
-  // Any thread; several at once.
+  // fill() writes `bytes` random bytes to `to`. Thread-safe.
   bool fill(void *to, size_t bytes);
-  // Keeps other threads out while the thread that made it may draw by itself.
+  // pause() blocks fill() in other threads while the result lives, so that the constructing thread
+  // may draw by itself.
   std::unique_lock<std::mutex> pause() { return std::unique_lock(mutex_); }
 
  private:

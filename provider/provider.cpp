@@ -1,5 +1,5 @@
-// The provider as OpenSSL loads it: its settings, its counters, and the list of what it
-// offers.
+// The provider as OpenSSL loads it: OSSL_provider_init(), its settings, its counters and its
+// algorithms.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/provider.h"
@@ -36,7 +36,8 @@ namespace lanecrypt::provider {
 namespace {
 
 constexpr char kDevicesParam[] = "lanecrypt.devices";
-// Counters that no longer exist. Programs that still ask for them read 0, for one release.
+// kRemovedCounters are counters that no longer exist. Programs that still query them read 0, for
+// one release.
 constexpr const char *kRemovedCounters[] = {"lanecrypt.keystream-bytes",
                                             "lanecrypt.keystream-wasted-bytes"};
 
@@ -47,7 +48,7 @@ constexpr OSSL_PARAM kFirst[] = {
     {OSSL_PROV_PARAM_STATUS, OSSL_PARAM_INTEGER, nullptr, sizeof(int), 0},
 };
 
-// These, the counters, the devices, and the end.
+// make_gettable() lists kFirst, the counters, the devices and the terminator.
 constexpr auto make_gettable() {
   std::array<OSSL_PARAM, std::size(kFirst) + kCountCount + 2> all{};
   size_t n = 0;
@@ -98,8 +99,8 @@ bool offers_slh_dsa(const Settings &settings) {
   return settings.offers_slh_dsa() && libcrypto_has_pq();
 }
 
-// What is offered of RSA, ML-DSA and SLH-DSA, one list after the other, by what of the three is
-// offered.
+// PublicKeyLists holds, for every combination of RSA, ML-DSA and SLH-DSA, the concatenation of
+// their algorithm lists.
 class PublicKeyLists {
  public:
   PublicKeyLists(const OSSL_ALGORITHM *rsa, const OSSL_ALGORITHM *ml_dsa,
@@ -113,7 +114,7 @@ class PublicKeyLists {
           all_[which].at(count++) = *from;
     }
   }
-  // nullptr if nothing is.
+  // of() returns the list for these settings, or nullptr if none of the three is offered.
   const OSSL_ALGORITHM *of(const Settings &settings) const {
     const size_t which = (settings.offers_rsa() ? 1 : 0) + (offers_ml_dsa(settings) ? 2 : 0) +
                          (offers_slh_dsa(settings) ? 4 : 0);
@@ -121,7 +122,7 @@ class PublicKeyLists {
   }
 
  private:
-  // The end of each is empty.
+  // The unused rows of each list are zero and terminate it.
   std::array<OSSL_ALGORITHM, 48> all_[8] = {};
 };
 
@@ -232,7 +233,7 @@ extern "C" __attribute__((visibility("default"))) int OSSL_provider_init(
   if (in == nullptr || in->function_id == 0) return 0;
   const provider::ErrorSink errors(handle, in);
   try {
-    // Which libcrypto this is must be known before its first function is called.
+    // The loading libcrypto must be identified before the first function of libcrypto is called.
     const Status bound = bind_libcrypto_of(reinterpret_cast<const void *>(in->function));
     if (!bound.ok()) {
       errors.raise_while_loading(bound.text().c_str());

@@ -1,3 +1,5 @@
+// Decides whether an operation goes to the service, and reports the service's failures.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/service.h"
 

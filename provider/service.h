@@ -1,5 +1,5 @@
-// The service that does operations for this process: whether it may be asked, whether it is
-// sooner, and what is said where it fails.
+// The service that does operations for this process: whether it may be used, whether it is faster,
+// and what is reported if it fails.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,23 +12,26 @@
 
 namespace lanecrypt::provider {
 
-// The session with the service, or nullptr. Connects if need be, and if the process has not
-// sandboxed itself. With `waits` it waits for another thread that connects.
+// session_with_service() returns the session with the service, or nullptr. It connects if
+// necessary, unless the process has sandboxed itself. If `waits`, it waits for another thread that
+// is connecting.
 std::shared_ptr<client::Session> session_with_service(Provider &provider, bool waits);
 
-// Whether the service ends an operation of this kind sooner than the caller's core, and may be
-// asked. Costs no system call until the process may gain. If *counted is set, the operation counts
-// as one at work on its core until report_cpu_time() is called there.
+// is_service_sooner() says whether the service finishes an operation of this kind sooner than the
+// caller's core, and may be used. It makes no system call until the process may gain from one. If
+// it sets `*counted`, the operation counts as running on a core of this process until the caller
+// calls report_cpu_time() there.
 bool is_service_sooner(Provider &provider, const service::OperationKind &operation_kind,
                        client::Choice **counted);
 
-// Tells the system's log, once, of a service that has stopped answering. The program sees right
-// results and no error.
+// tell_loss() writes one line to the system log if the service has stopped answering. The program
+// gets correct results and no error.
 void tell_loss(Provider &provider);
 
-// Raises that the service is required. `why` may be "", if there is no session.
+// raise_service_required() raises Reason::kServiceRequired. `why` may be "" if there is no session;
+// the client then supplies the reason.
 void raise_service_required(Provider &provider, const char *why);
-// After an operation that the service was to do and has not done.
+// why_not_done() returns the reason why the service has not done an operation.
 inline const char *why_not_done(OffloadResult taken) {
   return taken == OffloadResult::kFailed ? "the service has failed to do the operation"
                                          : "the service has no room or no device for the operation";

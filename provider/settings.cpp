@@ -1,3 +1,5 @@
+// Parses the provider's settings, which the core passes as text.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/settings.h"
 
@@ -17,9 +19,9 @@
 namespace lanecrypt::provider {
 namespace {
 
-// Each returns what a setting's text means, or nothing if it is wrong.
+// Each parse_... function returns the value of a setting's text, or nothing if the text is invalid.
 
-// A number such as "65536", "64k" or "1M".
+// parse_bytes() accepts a number such as "65536", "64k" or "1M".
 std::optional<uint64_t> parse_bytes(const std::string &text) {
   size_t at = 0;
   uint64_t value = 0;
@@ -72,7 +74,7 @@ std::optional<lc_prefer> parse_prefer(const std::string &text) {
   return std::nullopt;
 }
 
-// Programs change their folder, so a relative path would not name one file.
+// parse_path() refuses a relative path, because programs change their working directory.
 std::optional<std::string> parse_path(const std::string &text) {
   if (text[0] != '/') return std::nullopt;
   return text;
@@ -90,12 +92,12 @@ Status wrong(const char *setting, const std::string &value, const char *expected
 
 struct Setting {
   const char *name;
-  const char *expected;  // how an error ends: "it must be ..."
-  // Stores what the text means.
+  const char *expected;  // completes the error "it must be ..."
+  // Parses the text and stores the value.
   Status (*take)(const Setting &setting, const std::string &text, Settings &settings);
 };
 
-// For a setting that is one field and has one parser.
+// take() parses and stores a setting that is one field with one parser.
 template <auto kField, auto kParse>
 Status take(const Setting &setting, const std::string &text, Settings &settings) {
   const auto value = kParse(text);
@@ -136,7 +138,7 @@ constexpr char kBytes[] = "a number of bytes, such as 1048576, 1024k or 1M";
 constexpr char kUse[] = "auto, always or off";
 constexpr char kSwitch[] = "yes or no";
 
-// If several settings are wrong, the error names the first in this order.
+// If several settings are invalid, the error names the first in this order.
 constexpr Setting kSettings[] = {
     {.name = "devices", .expected = nullptr, .take = take_devices},
     {.name = "threshold_bytes", .expected = kBytes, .take = take_threshold},
@@ -172,7 +174,7 @@ constexpr Setting kSettings[] = {
 };
 constexpr size_t kCount = std::size(kSettings);
 
-// The text of each setting of kSettings, or nullptr if it is not set.
+// Texts has the text of each row of kSettings; nullptr if the setting is absent.
 using Texts = std::array<const char *, kCount>;
 
 Result<Texts> ask_core(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core) {

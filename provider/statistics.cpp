@@ -1,3 +1,5 @@
+// Writes the statistics line, and keeps the list of loaded providers.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/statistics.h"
 
@@ -19,8 +21,8 @@
 namespace lanecrypt::provider {
 namespace {
 
-// The living providers. The handlers below hold the lock across a fork, so a child never
-// finds it held.
+// The list of loaded providers. The fork handlers below hold the lock across a fork, so that a
+// child never inherits it locked by another thread.
 std::mutex mutex;
 Provider *living = nullptr;
 bool process_is_ending = false;
@@ -45,8 +47,8 @@ std::string json_text(const char *text) {
   return quoted + '"';
 }
 
-// Takes back what was written of a line, where a full disk or a limit kept the rest out, so that
-// the next line does not begin in the middle of it.
+// take_back() removes a partly written line that a full disk or a limit cut off, so that the next
+// line does not begin in the middle of it.
 void take_back(int file, size_t bytes) {
   const off_t end = lseek(file, 0, SEEK_CUR);
   struct stat entry;
@@ -57,7 +59,7 @@ void take_back(int file, size_t bytes) {
 void append_line(Provider &provider) {
   const Totals totals = provider.counters.totals();
   if (provider.settings.stats_file.empty() || provider.is_sandboxed()) return;
-  // A child that only inherited the provider, and did nothing, has nothing to tell.
+  // A child that only inherited the provider and did no work has nothing to report.
   const bool has_worked = std::any_of(
       std::begin(kCounts), std::end(kCounts),
       [&](const CountRow &row) { return row.is_work && totals[size_t(row.count)] != 0; });
@@ -69,15 +71,15 @@ void append_line(Provider &provider) {
   line += number("pid", uint64_t(getpid())) + number("time", uint64_t(time(nullptr)));
   for (const CountRow &row : kCounts) line += number(row.in_file, totals[size_t(row.count)]);
   line += ", \"devices\": " + devices_json(provider) + "}\n";
-  // If the file cannot be written, a program that ends is not troubled with it. Others
-  // may have put a link there, which leads to a file of this user, or a pipe, which would
-  // hold us up.
+  // A file that cannot be opened or written is ignored, because a program that is ending should not
+  // fail for it. Another user may have put a symbolic link there, which leads to a file of this
+  // user, or a FIFO, which would block; hence O_NOFOLLOW and O_NONBLOCK.
   const int file =
       open(provider.settings.stats_file.c_str(),
            O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (file < 0) return;
   struct stat entry;
-  // One write for the line, so that lines of processes that end together do not mix.
+  // The line is written by one write(), so that lines of processes that end together do not mix.
   if (fstat(file, &entry) == 0 && S_ISREG(entry.st_mode) && entry.st_nlink == 1) {
     const process::FileSizeSignalBlocked blocked;
     const ssize_t written = write(file, line.data(), line.size());
@@ -105,8 +107,8 @@ void after_fork_in_child() {
   mutex.unlock();
 }
 
-// Its destructor runs at exit(), or when the module is unloaded and no
-// provider lives. libcrypto unloads providers later than this, or never.
+// AtExit writes the statistics lines at exit(), or when the module is unloaded and no provider is
+// left. libcrypto unloads providers after that, or never.
 struct AtExit {
   ~AtExit() {
     const std::lock_guard lock(mutex);
