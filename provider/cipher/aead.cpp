@@ -1,11 +1,10 @@
 // GCM and ChaCha20-Poly1305. CCM, which takes its text in one piece, is in ccm.cpp.
-// A message stays with OpenSSL's context until its first large request. From there on it
-// is an AeadMessage. OpenSSL's context goes on to answer questions about parameters, and
-// is finished when the message is. That context has not seen the text, and would begin
-// again at the first counter. So while there is an AeadMessage, no data go to that
-// context.
-// An AeadMessage that has ended stays in its place and refuses what comes. It is dropped
-// only when OpenSSL's context has begun another message.
+// A message stays with OpenSSL's context until its first large request. From then on it is an
+// AeadMessage. OpenSSL's context continues to answer parameter queries, and is finished when the
+// message is. That context has not processed the text and would start again at the first counter,
+// which would reuse keystream. So while there is an AeadMessage, no data go to that context.
+// An AeadMessage that has ended stays in place and refuses all data. It is freed only when
+// OpenSSL's context has begun another message.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/cipher/aead.h"
@@ -27,13 +26,14 @@ namespace {
 
 bool is_gcm(const CipherContext &context) { return context.algorithm().is_gcm(); }
 
-// OpenSSL's context has begun another message, and has all of that one.
+// drop_message() frees the AeadMessage after OpenSSL's context has begun another message, all of
+// which that context has.
 void drop_message(CipherContext &context) {
   free_message(context.aead.message);
   context.aead.message = nullptr;
 }
 
-// Whether no data are taken until there is a new IV.
+// is_ended() says whether data are refused until there is a new IV.
 bool is_ended(const CipherContext &context) {
   return context.aead.message != nullptr && context.aead.message->is_over;
 }
@@ -52,15 +52,16 @@ int raise_too_small() {
   return 0;
 }
 
-// Whether a decrypting context of this version of OpenSSL tells its tag when it
-// is turned round. Tried once, on a message of which the tag is known.
+// tells_tag() says whether a decrypting context of this version of OpenSSL reveals its tag when it
+// is switched to encryption. The first call tries it on a message with a known tag.
 bool tells_tag(CipherContext &context) {
   std::atomic<int> &known = context.provider->tells_tag[is_gcm(context) ? 0 : 1];
   if (known == 0) known = decryption_tells_tag(*context.provider, context.index) ? 1 : -1;
   return known > 0;
 }
 
-// Why a message must stay with OpenSSL's own implementation; nullptr: it need not.
+// what_hinders() returns the reason why a message must stay with OpenSSL's own implementation, or
+// nullptr if it may go to a device.
 const char *what_hinders(CipherContext &context) {
   if (context.aead.openssl_only) return "its IV or its record is TLS's";
   if (!context.iv_set || context.aead.is_over) return "it has no IV of its own";
@@ -69,7 +70,8 @@ const char *what_hinders(CipherContext &context) {
   return nullptr;
 }
 
-// Gives data to OpenSSL's context, before a device has had a part.
+// feed_openssl() gives data to OpenSSL's context. It fails once a device has processed a part of
+// the message.
 bool feed_openssl(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
                   size_t in_bytes) {
   if (context.aead.message != nullptr) return raise_failed() != 0;
@@ -86,8 +88,9 @@ bool on_cpu(CipherContext &context, uint8_t *out, const uint8_t *in, size_t byte
   return raise_failed() != 0;
 }
 
-// For text that is longer than its IV allows: none of it is done, and the message has no
-// tag. OpenSSL's context would find out too late, or, for ChaCha20-Poly1305, never.
+// refuse_length() refuses text that is longer than its IV allows. None of the text is processed,
+// and the message gets no tag. OpenSSL's context would detect this too late, or, for
+// ChaCha20-Poly1305, never.
 [[gnu::cold]] int refuse_length(CipherContext &context) {
   if (context.aead.message == nullptr)
     context.aead.message = new_ended_message();
@@ -102,7 +105,8 @@ bool may_take(const CipherContext &context, size_t bytes) {
   return has_room(context.algorithm(), before, bytes);
 }
 
-// Whole blocks, which begin with a block of the message.
+// run_part() processes `bytes` of text on the device: a number of whole units that starts at a unit
+// boundary of the message. The first call makes the message an AeadMessage.
 OffloadResult run_part(CipherContext &context, uint32_t device, uint8_t *out, const uint8_t *in,
                        size_t bytes) {
   AeadMessage *message = context.aead.message;
@@ -168,7 +172,7 @@ int update_text(CipherContext &context, const Placement &place, uint8_t *out, si
         case OffloadResult::kNotTaken:
           break;
         case OffloadResult::kFailed:
-        case OffloadResult::kWrongTag:  // no part has a tag
+        case OffloadResult::kWrongTag:  // a part has no tag
           return 0;
       }
     } else if (do_without_device(*context.provider, hindrance) == OffloadResult::kFailed) {
@@ -184,7 +188,7 @@ int update_text(CipherContext &context, const Placement &place, uint8_t *out, si
   return 1;
 }
 
-// OpenSSL's context is about to get this key and IV. Either may be nullptr.
+// begin() notes that OpenSSL's context is about to get this key and IV. Either may be nullptr.
 inline void begin(CipherContext &context, const uint8_t *key, size_t key_bytes, const uint8_t *iv,
                   size_t iv_bytes) {
   if (key == nullptr && iv == nullptr) return;
@@ -193,7 +197,7 @@ inline void begin(CipherContext &context, const uint8_t *key, size_t key_bytes, 
   context.aead.aad_bytes = context.aead.text_bytes = 0;
   if (context.algorithm().is_ccm()) begin_ccm(context, key != nullptr, iv != nullptr);
   if (iv != nullptr && iv_bytes <= sizeof context.aead.iv) {
-    // The usual length; the compiler copies it without a call.
+    // The usual length is a constant here, so that the compiler copies it without a call.
     if (iv_bytes == 12)
       std::memcpy(context.aead.iv, iv, 12);
     else
@@ -201,16 +205,16 @@ inline void begin(CipherContext &context, const uint8_t *key, size_t key_bytes, 
     context.aead.iv_bytes = iv_bytes;
     context.aead.is_over = false;
   } else if (is_gcm(context) && has_begun) {
-    // OpenSSL then has no counter.
+    // Without a new IV, OpenSSL's GCM context has no counter now.
     context.aead.is_over = true;
   }
   if (iv != nullptr) context.iv_set = true;
   if (key != nullptr) context.set_key(key, key_bytes);
 }
 
-// Whether OpenSSL's context already has this key, so that a new IV alone begins a
-// message. Many programs give the key with each message, and to expand GCM's key takes
-// longer than to encrypt some messages. The time does not tell where two keys differ.
+// has_key() says whether OpenSSL's context already has this key, so that a new IV alone begins a
+// message. Many programs set the key with each message, and the key expansion of GCM takes longer
+// than the encryption of a short message. The comparison takes constant time.
 bool has_key(const CipherContext &context, const uint8_t *key, size_t bytes) {
   if (key == nullptr || !context.key_set || !is_gcm(context) || context.aead.openssl_only)
     return false;
@@ -224,8 +228,8 @@ bool has_key(const CipherContext &context, const uint8_t *key, size_t bytes) {
   return difference == 0;
 }
 
-// OpenSSL's context refused a key or an IV, but may have taken the other. No device gets
-// anything until there are new ones.
+// lose() handles that OpenSSL's context has refused a key or an IV, but may have accepted the other
+// one. Devices get nothing until both are set again.
 [[gnu::cold]] int lose(CipherContext &context) {
   end_message(context);
   context.key_set = context.iv_set = false;
@@ -234,14 +238,15 @@ bool has_key(const CipherContext &context, const uint8_t *key, size_t bytes) {
   return 0;
 }
 
-// OpenSSL's context has taken this key or IV. The message of which a device had a part is
-// gone. With a new key alone ChaCha20-Poly1305 begins again; GCM has no counter until
-// there is an IV.
+// leave_message() handles that OpenSSL's context has accepted this key or IV while there is an
+// AeadMessage, which is now over. With a new key alone, ChaCha20-Poly1305 begins again; GCM has no
+// counter until there is an IV.
 [[gnu::cold]] void leave_message(CipherContext &context, const uint8_t *iv) {
   if (iv != nullptr || !is_ended(context)) drop_message(context);
 }
 
-// OpenSSL's context has another IV now, or makes one of its own for the next record.
+// leave_to_openssl() leaves this and all later messages to OpenSSL's context, which has a new IV or
+// generates the IV of each record.
 void leave_to_openssl(CipherContext &context) {
   context.aead.openssl_only = true;
   drop_message(context);
@@ -259,17 +264,17 @@ void note_iv_length(CipherContext &context, const OSSL_PARAM &param) {
 
 void note_tag(CipherContext &context, const OSSL_PARAM &param) {
   if (context.encrypting || param.data_size > sizeof context.aead.wanted_tag) return;
-  // Without data it is only a length. CCM takes that and keeps its tag.
+  // Without data the parameter only sets a length. CCM accepts that and keeps its tag.
   if (param.data == nullptr && context.algorithm().is_ccm()) return;
   if (param.data != nullptr) std::memcpy(context.aead.wanted_tag, param.data, param.data_size);
   context.aead.wanted_tag_bytes = param.data_size;
-  // OpenSSL has one place for the tag that it is told and the tag that it makes. CCM has
-  // two.
+  // OpenSSL stores the tag that the program sets and the tag that it computes in the same place.
+  // CCM has two places.
   if (param.data != nullptr && !context.algorithm().is_ccm())
     std::memcpy(context.aead.tag, param.data, param.data_size);
 }
 
-// OpenSSL's context took these parameters.
+// note_params() notes parameters that OpenSSL's context has accepted.
 void note_params(CipherContext &context, const OSSL_PARAM params[]) {
   for (; params->key != nullptr; ++params)
     if (is_named(*params, OSSL_CIPHER_PARAM_AEAD_IVLEN)) {
@@ -282,7 +287,7 @@ void note_params(CipherContext &context, const OSSL_PARAM params[]) {
       if (is_gcm(context) || is_named(*params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD)) {
         leave_to_openssl(context);
       } else {
-        // A message of ChaCha20-Poly1305 would go on where it is, under another IV.
+        // Otherwise a message of ChaCha20-Poly1305 would continue at its position under another IV.
         context.aead.openssl_only = true;
         end_message(context);
       }
@@ -292,21 +297,22 @@ void note_params(CipherContext &context, const OSSL_PARAM params[]) {
     }
 }
 
-// OpenSSL's context refused one of these parameters.
+// note_refused() handles that OpenSSL's context has refused one of these parameters.
 [[gnu::cold]] void note_refused(CipherContext &context, const OSSL_PARAM params[]) {
   context.aead.openssl_iv_bytes = 0;
   if (context.algorithm().is_ccm()) {
     lose_ccm(context);
     return;
   }
-  // It may have taken others, a length or an IV among them.
+  // It may have accepted others, among them a length or an IV.
   if (params != nullptr && params[0].key != nullptr && params[1].key != nullptr) {
     context.aead.is_over = true;
     end_message(context);
   }
 }
 
-// Finishes a message of which a device has had a part.
+// finish_message() finishes a message of which a device has processed a part: it computes the tag
+// of the whole message, and on decryption compares it with the expected tag in constant time.
 [[gnu::noinline]] bool finish_message(CipherContext &context, uint8_t *out) {
   uint8_t tag[16] = {};
   const bool made = sum_up(*context.aead.message);
@@ -314,7 +320,8 @@ void note_params(CipherContext &context, const OSSL_PARAM params[]) {
   bool is_right = made && (context.encrypting || CRYPTO_memcmp(tag, context.aead.wanted_tag,
                                                                context.aead.wanted_tag_bytes) == 0);
   const bool has_tag = !context.encrypting && context.aead.wanted_tag_bytes > 0;
-  // OpenSSL's context has not seen the text. It ends well by the tag of what it has seen.
+  // OpenSSL's context has not processed the text, so it succeeds only with the tag of the data that
+  // it has processed.
   if (is_right && has_tag) is_right = set_own_tag(context.fallback, context.aead.wanted_tag_bytes);
   size_t bytes = 0;
   const bool done = context.fallback.finish(out, &bytes);
@@ -325,7 +332,7 @@ void note_params(CipherContext &context, const OSSL_PARAM params[]) {
     std::memcpy(context.aead.tag, tag, sizeof tag);
   }
   OPENSSL_cleanse(tag, sizeof tag);
-  // GCM's context refuses more text only if it found the tag right.
+  // OpenSSL's GCM context refuses more text only after a successful tag check.
   if (is_gcm(context))
     end_message(context);
   else
@@ -333,15 +340,14 @@ void note_params(CipherContext &context, const OSSL_PARAM params[]) {
   return done && is_right;
 }
 
-// Whether OpenSSL's context would stay unchanged and report success. It compares what
-// programs tell with each message with every name that it knows, which takes as long as a
-// block or two.
+// changes_nothing() says whether OpenSSL's context would stay unchanged and report success. That
+// context compares each parameter with every name that it knows, which takes as long as a block or
+// two. Programs set such parameters with each message.
 bool changes_nothing(const CipherContext &context, const OSSL_PARAM &param) {
-  // EVP tells it to ciphers of every mode when padding is off. Authenticated modes have
-  // no padding.
+  // EVP sets it for every mode when padding is off. Authenticated modes have no padding.
   if (is_named(param, OSSL_CIPHER_PARAM_PADDING)) return true;
   if (!is_gcm(context) || !is_named(param, OSSL_CIPHER_PARAM_AEAD_IVLEN)) return false;
-  size_t bytes = 0;  // as EVP_CTRL_AEAD_SET_IVLEN sets it, without a call
+  size_t bytes = 0;  // the form that EVP_CTRL_AEAD_SET_IVLEN uses, read without a call
   if (param.data == nullptr || param.data_type != OSSL_PARAM_UNSIGNED_INTEGER ||
       param.data_size != sizeof bytes)
     return false;
@@ -365,7 +371,7 @@ int set_aead_params(CipherContext &context, const OSSL_PARAM params[]) {
 
 int get_aead_params(CipherContext &context, OSSL_PARAM params[]) {
   if (!context.fallback.get_params(params)) return 0;
-  // The other modes do not know the name.
+  // Only GCM has this parameter.
   if (is_gcm(context) && find_param(params, OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN) != nullptr)
     leave_to_openssl(context);
   const OSSL_PARAM *tag = find_param(params, OSSL_CIPHER_PARAM_AEAD_TAG);
@@ -380,7 +386,7 @@ int update_aead(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t 
                 const uint8_t *in, size_t in_bytes) {
   if (context.algorithm().is_ccm())
     return update_ccm(context, out, out_bytes, out_size, in, in_bytes, Call::kUpdate);
-  // A call without data changes nothing. OpenSSL's context says whether it takes it.
+  // An update without data changes nothing. OpenSSL's context decides whether it is an error.
   if (in_bytes == 0) return context.fallback.update(out, out_bytes, in, 0) ? 1 : 0;
   if (context.aead.message == nullptr &&
       (in == nullptr || context.aead.openssl_only || (out != nullptr && !context.key_set)))
@@ -389,7 +395,7 @@ int update_aead(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t 
   if (out_size < in_bytes) return raise_too_small();
   if (out != nullptr)
     return update_text(context, place_of(context, out, in, in_bytes), out, out_bytes, in, in_bytes);
-  // Additional data come before the text.
+  // Additional data must come before the text.
   if (context.aead.message != nullptr) return raise_failed();
   context.provider->counters.count_cpu(in_bytes);
   return feed_openssl(context, out, out_bytes, in, in_bytes) ? 1 : 0;
@@ -397,9 +403,10 @@ int update_aead(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t 
 
 namespace {
 
-// When it is turned to decryption, OpenSSL's context compares with the tag that it made
-// last, until it is told another. A device must do so too. ChaCha20-Poly1305 compares as
-// many bytes as it was told before, which may be none.
+// keep_made_tag() copies the tag that was computed last into wanted_tag. If OpenSSL's context is
+// switched to decryption, it compares with that tag until the program sets another. The device path
+// must do the same. ChaCha20-Poly1305 compares as many bytes as the program set before, which may
+// be none.
 [[gnu::cold]] bool keep_made_tag(CipherContext &context) {
   OSSL_PARAM params[] = {
       {OSSL_CIPHER_PARAM_AEAD_TAG, OSSL_PARAM_OCTET_STRING, context.aead.wanted_tag,
@@ -411,7 +418,8 @@ namespace {
   return context.aead.tag_is_ours && context.aead.wanted_tag_bytes > 0;
 }
 
-// OpenSSL's context has not seen what a device did, and has made another tag.
+// tell_made_tag() sets that tag in OpenSSL's context, which has not processed a device's part and
+// has computed another tag.
 [[gnu::cold]] bool tell_made_tag(CipherContext &context) {
   context.aead.tag_is_ours = context.aead.wanted_tag_bytes < sizeof context.aead.tag;
   return set_tag(context.fallback, context.aead.wanted_tag, context.aead.wanted_tag_bytes);
@@ -430,11 +438,11 @@ int init_aead(CipherContext &context, const uint8_t *key, size_t key_bytes, cons
   if (algorithm.is_ccm() && key != nullptr) note_ccm_key(context);
   if (iv != nullptr && has_key(context, key, key_bytes)) key = nullptr;
   const bool tells_tag = !kEncrypt && context.aead.has_made_tag && keep_made_tag(context);
-  // Set first, since then the compiler has little to keep across the call.
+  // This is set before the call, so that the compiler keeps fewer values across it.
   context.encrypting = kEncrypt;
   begin(context, key, key_bytes, iv, iv_bytes);
-  // As OpenSSL does, parameters come by themselves: if they are refused, the key and the
-  // IV are still taken.
+  // Parameters are set separately, as in OpenSSL: if they are refused, the key and the IV are still
+  // accepted.
   if (!context.fallback.init(key, key_bytes, iv, iv_bytes, kEncrypt)) return lose(context);
   if (context.aead.message != nullptr && (iv != nullptr || key != nullptr))
     leave_message(context, iv);
@@ -452,8 +460,7 @@ int finish_aead(CipherContext &context, uint8_t *out, size_t *out_bytes) {
   bool done = false;
   *out_bytes = 0;
   if (is_ended(context)) return 0;
-  // If it was told no tag, GCM refuses before it looks at the text, and may still be told
-  // one.
+  // If no tag was set, GCM refuses before it processes the text, and a tag may still be set.
   if (context.aead.message != nullptr && !context.encrypting &&
       context.aead.wanted_tag_bytes == 0 && is_gcm(context) &&
       !context.fallback.finish(out, out_bytes))
@@ -468,7 +475,7 @@ int finish_aead(CipherContext &context, uint8_t *out, size_t *out_bytes) {
       context.aead.tag_is_ours = false;
   }
   context.aead.has_made_tag |= done && context.encrypting && !context.algorithm().is_ccm();
-  // GCM goes on only with the next IV. ChaCha20-Poly1305 goes on with the same one, as in
+  // GCM continues only with the next IV. ChaCha20-Poly1305 continues with the same one, as in
   // OpenSSL.
   context.aead.aad_bytes = context.aead.text_bytes = 0;
   context.aead.is_over |= is_gcm(context);

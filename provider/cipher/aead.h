@@ -1,4 +1,4 @@
-// What authenticated modes do in the operations of cipher.h.
+// The authenticated modes' implementations of the operations of cipher.h.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,3 +1,6 @@
+// Computes the hash, the masks and the tag of a message of GCM or ChaCha20-Poly1305 that the CPU
+// and a device share.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/cipher/aead_message.h"
 
@@ -24,7 +27,8 @@ using cpu::poly_sum;
 
 bool is_gcm(const AeadMessage &message) { return kAlgorithms[message.index].is_gcm(); }
 
-// The number of another mode of its block cipher, with keys as long.
+// index_of() returns the row of kAlgorithms with another mode of the message's block cipher and the
+// same key length.
 int index_of(const AeadMessage &message, Mode mode) {
   const Algorithm &own = kAlgorithms[message.index];
   const lc_cipher cipher = another_mode(own.cipher, mode);
@@ -34,7 +38,8 @@ int index_of(const AeadMessage &message, Mode mode) {
   return index;
 }
 
-// Starts a cipher where there is none. If it fails, there is none after it.
+// start_cipher() makes and initialises `context`, which must be empty. If it fails, `context` is
+// empty again.
 bool start_cipher(Provider &provider, int index, const uint8_t *key, const uint8_t *iv,
                   FallbackContext *context, bool encrypt = true) {
   const Algorithm &algorithm = kAlgorithms[index];
@@ -45,7 +50,7 @@ bool start_cipher(Provider &provider, int index, const uint8_t *key, const uint8
   return false;
 }
 
-// Starts the cipher, or, if it has been started, only sets another IV.
+// restart_cipher() starts the cipher, or, if it was started before, only sets another IV.
 bool restart_cipher(FallbackContext &context, int index, const AeadMessage &message,
                     const uint8_t *iv) {
   return context.exists() ? context.init_iv(iv, kAlgorithms[index].iv_bytes)
@@ -76,8 +81,9 @@ Block difference(Block a, Block b) {
   return a;
 }
 
-// With s taken off, a tag of Poly1305 tells 128 of the 130 bits of a number. This finds
-// the number: the one of four that gives `wanted` when it is tried.
+// find_number() recovers a Poly1305 accumulator of 130 bits. A Poly1305 tag without the addition of
+// s gives only the low 128 bits (`low`). Of the four candidates, the right one gives `wanted` when
+// `attempt` computes with it.
 template <typename Try>
 bool find_number(Block low, Block wanted, Try attempt, Poly *number) {
   bool found = false;
@@ -92,7 +98,7 @@ bool find_number(Block low, Block wanted, Try attempt, Poly *number) {
   return found;
 }
 
-// H, J0 and the masks: SP 800-38D, 7.1.
+// derive_gcm() derives H, J0 and the encrypted counter blocks (SP 800-38D, section 7.1).
 bool derive_gcm(AeadMessage &message) {
   FallbackContext ecb = {};
   uint8_t blocks[48] = {};
@@ -102,7 +108,7 @@ bool derive_gcm(AeadMessage &message) {
   if (ok) {
     message.h = gf128_of_block(load_block(blocks));
     cpu::gcm_start(message.h, message.iv, message.iv_bytes, message.start);
-    // GMAC runs with an IV of zeros. That is safe, since its tags stay here.
+    // GMAC runs with an IV of zeros. That is safe, because its tags never leave this process.
     std::memset(blocks, 0, sizeof blocks);
     std::memcpy(blocks, message.start, 16);
     blocks[31] = 1;
@@ -115,7 +121,7 @@ bool derive_gcm(AeadMessage &message) {
   return ok;
 }
 
-// r and s: RFC 8439, 2.6.
+// derive_poly1305() derives r and s (RFC 8439, section 2.6).
 bool derive_poly1305(AeadMessage &message) {
   std::memcpy(message.start + 4, message.iv, 12);
   FallbackContext chacha20 = {};
@@ -129,9 +135,10 @@ bool derive_poly1305(AeadMessage &message) {
   return ok;
 }
 
-// The tag that OpenSSL's context would make of what it has had so far. With `more`, of 16
-// bytes more of text too, which `more` then has as ciphertext. OpenSSL tells only an
-// encrypting context's tag, so a copy is turned to encryption.
+// ask_tag() stores in `*tag` the tag that OpenSSL's context would compute for the data so far. If
+// `more` is not nullptr, its 16 bytes are appended to the text first, and `more` then holds their
+// ciphertext. OpenSSL reveals the tag of an encrypting context only, so this works on a copy that
+// is switched to encryption.
 bool ask_tag(const FallbackContext &context, uint8_t *more, Block *tag) {
   FallbackContext copy;
   size_t bytes = 0;
@@ -177,7 +184,7 @@ bool take_over_sum(AeadMessage &message, const FallbackContext &context) {
   return found;
 }
 
-// The block of keystream that the text's next byte needs.
+// counter_at() computes the counter block, in `iv`, of the keystream for the next byte of text.
 void counter_at(const AeadMessage &message, uint64_t text_bytes, uint8_t iv[16]) {
   std::memcpy(iv, message.start, 16);
   if (is_gcm(message))
@@ -186,8 +193,8 @@ void counter_at(const AeadMessage &message, uint64_t text_bytes, uint8_t iv[16])
     advance_chacha20_poly1305(iv, text_bytes / 64 + 1);
 }
 
-// How many bytes of text there are until GCM's counter of 32 bits wraps. CTR would carry
-// on into the bytes before it.
+// bytes_until_wrap() returns how many bytes of text are left until GCM's counter of 32 bits wraps.
+// CTR mode would carry into the bytes before it.
 uint64_t bytes_until_wrap(const AeadMessage &message) {
   if (!is_gcm(message)) return UINT64_MAX;
   uint8_t iv[16];
@@ -202,7 +209,7 @@ bool start_hash(AeadMessage &message) {
     EVP_MAC *mac = fallback_poly1305(*message.provider);
     message.poly1305 = mac == nullptr ? nullptr : EVP_MAC_CTX_new(mac);
   }
-  // We add s at the end.
+  // The key has s = 0, because make_tag() adds s at the end.
   uint8_t key[32] = {};
   const Block none = {};
   const Block r = poly_finish(message.r, none);
@@ -213,7 +220,8 @@ bool start_hash(AeadMessage &message) {
   return ok;
 }
 
-// From here on text goes to the CPU.
+// start_on_cpu() prepares the stream cipher and the hash to continue on the CPU at the current
+// position.
 bool start_on_cpu(AeadMessage &message) {
   uint8_t iv[16];
   counter_at(message, message.text_bytes, iv);
@@ -227,7 +235,8 @@ bool hash(AeadMessage &message, const uint8_t *in, size_t bytes) {
   return message.gmac.update(nullptr, &written, in, bytes);
 }
 
-// What the text on the CPU adds to the tag, at its end.
+// sum_gmac() and sum_poly1305() compute what the `bytes` of text that the CPU processed contribute
+// to the hash.
 bool sum_gmac(AeadMessage &message, uint64_t bytes, Gf128 *sum) {
   Block tag;
   uint8_t nothing[16];
@@ -266,8 +275,9 @@ bool sum_poly1305(AeadMessage &message, uint64_t bytes, Poly *sum) {
   return true;
 }
 
-// GCM's context may have an IV that it has not used yet. It would use that after a new
-// key and text. A context that has begun its text has no counter after a new key.
+// begin_openssl() makes OpenSSL's GCM context use an IV that it has not used yet. Otherwise it
+// would use that IV for text after a new key. A context that has begun its text has no counter
+// after a new key.
 bool begin_openssl(CipherContext &context) {
   if (!context.algorithm().is_gcm() || context.aead.aad_bytes + context.aead.text_bytes > 0)
     return true;
@@ -276,7 +286,8 @@ bool begin_openssl(CipherContext &context) {
   return context.fallback.at_once(nullptr, &bytes, nothing, 0);
 }
 
-// A message of zeros. A child of fork goes on with it.
+// new_message() returns a message of zeros in key memory that a child of fork() keeps, because the
+// child may continue the message. It returns nullptr, with an error raised, if there is no memory.
 AeadMessage *new_message() {
   secure::KeyMemory memory(sizeof(AeadMessage), secure::KeyMemory::Fork::kKept);
   if (or_refuse(memory.data()) == nullptr) return nullptr;
@@ -310,7 +321,7 @@ bool decryption_tells_tag(Provider &provider, int index) {
   uint8_t text[48] = {4};
   Block tags[2] = {};
   bool ok = true;
-  // The first side makes the ciphertext, which is the second side's input.
+  // The first side encrypts. Its ciphertext is the input of the second side, which decrypts.
   for (int side = 0; side < 2 && ok; ++side) {
     FallbackContext context = {};
     size_t bytes = 0;
@@ -374,7 +385,7 @@ void free_message(AeadMessage *message) {
 
 bool update_message(AeadMessage &message, bool encrypt, uint8_t *out, const uint8_t *in,
                     size_t bytes) {
-  // So what is hashed is still in the cache.
+  // The text is processed in pieces of this size, so that what is hashed is still in the cache.
   constexpr size_t kPieceBytes = 16 << 10;
   if (!has_room(kAlgorithms[message.index], message.text_bytes, bytes)) return false;
   if (bytes > 0 && message.text_bytes == message.summed_bytes && !start_on_cpu(message))

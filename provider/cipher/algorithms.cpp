@@ -1,4 +1,4 @@
-// The ciphers as OpenSSL's core sees them.
+// The ciphers' OSSL_ALGORITHM table and their dispatch tables.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/cipher/algorithms.h"
@@ -56,8 +56,8 @@ constexpr unsigned evp_mode(Mode mode) {
   return EVP_CIPH_STREAM_CIPHER;
 }
 
-// All but the names follows from the row of the mode. For OpenSSL ciphertext stealing is
-// a block mode, though a message may have any length.
+// row() derives all but the names from the mode's CipherInfo. OpenSSL reports ciphertext stealing
+// as a block mode, though a message may have any length.
 constexpr Algorithm row(const char *names, lc_cipher cipher, unsigned key_bytes,
                         unsigned since = 300) {
   const CipherInfo &info = cipher_info(cipher);
@@ -72,7 +72,8 @@ constexpr Algorithm row(const char *names, lc_cipher cipher, unsigned key_bytes,
 
 }  // namespace
 
-// Names, aliases and object identifiers are OpenSSL's (NIST's, and IEEE's for XTS).
+// Names, aliases and object identifiers are OpenSSL's. The identifiers are those of NIST, and of
+// IEEE for XTS.
 constexpr Algorithm kAlgorithms[kCipherCount] = {
     row("AES-128-ECB:2.16.840.1.101.3.4.1.1", LC_AES_ECB, 16),
     row("AES-192-ECB:2.16.840.1.101.3.4.1.21", LC_AES_ECB, 24),
@@ -150,7 +151,8 @@ constexpr Algorithm kAlgorithms[kCipherCount] = {
 
 namespace {
 
-// As kCipherInfos has it: BLOCK-BITS-MODE, or the mode's name alone.
+// has_name_of_its_mode() says whether the first name is the one that kCipherInfos gives:
+// BLOCK-BITS-MODE, or the mode's name alone.
 constexpr bool has_name_of_its_mode(const Algorithm &algorithm) {
   const CipherInfo &info = algorithm.traits();
   std::string_view name = algorithm.names;
@@ -171,7 +173,8 @@ constexpr bool has_name_of_its_mode(const Algorithm &algorithm) {
   return name == info.openssl && info.takes_key(algorithm.key_bytes);
 }
 
-// Whether each mode is here with each of its keys: there are as many rows.
+// follow_from_modes() says whether every row has a valid name and none occurs twice. As there are
+// kCipherCount rows, each mode then has one row for each of its key sizes.
 constexpr bool follow_from_modes() {
   for (int n = 0; n < kCipherCount; ++n) {
     if (!has_name_of_its_mode(kAlgorithms[n]) || !leads_cipher(kAlgorithms[n].traits()))
@@ -192,8 +195,8 @@ void *newctx(void *provider) {
 void freectx(void *context) { free_cipher_context(static_cast<CipherContext *>(context)); }
 void *dupctx(void *context) { return copy_cipher_context(context_of(context)); }
 
-// Here the functions are chosen that depend on the kind of cipher, once for each cipher:
-// a message of a few blocks has four calls.
+// The functions that depend on the kind of cipher are selected here at compile time, once for each
+// cipher, because a message of a few blocks makes four calls.
 template <int kIndex>
 constexpr bool kIsAead = kAlgorithms[kIndex].is_aead();
 
@@ -267,7 +270,8 @@ int get_params(OSSL_PARAM params[]) {
   return ok ? 1 : 0;
 }
 
-// A context's parameters are those of OpenSSL's own context, whatever its version has.
+// A context's parameters are those of the default provider's context, whatever its version
+// supports.
 template <int kIndex>
 const OSSL_PARAM *gettable_ctx_params(void *, void *provider) {
   const FallbackCipher *cipher = fallback_cipher(*static_cast<Provider *>(provider), kIndex);
@@ -312,9 +316,9 @@ const OSSL_DISPATCH kFunctions[] = {
 
 constexpr char kProperties[] = "provider=gpu";
 
-// Whether libcrypto was built with what makes a mode: its default provider then has it, and
-// libcrypto the functions from before there were providers. Those tell without asking a
-// provider, which the program may load later.
+// is_built_in() says whether libcrypto was built with the cipher of a mode. Its default provider
+// then has it, and libcrypto exports the functions from before there were providers. Their symbols
+// give the answer without a query to a provider, which the program may load later.
 bool is_built_in(const CipherInfo &info) {
   if (info.block == kBlockCiphers) return true;  // AES always is
   char function[48];
@@ -325,14 +329,14 @@ bool is_built_in(const CipherInfo &info) {
   return libcrypto_exports(function);
 }
 
-// Those that the OpenSSL which runs has too, since it does all that no device does, and a row
-// of nothing.
+// make_operations() returns the ciphers that the running OpenSSL has too, because OpenSSL does
+// everything that no device does. An empty row terminates the list.
 template <size_t... kIndex>
 std::array<OSSL_ALGORITHM, kCipherCount + 1> make_operations(std::index_sequence<kIndex...>) {
   const unsigned version = 100 * OPENSSL_version_major() + OPENSSL_version_minor();
   std::array<OSSL_ALGORITHM, kCipherCount + 1> made = {};
   size_t count = 0;
-  // The rows of a block cipher follow each other.
+  // The rows of one block cipher are consecutive.
   const BlockCipher *block = nullptr;
   bool has_block = false;
   const auto add = [&](int index, const OSSL_DISPATCH *functions) {

@@ -1,4 +1,4 @@
-// The ciphers of the provider.
+// The ciphers that the provider offers.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,29 +11,30 @@
 
 namespace lanecrypt::provider {
 
-// What must be noted of an update that OpenSSL's context does alone.
+// UpdateTracking says what must be noted of an update that OpenSSL's context does alone.
 enum class UpdateTracking {
   kPlain,   // nothing
-  kBlocks,  // what the context holds back
+  kBlocks,  // the bytes that the context holds back
+  // The position in the stream.
   kChaCha20,
-  kMessage,  // the authenticated modes
+  kMessage,  // the number of bytes of the message (authenticated modes)
 };
 
 struct Algorithm {
-  const char *names;  // as in OSSL_ALGORITHM, OpenSSL's first name first
+  const char *names;  // in the format of OSSL_ALGORITHM, OpenSSL's first name first
   lc_cipher cipher;
   unsigned mode;  // EVP_CIPH_*_MODE
   unsigned key_bytes;
   unsigned iv_bytes;
-  unsigned block_bytes;  // as OpenSSL sees it: 1 for a stream
-  unsigned since;        // 100 * major + minor of the first OpenSSL that has it
+  unsigned block_bytes;  // as OpenSSL reports it: 1 for a stream
+  unsigned since;        // 100 * major + minor of the first OpenSSL version that has it
 
   constexpr const CipherInfo &traits() const { return cipher_info(cipher); }
-  // An update is a data unit of its own, and leaves the IV unchanged.
+  // Whether an update is one data unit, which leaves the IV unchanged.
   constexpr bool has_data_units() const { return traits().has_data_units(); }
-  // An update is a message or a data unit, which cannot be done in parts.
+  // Whether an update is a message or a data unit, which cannot be processed in parts.
   constexpr bool takes_whole() const { return has_data_units() || traits().tail_bytes != 0; }
-  // Whether a block that ends the input may be held back.
+  // Whether the context may hold back a block at the end of the input.
   constexpr bool is_block_mode() const { return block_bytes != 1 && !takes_whole(); }
   constexpr bool is_aead() const { return traits().is_aead; }
   bool is_gcm() const { return traits().mode == Mode::kGcm; }
@@ -48,17 +49,17 @@ struct Algorithm {
                              : UpdateTracking::kPlain;
   }
   bool has_custom_iv() const { return has_data_units() || is_chacha20() || traits().is_aead; }
-  // The bytes of the units into which a stream is cut; more than block_bytes where that
+  // The size in bytes of the units into which a stream is divided; larger than block_bytes if that
   // is 1.
   unsigned unit_bytes() const { return traits().is_block_cipher() ? 16 : 64; }
-  // A stream may stop within a unit, and OpenSSL tells where.
+  // Whether a stream may stop within a unit. OpenSSL then reports the position.
   bool counts_within_unit() const { return block_bytes == 1 && !has_data_units(); }
 };
 
-// Indexed by the number that every context keeps.
+// kAlgorithms is indexed by CipherState::index.
 extern const Algorithm kAlgorithms[kCipherCount];
 
-// For OSSL_FUNC_provider_query_operation.
+// cipher_operations() returns the list for OSSL_FUNC_provider_query_operation.
 const OSSL_ALGORITHM *cipher_operations();
 
 }  // namespace lanecrypt::provider

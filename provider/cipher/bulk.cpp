@@ -1,4 +1,4 @@
-// Bulk on a device or several cores, and the state of the stream after it.
+// Runs bulk data on a device or on several cores, and updates the state of the stream after it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_names.h>
@@ -19,7 +19,8 @@
 namespace lanecrypt::provider {
 namespace {
 
-// Asks OpenSSL's context which kind of ciphertext stealing it was told.
+// ask_stealing() queries OpenSSL's context for the variant of ciphertext stealing that the program
+// has set.
 bool ask_stealing(CipherContext &context, lc_cipher *cipher) {
   char name[8] = "";
   OSSL_PARAM params[] = {{OSSL_CIPHER_PARAM_CTS_MODE, OSSL_PARAM_UTF8_STRING, name, sizeof name,
@@ -34,13 +35,14 @@ bool ask_stealing(CipherContext &context, lc_cipher *cipher) {
   return false;
 }
 
-// Where the last block of ciphertext lies in a message with stealing.
+// last_block_at() returns the offset of the last whole ciphertext block in a message with
+// ciphertext stealing.
 size_t last_block_at(lc_cipher cipher, size_t bytes) {
   const StealingEnd end = stealing_end(cipher, bytes);
   return bytes - kBlockBytes - (end.is_swapped ? end.part_bytes : 0);
 }
 
-// Stops asking for devices, and keeps the reason for requests that must have one.
+// give_up_devices() stops the use of devices, and keeps the reason for requests that require one.
 void give_up_devices(Provider &provider, const char *why) {
   char *reason = strdup(why);
   char *before = nullptr;
@@ -73,15 +75,16 @@ OffloadResult run_on_cores(CipherContext &context, lc_cipher cipher, const lc_me
     context.provider->counters.count_cores(message.length);
     return OffloadResult::kDone;
   }
-  // As for a device: there were no threads, with nothing begun, or no memory, or exit()
-  // came.
+  // As for a device: either no thread could be started and nothing was begun, or there was no
+  // memory, or exit() was called.
   if (message.out != message.in || status == LC_ERROR_NO_DEVICE) return OffloadResult::kNotTaken;
   ERR_raise(ERR_LIB_PROV, PROV_R_CIPHER_OPERATION_FAILED);
   return OffloadResult::kFailed;
 }
 
-// OpenSSL's context does a block that was done elsewhere. Where CTR goes block by block there,
-// it keeps the last one's keystream, to which a program may turn back by the parameter num.
+// repeat_block() has OpenSSL's context process a block that was processed elsewhere. When OpenSSL
+// does CTR block by block, it keeps the keystream of the last block, to which a program may return
+// by the parameter num.
 bool repeat_block(CipherContext &context, const uint8_t in[kBlockBytes]) {
   uint8_t out[kBlockBytes];
   size_t bytes = 0;
@@ -90,16 +93,16 @@ bool repeat_block(CipherContext &context, const uint8_t in[kBlockBytes]) {
   return done;
 }
 
-// Wiped when it goes.
+// SecretBlock is wiped by its destructor.
 struct SecretBlock {
   uint8_t bytes[kBlockBytes] = {};
   ~SecretBlock() { OPENSSL_cleanse(bytes, sizeof bytes); }
 };
 
-// Notes that another device or the library's CPU did what a device was to do.
-// `a_device_failed`: a device had taken it, and could not do all of it.
+// note_that_others_took_over() notes that another device or the library's CPU code did the work of
+// a device. `a_device_failed`: a device had accepted the work and could not do all of it.
 void note_that_others_took_over(Provider &provider, bool a_device_failed, bool device_did_a_part) {
-  // Not if there is no device at all, or none that does such a request.
+  // It is no failure if there is no device at all, or none that does such a request.
   const DeviceHealth health = check_device_health(provider);
   if (a_device_failed && (device_did_a_part || health.usable + health.lost > 0))
     provider.counters.count(Count::kFailures);
@@ -133,7 +136,7 @@ OffloadResult run_on_device(CipherContext &context, uint32_t device, lc_cipher c
   const lc_status status = lc_run(library, &job, &result);
 
   if (status != LC_OK && status != LC_ERROR_TAG) {
-    // lc_last_error() is good only until this thread's next call.
+    // The text of lc_last_error() is valid only until this thread's next call.
     char why[320];
     std::strncpy(why, lc_last_error(), sizeof why - 1);
     why[sizeof why - 1] = '\0';
@@ -141,8 +144,7 @@ OffloadResult run_on_device(CipherContext &context, uint32_t device, lc_cipher c
     if (status == LC_ERROR_NO_DEVICE) give_up_devices(provider, why);
     if (provider.settings.require_gpu) return do_without_device(provider, why);
     if (status != LC_ERROR_NO_DEVICE) provider.counters.count(Count::kFailures);
-    // Input that was overwritten in part is lost. Input that is apart from the output is
-    // whole.
+    // Input that was partly overwritten is lost. Input that is separate from the output is intact.
     if (message.out != message.in || status == LC_ERROR_NO_DEVICE) return OffloadResult::kNotTaken;
     provider.errors.raise(Reason::kDeviceFailed, why);
     return OffloadResult::kFailed;
@@ -161,12 +163,12 @@ OffloadResult run_bulk(CipherContext &context, const Placement &place,
                        const uint8_t iv[kBlockBytes], uint8_t *out, const uint8_t *in,
                        size_t bytes) {
   const Algorithm &algorithm = context.algorithm();
-  // The IV after the bulk. What data in place overwrite must be read now.
+  // The IV after the bulk. Input that in-place processing overwrites must be read now.
   uint8_t next_iv[kBlockBytes] = {};
   SecretBlock last_in;
   const Continuation continuation = algorithm.traits().continuation;
   if (continuation == Continuation::kCounter) {
-    // Of the last block, which OpenSSL's context does again.
+    // The counter of the last block, which OpenSSL's context processes again.
     std::memcpy(next_iv, iv, kBlockBytes);
     advance_counter(next_iv, bytes / kBlockBytes - 1);
   }

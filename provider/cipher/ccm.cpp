@@ -1,7 +1,8 @@
-// A message of CCM has its text in one request. What is told before it goes to OpenSSL's
-// context, and is kept beside that. When a device has had the text, OpenSSL's context
-// does an empty message instead, and then stands where it would stand. Whatever it would
-// refuse, or do in a way of its own, it is given.
+// CCM. The whole text of a message comes in one request. What the program sets before it goes to
+// OpenSSL's context, and a copy is kept here. When a device has processed the text, OpenSSL's
+// context processes an empty message instead, which leaves it in the state that the text would
+// have. Requests that OpenSSL's context would refuse, or process in a special way, go to that
+// context.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/cipher/ccm.h"
@@ -19,10 +20,11 @@
 namespace lanecrypt::provider {
 namespace {
 
-// The nonce and the text's length together take 15 bytes.
+// The nonce and the length field together take 15 bytes (SP 800-38C, appendix A.2.1).
 constexpr size_t kNonceAndLengthBytes = 15;
 
-// A message is one chain: see place_of().
+// may_want_device() says whether a device may get a message at all. A message is one chain, which a
+// device processes slowly: see place_of().
 bool may_want_device(const CipherContext &context) {
   const Settings &settings = context.provider->settings;
   return settings.require_gpu || settings.threshold_bytes == 0;
@@ -65,7 +67,7 @@ void note_aad(CipherContext &context, const uint8_t *aad, size_t bytes) {
   CcmState &ccm = context.ccm;
   context.aead.tag_is_ours = false;
   if (!ccm.is_fresh || !may_want_device(context)) return;
-  // With more of them OpenSSL's context begins again, in its own way.
+  // With more additional data, OpenSSL's context begins again, in its own way.
   const bool is_first = ccm.aad == nullptr;
   if (is_first) ccm.aad = static_cast<uint8_t *>(OPENSSL_zalloc(bytes));
   if (!is_first || ccm.aad == nullptr) {
@@ -76,9 +78,9 @@ void note_aad(CipherContext &context, const uint8_t *aad, size_t bytes) {
   ccm.aad_bytes = bytes;
 }
 
-// OpenSSL's context has had the text.
+// note_text() notes that OpenSSL's context has been given the text.
 void note_text(CipherContext &context, bool was_taken) {
-  // Without an IV it did not get as far as the tag of the message before.
+  // Without an IV it did not reach the tag of the previous message.
   if (was_taken || context.ccm.iv_set) context.aead.tag_is_ours = false;
   if (!was_taken) {
     lose_ccm(context);
@@ -91,7 +93,7 @@ void note_text(CipherContext &context, bool was_taken) {
   }
 }
 
-// Whether OpenSSL's context would refuse any such text.
+// is_refused() says whether OpenSSL's context would refuse any text of this length.
 bool is_refused(const CipherContext &context, size_t iv_bytes, size_t text_bytes) {
   const CcmState &ccm = context.ccm;
   const size_t length_bits = 8 * (kNonceAndLengthBytes - iv_bytes);
@@ -100,12 +102,13 @@ bool is_refused(const CipherContext &context, size_t iv_bytes, size_t text_bytes
          (ccm.is_fresh && ccm.length != text_bytes);
 }
 
-// Why a message must stay with OpenSSL's own implementation; nullptr: it need not.
+// what_hinders() returns the reason why a message must stay with OpenSSL's own implementation, or
+// nullptr if it may go to a device.
 const char *what_hinders(const CipherContext &context, size_t iv_bytes, size_t tag_bytes,
                          const uint8_t *out, const uint8_t *in, size_t in_bytes) {
   const CcmState &ccm = context.ccm;
   if (ccm.is_lost) return "a call failed, and no key came after it";
-  // OpenSSL chooses its code when the key comes, and in this case makes another tag.
+  // OpenSSL chooses its code when the key is set, and computes another tag in this case.
   if (context.encrypting != context.key_was_set_encrypting)
     return "the direction was changed without a key";
   if (iv_bytes != ccm.key_iv_bytes || tag_bytes != ccm.key_tag_bytes)
@@ -118,14 +121,15 @@ const char *what_hinders(const CipherContext &context, size_t iv_bytes, size_t t
   return nullptr;
 }
 
-// Does an empty message under the IV that the context has.
+// do_nothing() processes an empty message under the IV that the context has.
 bool do_nothing(FallbackContext &context) {
   uint8_t nothing[16] = {};
   size_t bytes = 0;
   return context.update(nullptr, &bytes, nullptr, 0) && context.update(nothing, &bytes, nothing, 0);
 }
 
-// Leaves the context as after good decryption: encrypts nothing and reads the tag.
+// end_decryption() leaves the context in the state after a successful decryption: it encrypts an
+// empty message and reads the tag.
 bool end_decryption(FallbackContext &context, size_t tag_bytes) {
   uint8_t tag[16];
   OSSL_PARAM params[] = {
@@ -168,7 +172,8 @@ OffloadResult run_text(CipherContext &context, uint32_t device, uint8_t *out, co
   return bulk;
 }
 
-// Has OpenSSL's context refuse the tag too, for a message without text.
+// refuse_tag() has OpenSSL's context refuse the tag too, with a message without text, so that the
+// errors are OpenSSL's.
 int refuse_tag(CipherContext &context, Call call) {
   uint8_t nothing[16] = {};
   size_t written = 0;
@@ -239,7 +244,7 @@ void lose_ccm(CipherContext &context) {
   CcmState &ccm = context.ccm;
   ccm.is_lost = true;
   ccm.has_tag = false;
-  // It may have a length. Which one is known only when the next is told.
+  // It may have a length. Which one it has is known only after the next one is set.
   ccm.length_set = true;
   ccm.is_fresh = false;
   context.aead.wanted_tag_bytes = 0;

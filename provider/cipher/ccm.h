@@ -1,4 +1,4 @@
-// What CCM does in the operations of cipher.h, behind aead.h.
+// CCM's implementation of the operations of cipher.h. aead.h calls it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,28 +7,32 @@
 
 namespace lanecrypt::provider {
 
-// Which function to behave like: EVP_CipherUpdate(), which leaves an error if it fails,
+// Call says which function to behave like: EVP_CipherUpdate(), which raises an error if it fails,
 // or EVP_Cipher().
 enum class Call { kUpdate, kAtOnce };
 
-// Copies the additional data. `copy` is as OPENSSL_zalloc() and an assignment left it.
+// copy_ccm() copies the additional data. `copy` is a bytewise copy of `context`. False, with an
+// error raised, if there is no memory.
 bool copy_ccm(const CipherContext &context, CipherContext &copy);
 void free_ccm(CipherContext &context);
 
-// OpenSSL's context is about to take a key.
+// note_ccm_key() is called before OpenSSL's context gets a key.
 void note_ccm_key(CipherContext &context);
-// It took a key, an IV, or both.
+// begin_ccm() is called when OpenSSL's context gets a key, an IV, or both.
 void begin_ccm(CipherContext &context, bool key, bool iv);
-// It refused something, but may have taken a part of it.
+// lose_ccm() is called when OpenSSL's context has refused something, but may have accepted a part
+// of it.
 void lose_ccm(CipherContext &context);
-// It has told its tag, or decrypted. Now it needs an IV and a length again.
+// note_ccm_end() is called when OpenSSL's context has returned its tag, or has decrypted. It then
+// needs an IV and a length again.
 void note_ccm_end(CipherContext &context);
 
-// The call that ends a message came. If no text came before, some versions of OpenSSL
-// take this call for a text of no bytes.
+// finish_ccm() is called for the final call of a message. If no text came before, some versions of
+// OpenSSL take this call for an empty text.
 void finish_ccm(CipherContext &context);
 
-// Takes the text's length (neither in nor out), additional data (no out), or the text.
+// update_ccm() takes the length of the text (if `in` and `out` are nullptr), additional data (if
+// only `out` is nullptr), or the text.
 int update_ccm(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                const uint8_t *in, size_t in_bytes, Call call);
 

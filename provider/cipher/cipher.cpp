@@ -1,5 +1,5 @@
-// The life of a cipher operation: keys, IVs and parameters. OpenSSL's own context is told
-// all of it. This file keeps what bulk on a device needs besides.
+// The life of a cipher context: keys, IVs and parameters. OpenSSL's own context gets all of them.
+// This file keeps what bulk processing on a device needs in addition.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/cipher/cipher.h"
@@ -25,10 +25,11 @@
 namespace lanecrypt::provider {
 namespace {
 
-// In TLS up to 1.2 the cipher pads records and cuts off the MAC. Of SM4-XTS OpenSSL's context does
-// not tell which standard it goes by. All of it was taken by that.
+// note_params() notes parameters that OpenSSL's context has accepted. In TLS up to 1.2 the cipher
+// pads records and removes the MAC. OpenSSL's SM4-XTS context does not report which standard it
+// follows.
 void note_params(CipherContext &context, const OSSL_PARAM params[]) {
-  // Its name, where the header is that of 3.2 or later: OSSL_CIPHER_PARAM_XTS_STANDARD.
+  // OSSL_CIPHER_PARAM_XTS_STANDARD, which the headers define only from OpenSSL 3.2 on.
   if (const OSSL_PARAM *standard = find_param(params, "xts_standard");
       standard != nullptr && standard->data_type == OSSL_PARAM_UTF8_STRING &&
       standard->data != nullptr)
@@ -38,7 +39,8 @@ void note_params(CipherContext &context, const OSSL_PARAM params[]) {
   if (param != nullptr && OSSL_PARAM_get_uint(param, &version)) context.tls_records = version > 0;
 }
 
-// A child of fork goes on with what its parent has begun.
+// allocate_context() keeps the key in memory that a child of fork() keeps too, because the child
+// may continue what its parent has begun.
 CipherContext *allocate_context() {
   CipherContext *context = new CipherContext{};
   context->key_memory = secure::KeyMemory(kMostKeyBytes, secure::KeyMemory::Fork::kKept);
@@ -56,7 +58,7 @@ CipherContext *new_cipher_context(Provider &provider, int index) {
   if (context == nullptr) return nullptr;
   context->provider = &provider;
   context->index = index;
-  // Ciphertext stealing counts its updates, and CCM keeps what comes before its text.
+  // For ciphertext stealing the updates are counted, and for CCM the data before the text are kept.
   if (!context->algorithm().traits().steals() && !context->algorithm().is_ccm())
     context->pass_below = std::min<uint64_t>(provider.settings.least_device_bytes(), INT_MAX);
   context->counts = &provider.counters.own_line();
@@ -118,17 +120,17 @@ int init_stream(CipherContext &context, const uint8_t *key, size_t key_bytes, co
   const bool done = context.fallback.init(key, key_bytes, start, start_bytes, encrypt);
   context.encrypting = encrypt;
   context.position.held_bytes = 0;
-  // OpenSSL takes an IV before it looks at the key or a parameter, even if it then
-  // refuses one of those.
+  // OpenSSL accepts an IV before it checks the key or a parameter, even if it then refuses one of
+  // those.
   if (start == context.position.first_iv) context.position.first_iv_is_here = false;
   if (iv != nullptr && algorithm.iv_bytes != 0) {
     context.iv_set = true;
     context.position.first_iv_is_here = false;
   }
-  // It takes the key before the parameters, too.
+  // OpenSSL also accepts the key before the parameters.
   if (done && key != nullptr) context.set_key(key, key_bytes);
   if (!done || (params != nullptr && !context.fallback.set_params(params))) {
-    // It may have another key now, or other settings. No device gets this one.
+    // OpenSSL's context may have another key now, or other settings. No device gets this key.
     context.key_set = false;
     return 0;
   }
@@ -158,7 +160,7 @@ int set_stream_params(CipherContext &context, const OSSL_PARAM params[]) {
 }
 
 int finish_stream(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size) {
-  // OpenSSL's context assumes that there is room for a block.
+  // OpenSSL's context assumes that `out` has room for a block.
   uint8_t last[kBlockBytes];
   size_t bytes = 0;
   if (out_size >= kBlockBytes || !context.is_block_mode()) {

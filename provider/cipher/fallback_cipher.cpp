@@ -1,3 +1,5 @@
+// Finds the ciphers in the default provider's dispatch tables, and makes contexts of them.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/cipher/fallback_cipher.h"
 
@@ -23,15 +25,16 @@ struct ReleaseCipher {
   }
 };
 
-// Whether `name` is the first of `names`, which colons separate. Ours is the first name of
-// OpenSSL's too. A program that lists all ciphers has each of ours looked for among all of
-// OpenSSL's.
+// begins_with_name() says whether `name` is the first of `names`, which colons separate. Our first
+// name is OpenSSL's first name too. The check is cheap because a program that lists all ciphers
+// makes us search for each of ours among all of OpenSSL's.
 bool begins_with_name(const char *names, std::string_view name) {
   return strncasecmp(names, name.data(), name.size()) == 0 &&
          (names[name.size()] == ':' || names[name.size()] == '\0');
 }
 
-// False if a function is missing that EVP would use.
+// take_functions() copies the functions of a dispatch table. It returns false if a function that
+// EVP would need is missing.
 bool take_functions(FallbackCipher &cipher, const OSSL_DISPATCH *entry) {
   using Function = void (*)();
   const struct {
@@ -61,10 +64,10 @@ bool take_functions(FallbackCipher &cipher, const OSSL_DISPATCH *entry) {
          cipher.settable_ctx_params != nullptr;
 }
 
-// Asks the default provider itself. EVP would first make an object of each cipher of
-// every provider, which takes a millisecond of each program's start. The provider's
-// tables may be gone after the answer is given back. Its functions stay as long as it
-// does.
+// ask_functions() queries the default provider directly. EVP would first construct an EVP_CIPHER
+// for each cipher of every provider, which adds a millisecond to each program's start. The
+// provider's tables may be invalid after OSSL_PROVIDER_unquery_operation(). Its functions stay
+// valid as long as the provider.
 bool ask_functions(FallbackCipher &cipher, OSSL_LIB_CTX *library, const char *name) {
   const OSSL_PROVIDER *const from = default_provider(library);
   int no_cache = 0;
@@ -83,7 +86,7 @@ bool ask_functions(FallbackCipher &cipher, OSSL_LIB_CTX *library, const char *na
 
 const FallbackCipher *fallback_cipher(Provider &provider, int index) {
   std::atomic<FallbackCipher *> &place = provider.fallback_ciphers[index];
-  // Every context asks for it. No name is needed then.
+  // Every context calls this, so the fast path needs no name.
   if (const FallbackCipher *cipher = place.load(std::memory_order_acquire); cipher != nullptr)
     return cipher;
   const Algorithm &algorithm = kAlgorithms[index];
@@ -111,7 +114,7 @@ bool FallbackContext::make(Provider &provider, int index) {
   state = of->newctx(of->provider_context);
   if (state == nullptr) return false;
   of->owners.fetch_add(1, std::memory_order_relaxed);
-  // EVP does so too before it knows a key.
+  // EVP does the same before it has a key.
   return init(nullptr, 0, nullptr, 0, false);
 }
 

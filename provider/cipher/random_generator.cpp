@@ -1,9 +1,13 @@
+// Detects contexts that may belong to OpenSSL's CTR-DRBG.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/cipher/random_generator.h"
 
 namespace lanecrypt::provider {
 namespace {
 
+// is_key_of_derivation() says whether the key is 0, 1, 2, ..., the constant of the derivation
+// function.
 bool is_key_of_derivation(const uint8_t *key, size_t bytes) {
   for (size_t at = 0; at < bytes; ++at)
     if (key[at] != at) return false;

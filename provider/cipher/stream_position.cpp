@@ -1,3 +1,5 @@
+// Tracks the position of a stream in a cipher context.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/cipher/stream_position.h"
 
@@ -12,7 +14,7 @@
 namespace lanecrypt::provider {
 namespace {
 
-// Gives OpenSSL's context the IV of the next block.
+// set_next_iv() gives OpenSSL's context the IV of the next block, and keeps its first IV.
 bool set_next_iv(CipherContext &context, const uint8_t iv[kBlockBytes]) {
   if (!context.position.first_iv_is_here) {
     const void *first = nullptr;
@@ -38,8 +40,8 @@ bool ask_state(CipherContext &context, StreamState *state) {
     state->used_bytes = used % unit;
     return true;
   }
-  // Asked for by pointer: if they are asked for a copy, some versions leave an error in
-  // the queue.
+  // The IV is queried by pointer: if a copy is requested, some versions leave an error in the error
+  // queue.
   const void *iv = nullptr;
   OSSL_PARAM params[4] = {{OSSL_CIPHER_PARAM_NUM, OSSL_PARAM_UNSIGNED_INTEGER, &state->used_bytes,
                            sizeof(unsigned), OSSL_PARAM_UNMODIFIED},
@@ -110,7 +112,7 @@ bool set_behind(CipherContext &context, const uint8_t iv[kBlockBytes], size_t by
     advance_chacha20_stream(context, bytes);
     return context.fallback.init_iv(position.chacha20_iv, kBlockBytes);
   }
-  // ECB has no IV, but it must drop what it holds back all the same.
+  // ECB has no IV, but must also drop what it holds back.
   const bool is_set = context.algorithm().iv_bytes != 0 ? set_next_iv(context, next_iv)
                                                         : context.fallback.init_iv(nullptr, 0);
   position.held_bytes = 0;

@@ -1,5 +1,5 @@
-// Where a stream is, whoever has done what of it so far: what OpenSSL's context tells, and
-// what it does not, which is kept beside it.
+// The position of a stream, wherever its data were processed: what OpenSSL's context reports, and
+// what it does not report, which is kept in StreamPosition.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,25 +8,27 @@
 
 namespace lanecrypt::provider {
 
-// What is known of a stream where OpenSSL's context has it.
+// StreamState is the position that OpenSSL's context reports.
 struct StreamState {
-  uint8_t iv[kBlockBytes];  // of the next block
-  unsigned used_bytes;      // CTR, CFB, OFB, ChaCha20: of the last unit's keystream
+  uint8_t iv[kBlockBytes];  // the IV of the next block
+  unsigned used_bytes;      // CTR, CFB, OFB, ChaCha20: the bytes used of the last unit's keystream
   unsigned padding;
 };
 bool ask_state(CipherContext &context, StreamState *state);
 
-// A new key or IV, either of which may be missing, which OpenSSL's context has not had yet.
+// begin_position() notes a new key or IV before OpenSSL's context gets it. Either may be nullptr.
 void begin_position(CipherContext &context, const uint8_t *key, const uint8_t *iv);
-// Without an IV, CBC, CFB and OFB begin again at their first IV, if there was one.
-// Otherwise `start` stays.
+// find_start() finds the IV for an initialisation without one. CBC, CFB and OFB start again at
+// their first IV, if there was one, else at the current one, which is stored in `current_iv`. For
+// other modes `*start` stays unchanged.
 bool find_start(CipherContext &context, uint8_t current_iv[kBlockBytes], const uint8_t **start);
-// OpenSSL's context has had so many bytes and given so many.
+// note_fed() notes that OpenSSL's context has taken `in_bytes` and written `out_bytes`.
 void note_fed(CipherContext &context, size_t in_bytes, size_t out_bytes);
-// The same of ChaCha20.
+// advance_chacha20_stream() advances the position of ChaCha20 by `bytes`.
 void advance_chacha20_stream(CipherContext &context, uint64_t bytes);
-// Others did `bytes` from `iv` on. Sets OpenSSL's context behind them, at next_iv, where the
-// cipher is not ChaCha20; it holds nothing back any more.
+// set_behind() sets OpenSSL's context behind `bytes` that were processed elsewhere from `iv` on. It
+// then continues at `next_iv`, or for ChaCha20 at the counter that follows. It holds nothing back
+// any more.
 bool set_behind(CipherContext &context, const uint8_t iv[kBlockBytes], size_t bytes,
                 const uint8_t next_iv[kBlockBytes]);
 }  // namespace lanecrypt::provider

@@ -1,8 +1,8 @@
-// Data: what OpenSSL's context does, what a device or several cores do, and the seams
-// between.
-// A stream may change sides at every call. Before bulk goes elsewhere, OpenSSL's context
-// finishes the block that it is in, with the head of the input. After the bulk, it starts
-// at the next block and gets the tail.
+// Processes data: what OpenSSL's context does, what a device or several cores do, and the
+// transitions between them.
+// A stream may move between them at every call. Before bulk data go elsewhere, OpenSSL's context
+// finishes its current block with the head of the input. After the bulk, it starts at the next
+// block and gets the tail.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_names.h>
@@ -29,8 +29,9 @@ constexpr size_t kMostBytesAtOnce = size_t{1} << 30;
 // A data unit of XTS has at most 2^20 blocks (SP 800-38E).
 constexpr size_t kMostDataUnitBytes = kBlockBytes << 20;
 
-// How an input is divided. `head` ends the unit that OpenSSL's context is in, and makes
-// `head_out` bytes. `bulk` is whole units. The rest is the tail.
+// Division says how an input is divided. The `head` completes the unit that OpenSSL's context is
+// in, and yields `head_out` bytes. `result` is the size of the bulk, which is whole units. The rest
+// is the tail.
 struct Division {
   size_t head = 0, head_out = 0, bulk = 0;
   // In decryption with padding, the context gives out a block only when it sees a byte of
@@ -56,7 +57,8 @@ Division divide(const CipherContext &context, const StreamState &state, size_t i
   return division;
 }
 
-// Whether the bulk's output lies exactly on its input, or wholly apart from all input.
+// can_be_divided() says whether the bulk's output is exactly at its input, or does not overlap any
+// input.
 bool can_be_divided(const Division &division, const uint8_t *out, const uint8_t *in,
                     size_t in_bytes) {
   const uintptr_t in_at = reinterpret_cast<uintptr_t>(in),
@@ -65,8 +67,8 @@ bool can_be_divided(const Division &division, const uint8_t *out, const uint8_t 
   return out_at + division.head_out + division.bulk <= in_at || in_at + in_bytes <= out_at;
 }
 
-// Why a request, divided like this, must stay with OpenSSL's own implementation; nullptr:
-// it need not.
+// what_hinders() returns the reason why a request with this division must stay with OpenSSL's own
+// implementation, or nullptr if it may go elsewhere.
 const char *what_hinders(const CipherContext &context, const StreamState &state,
                          const Division &division, const uint8_t *out, const uint8_t *in,
                          size_t in_bytes) {
@@ -85,7 +87,8 @@ const char *what_hinders(const CipherContext &context, const StreamState &state,
   return nullptr;
 }
 
-// OpenSSL's ciphertext stealing does not check whether there is a key.
+// lacks_key() raises an error if there is no key, because OpenSSL's ciphertext stealing does not
+// check.
 bool lacks_key(const CipherContext &context) {
   if (context.key_set || !context.algorithm().traits().steals()) return false;
   ERR_raise(ERR_LIB_PROV, PROV_R_NO_KEY_SET);
@@ -97,11 +100,11 @@ int raise_too_small() {
   return 0;
 }
 
-// Does all of a request by OpenSSL's context.
+// update_on_cpu() does a whole request in OpenSSL's context.
 int update_on_cpu(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                   const uint8_t *in, size_t in_bytes) {
-  // EVP grants room for a block more than the input, and OpenSSL's context counts on it.
-  // Another caller may grant less.
+  // EVP guarantees room for one block more than the input, and OpenSSL's context relies on it.
+  // Another caller may provide less.
   if (out_size < in_bytes + (context.is_block_mode() ? kBlockBytes : 0) && context.key_set) {
     StreamState state;
     if (context.tls_records || !ask_state(context, &state)) return raise_too_small();
@@ -116,10 +119,10 @@ int update_on_cpu(CipherContext &context, uint8_t *out, size_t *out_bytes, size_
   return feed(context, out, out_bytes, in, in_bytes) ? 1 : 0;
 }
 
-// OpenSSL's context does all of a request, which was counted. Such requests are short:
-// the registers saved and the calls made on the way take as long as a block of AES. So
-// each way has a function of its own, which the compiler must not put into
-// update_cipher(). It returns here only if something must be noted.
+// pass_blocks(), pass_chacha20() and pass_message() do a whole request, already counted, in
+// OpenSSL's context, and note what must be noted. Such requests are short: saving registers and
+// nested calls take as long as a block of AES. So each kind has its own function, which the
+// compiler must not inline into update_cipher().
 [[gnu::noinline]] int pass_blocks(CipherContext &context, uint8_t *out, size_t *out_bytes,
                                   size_t out_size, const uint8_t *in, size_t in_bytes) {
   if (!context.fallback.update(out, out_bytes, out_size, in, in_bytes)) return 0;
@@ -155,7 +158,8 @@ int pass(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_siz
   return fallback.of->update(fallback.state, out, out_bytes, out_size, in, in_bytes);
 }
 
-// For another thread than before, or one that shares its line of the counters.
+// count_and_pass() is for a thread other than the previous one, or one that shares its line of the
+// counters.
 template <UpdateTracking kTracking>
 [[gnu::noinline]] int count_and_pass(CipherContext &context, uint8_t *out, size_t *out_bytes,
                                      size_t out_size, const uint8_t *in, size_t in_bytes) {
@@ -163,8 +167,8 @@ template <UpdateTracking kTracking>
   return pass<kTracking>(context, out, out_bytes, out_size, in, in_bytes);
 }
 
-// Whether the message is OpenSSL's context's so far, and will not be refused by that, nor
-// by us: it is not so long that its IV might not allow it.
+// is_plain() says whether the message is so far processed by OpenSSL's context alone, and neither
+// that context nor we will refuse this part: it is short enough for any IV.
 bool is_plain(const CipherContext &context, const uint8_t *out, const uint8_t *in,
               size_t in_bytes) {
   constexpr uint64_t kAlwaysAllowed = kModes[static_cast<int>(Mode::kGcm)].most_text_bytes;
@@ -173,7 +177,7 @@ bool is_plain(const CipherContext &context, const uint8_t *out, const uint8_t *i
          (out == nullptr || context.key_set);
 }
 
-// All of a request as bulk.
+// run_undivided() processes a whole request as bulk.
 OffloadResult run_undivided(CipherContext &context, const Placement &place,
                             const StreamState &state, uint8_t *out, const uint8_t *in,
                             size_t in_bytes) {
@@ -183,13 +187,13 @@ OffloadResult run_undivided(CipherContext &context, const Placement &place,
                               : do_without_device(*context.provider, hindrance);
 }
 
-// XTS: a request is a data unit, with the tweak that the context has. Ciphertext
-// stealing: a request is the message.
+// run_whole() runs a request that cannot be divided. XTS: a request is a data unit, with the tweak
+// that the context has. Ciphertext stealing: a request is the message.
 OffloadResult run_whole(CipherContext &context, uint8_t *out, size_t out_size, const uint8_t *in,
                         size_t in_bytes) {
   StreamState state;
   const Placement place = place_of(context, out, in, in_bytes);
-  // What cannot be at all is OpenSSL's to refuse.
+  // Invalid requests are left to OpenSSL, which refuses them.
   if (place.choice == LC_CHOICE_CPU || !context.iv_set || in_bytes < kBlockBytes ||
       (context.algorithm().has_data_units() && in_bytes > kMostDataUnitBytes) ||
       out_size < in_bytes || !ask_state(context, &state))
@@ -211,9 +215,9 @@ Placement ask_model(const CipherContext &context, size_t in_bytes) {
   return place;
 }
 
-// Whether several cores do an update sooner than one, where no device may be used. Below
-// kLeastBytes they were slower on every machine that was measured. Chains, data units,
-// stealing and authenticated modes stay on one core.
+// gains_by_cores() says whether several cores do an update sooner than one, if no device may be
+// used. Below kLeastBytes they were slower on every machine that was measured. Chains, data units,
+// ciphertext stealing and authenticated modes stay on one core.
 bool gains_by_cores(const CipherContext &context, size_t in_bytes) {
   constexpr size_t kLeastBytes = size_t{2} << 20;
   const Algorithm &algorithm = context.algorithm();
@@ -233,22 +237,22 @@ Placement place_of(const CipherContext &context, const uint8_t *out, const uint8
     return kOpenssl;
   if (!context.key_set || in == nullptr || out == nullptr) return kOpenssl;
   if (!context.provider->may_use_devices()) {
-    if (settings.require_gpu) return kAnyDevice;  // which says what is the matter
+    // the device path raises the error with the reason
+    if (settings.require_gpu) return kAnyDevice;
     return gains_by_cores(context, in_bytes) && context.provider->may_use_cores() ? kCores
                                                                                   : kOpenssl;
   }
   if (settings.require_gpu) return kAnyDevice;
-  // One stream of CBC encryption, say, is one chain, which a device walks
-  // slowly: only tests want that.
+  // A chain, such as one stream of CBC encryption, is slow on a device. Only tests request that.
   if (context.algorithm().traits().is_chain(context.encrypting ? LC_ENCRYPT : LC_DECRYPT) &&
       settings.threshold_bytes != 0)
     return kOpenssl;
   if (!settings.asks_model()) return kAnyDevice;
   const Placement place = ask_model(context, in_bytes);
-  // A data unit is one core's, and the caller's is at hand.
+  // A data unit runs on one core, and the caller's is available.
   if (place.choice == LC_CHOICE_CORES)
     return settings.cores < 2 || context.algorithm().has_data_units() ? kOpenssl : place;
-  // What was not measured may lose.
+  // If there is no measurement, a device may be slower.
   return place.choice == LC_CHOICE_DEVICE ? place : kOpenssl;
 }
 
@@ -272,7 +276,7 @@ bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t
 
 namespace {
 
-// An update of a stream, for which a device or several cores were chosen.
+// update_in_bulk() does an update of a stream for which a device or several cores were chosen.
 int update_in_bulk(CipherContext &context, const Placement &place, uint8_t *out, size_t *out_bytes,
                    size_t out_size, const uint8_t *in, size_t in_bytes) {
   StreamState state;
@@ -306,7 +310,7 @@ int update_in_bulk(CipherContext &context, const Placement &place, uint8_t *out,
       context.provider->counters.count_cpu(in_bytes);
       break;
     case OffloadResult::kFailed:
-    case OffloadResult::kWrongTag:  // it has no tag
+    case OffloadResult::kWrongTag:  // a stream has no tag
       return 0;
   }
   if (taken < in_bytes) {
@@ -317,13 +321,13 @@ int update_in_bulk(CipherContext &context, const Placement &place, uint8_t *out,
   return 1;
 }
 
-// For a request that a device may do, or that has something else special about it.
+// update_at_length() does a request that a device may do, or that needs other special handling.
 [[gnu::noinline]] int update_at_length(CipherContext &context, uint8_t *out, size_t *out_bytes,
                                        size_t out_size, const uint8_t *in, size_t in_bytes) {
   if (context.algorithm().is_aead())
     return update_aead(context, out, out_bytes, out_size, in, in_bytes);
   if (context.algorithm().takes_whole()) {
-    // As in OpenSSL: one message, and no error in the queue.
+    // As in OpenSSL: one message only, and no error is raised.
     if (lacks_key(context) || (context.message_is_over && out != nullptr)) return 0;
     const OffloadResult bulk = run_whole(context, out, out_size, in, in_bytes);
     if (bulk == OffloadResult::kFailed) return 0;
@@ -345,7 +349,7 @@ int update_in_bulk(CipherContext &context, const Placement &place, uint8_t *out,
 template <UpdateTracking kTracking>
 int update_cipher(CipherContext &context, uint8_t *out, size_t *out_bytes, size_t out_size,
                   const uint8_t *in, size_t in_bytes) {
-  // EVP grants this room, and OpenSSL's context counts on it.
+  // EVP guarantees this room, and OpenSSL's context relies on it.
   constexpr size_t kRoomBytes = kTracking == UpdateTracking::kBlocks ? kBlockBytes : 0;
   if (in_bytes == 0 || in_bytes >= context.pass_below || out_size < in_bytes + kRoomBytes ||
       (kTracking == UpdateTracking::kMessage && !is_plain(context, out, in, in_bytes)))
@@ -369,7 +373,7 @@ int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size
   if (context.algorithm().is_aead())
     return aead_at_once(context, out, out_bytes, out_size, in, in_bytes);
   const bool has_data_units = context.algorithm().has_data_units();
-  // OpenSSL does plain CBC here instead of ciphertext stealing.
+  // For ciphertext stealing, OpenSSL does plain CBC here.
   if (lacks_key(context)) return 0;
   const bool may_run = !context.algorithm().traits().steals();
   const Placement place =
