@@ -1,9 +1,10 @@
-// Decoders of ML-DSA keys. A key that the default provider's decoders make is imported by us when
-// it is first used, and each import of a private key costs as much as a new key. These have the
-// default provider read the file, so what is loaded is a key of ours from the beginning.
+// Decoders for ML-DSA keys. A key that the default provider's decoders construct is exported to our
+// keymgmt when it is first used, and each import of a private key costs as much as generating a
+// key. These decoders have the default provider parse the file, so that the loaded key is ours from
+// the beginning.
 //
-// They leave a key to the default provider's decoders if its operations would not be ours: then
-// the default provider would have to import it.
+// They leave a key to the default provider's decoders if its operations would not be fetched from
+// us, because then the default provider would have to import it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/bio.h>
@@ -28,13 +29,14 @@ namespace {
 
 struct Structure {
   const char *properties;
-  int part;  // of a key
+  int part;  // OSSL_KEYMGMT_SELECT_PRIVATE_KEY or OSSL_KEYMGMT_SELECT_PUBLIC_KEY
 };
 constexpr Structure kStructures[] = {
     {"provider=gpu,input=der,structure=PrivateKeyInfo", OSSL_KEYMGMT_SELECT_PRIVATE_KEY},
     {"provider=gpu,input=der,structure=SubjectPublicKeyInfo", OSSL_KEYMGMT_SELECT_PUBLIC_KEY}};
 
-// What reads one structure of one type. It has no settings, so the provider is its context.
+// Decoder reads one structure of one key type. It has no settings, so the provider context serves
+// as its context.
 struct Decoder {
   Provider &provider;
   const PqType &type;
@@ -44,7 +46,8 @@ struct Decoder {
 void *new_context(void *provider) { return provider; }
 void free_context(void *) {}
 
-// Each selection includes the parts after it: private key, public key, parameters.
+// does_selection() implements OSSL_FUNC_decoder_does_selection. Each selection includes the parts
+// after it: private key, public key, parameters.
 template <size_t kStructure>
 int does_selection(void *, int selection) {
   constexpr int kPart = kStructures[kStructure].part;
@@ -55,8 +58,9 @@ int does_selection(void *, int selection) {
          kPart == OSSL_KEYMGMT_SELECT_PUBLIC_KEY;
 }
 
-// Whether the program's operations with such a key will be ours. libcrypto does not say which
-// properties a program asks for when it reads one key: only its default ones are known here.
+// are_operations_ours() says whether the program would fetch the operations of such a key from us.
+// libcrypto does not pass the property query with which a program reads one key, so only its
+// default properties are known here.
 bool are_operations_ours(const Decoder &decoder) {
   EVP_KEYMGMT *const management =
       EVP_KEYMGMT_fetch(decoder.provider.program, decoder.type.name, nullptr);
@@ -87,17 +91,17 @@ int construct(OSSL_DECODER_INSTANCE *of, const OSSL_PARAM params[], void *argume
 
 using Bio = std::unique_ptr<BIO, decltype(&BIO_free)>;
 
-// Reads as many bytes as there are, up to `most`.
+// read_all() reads all bytes of `bio`, up to `most`, into `to`, and returns their number.
 size_t read_all(BIO *bio, uint8_t *to, size_t most) {
   size_t all = 0, bytes = 0;
   while (all < most && BIO_read_ex(bio, to + all, most - all, &bytes) == 1) all += bytes;
   return all;
 }
 
-// The whole of a public key is one known head and the key (RFC 9881, section 4), so it needs no
-// decoder of the default provider's. nullptr if this is no such key.
+// read_public_key() reads a SubjectPublicKeyInfo (RFC 9881, section 4). It is one fixed header and
+// the key, so it needs no decoder of the default provider. nullptr if `in` has no such key.
 EVP_PKEY *read_public_key(const Decoder &decoder, OSSL_CORE_BIO *in) {
-  // FIPS 204, table 2, in the order of kPqTypes.
+  // The public key lengths of FIPS 204, table 2, in the order of kPqTypes.
   constexpr size_t kKeyBytes[] = {1312, 1952, 2592}, kMostKeyBytes = 2592;
   const size_t number = size_t(&decoder.type - kPqTypes) - kMlDsaTypes;
   const size_t key_bytes = kKeyBytes[number];
@@ -125,7 +129,7 @@ EVP_PKEY *read_public_key(const Decoder &decoder, OSSL_CORE_BIO *in) {
                           high(key_bytes + 1),
                           low(key_bytes + 1),
                           0x00};
-  // One more shows what is too long.
+  // One byte more than the longest key detects input that is too long.
   uint8_t file[sizeof head + kMostKeyBytes + 1];
   const Bio bio(BIO_new_from_core_bio(decoder.provider.fallback, in), BIO_free);
   if (bio == nullptr ||
@@ -138,8 +142,8 @@ EVP_PKEY *read_public_key(const Decoder &decoder, OSSL_CORE_BIO *in) {
   return make_fallback_pq_key(decoder.provider, decoder.type, EVP_PKEY_PUBLIC_KEY, params);
 }
 
-// By the default provider, whose settings say which forms it takes. nullptr if this is no such
-// key, or none that it takes.
+// read_private_key() has the default provider read a PrivateKeyInfo, because its settings determine
+// the accepted formats. nullptr if `in` has no such key, or none that is accepted.
 EVP_PKEY *read_private_key(const Decoder &decoder, OSSL_CORE_BIO *in, int selection) {
   const std::unique_ptr<OSSL_DECODER, decltype(&OSSL_DECODER_free)> method(
       OSSL_DECODER_fetch(library_of_fallback(decoder.provider), decoder.type.name,
@@ -162,8 +166,9 @@ EVP_PKEY *read_private_key(const Decoder &decoder, OSSL_CORE_BIO *in, int select
   return reading.made;
 }
 
-// Having read nothing is no error: libcrypto asks the next decoder, at last the default
-// provider's, which says what is wrong.
+// decode() implements OSSL_FUNC_decoder_decode. It returns success if it has read nothing:
+// libcrypto then tries the next decoder, and at last the default provider's, which raises the
+// error.
 template <size_t kType, size_t kStructure>
 int decode(void *provider, OSSL_CORE_BIO *in, int selection, OSSL_CALLBACK *callback,
            void *argument, OSSL_PASSPHRASE_CALLBACK *, void *) {
@@ -189,7 +194,7 @@ int decode(void *provider, OSSL_CORE_BIO *in, int selection, OSSL_CALLBACK *call
       {OSSL_OBJECT_PARAM_REFERENCE, OSSL_PARAM_OCTET_STRING, &key, sizeof key, 0},
       OSSL_PARAM_END};
   const int done = callback(params, argument);
-  // nullptr once the keys' management has taken it.
+  // nullptr if our keymgmt has taken the key by load().
   PqKey::release(key);
   return done;
 }

@@ -1,8 +1,8 @@
-// Encoders of ML-DSA keys, and of SLH-DSA keys as text. Without them libcrypto would export a key
-// of ours and import it into the default provider before it writes it. That import leaves parts out
-// where the default provider's settings say so (ml-dsa.prefer_seed), which are right for a key that
-// comes from a file, and not for one that is only to be written. So these have the default provider
-// write its own key, which each of ours holds.
+// Encoders for ML-DSA keys, and a text encoder for SLH-DSA keys. Without them libcrypto would
+// export our key and import it into the default provider before it writes it. That import drops
+// parts if the default provider's settings say so (ml-dsa.prefer_seed). Those settings are meant
+// for a key that comes from a file, and not for one that is only written. So these encoders have
+// the default provider write its own key, which each of our keys holds.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/bio.h>
@@ -24,17 +24,17 @@
 namespace lanecrypt::provider {
 namespace {
 
-// What a key is written as. Text has no structure.
+// Form is an output format of an encoder. Text has no structure.
 struct Form {
   const char *output, *structure, *properties;
-  int part;  // of a key: OSSL_KEYMGMT_SELECT_PRIVATE_KEY or _PUBLIC_KEY; 0: any
+  int part;  // OSSL_KEYMGMT_SELECT_PRIVATE_KEY or _PUBLIC_KEY; 0: any part of a key
 };
 #define FORM(output, structure, part)                                         \
   {                                                                           \
     output, structure, "provider=gpu,output=" output ",structure=" structure, \
         OSSL_KEYMGMT_SELECT_##part                                            \
   }
-// If no structure is asked for, libcrypto takes the last one that fits.
+// If the caller names no structure, libcrypto takes the last one that fits.
 constexpr Form kForms[] = {
     FORM("der", "EncryptedPrivateKeyInfo", PRIVATE_KEY),
     FORM("pem", "EncryptedPrivateKeyInfo", PRIVATE_KEY),
@@ -53,7 +53,7 @@ struct FreeParams {
 struct Encoder {
   Provider &provider;
   const Form &form;
-  // For the default provider's encoder: the cipher of an encrypted key, for example.
+  // The parameters for the default provider's encoder, for example the cipher of an encrypted key.
   std::unique_ptr<OSSL_PARAM, FreeParams> params;
 };
 
@@ -71,7 +71,7 @@ const OSSL_PARAM *settable_params(void *) {
   return kAll;
 }
 
-// Whether there is the cipher that the parameters name, or none is named.
+// has_cipher() says whether the cipher that `params` name can be fetched, or none is named.
 bool has_cipher(Provider &provider, const OSSL_PARAM params[]) {
   const OSSL_PARAM *const cipher = OSSL_PARAM_locate_const(params, OSSL_ENCODER_PARAM_CIPHER);
   const OSSL_PARAM *const query = OSSL_PARAM_locate_const(params, OSSL_ENCODER_PARAM_PROPERTIES);
@@ -88,13 +88,14 @@ bool has_cipher(Provider &provider, const OSSL_PARAM params[]) {
   return found != nullptr;
 }
 
-// libcrypto gives every encoder the parameters of all. A cipher that is not there must not be kept:
-// every later use of the encoder would fail.
+// set_params() implements OSSL_FUNC_encoder_set_ctx_params. libcrypto gives every encoder the
+// parameters of all encoders. A cipher that does not exist must not be stored, because every later
+// use of the encoder would fail.
 int set_params(void *pointer, const OSSL_PARAM params[]) {
   if (params == nullptr || params->key == nullptr) return 1;
   Encoder &encoder = *static_cast<Encoder *>(pointer);
   if (!has_cipher(encoder.provider, params)) return 0;
-  // The merged list points into both of the others.
+  // The merged list points into both input lists, so it is copied.
   const std::unique_ptr<OSSL_PARAM, FreeParams> merged(
       OSSL_PARAM_merge(encoder.params.get(), params));
   if (merged == nullptr) return 0;
@@ -104,7 +105,7 @@ int set_params(void *pointer, const OSSL_PARAM params[]) {
   return 1;
 }
 
-// As OpenSSL's own: a key pair is a private key.
+// As in OpenSSL's own encoders, a key pair is selected as a private key.
 template <size_t kForm>
 int does_selection(void *, int selection) {
   constexpr int kPart = kForms[kForm].part;
@@ -121,8 +122,8 @@ int encode(void *pointer, OSSL_CORE_BIO *out, const void *key_pointer, const OSS
   const PqKey *const key = static_cast<const PqKey *>(key_pointer);
   if (abstract != nullptr) return refuse(ERR_R_PASSED_INVALID_ARGUMENT);
   if (key == nullptr || key->fallback() == nullptr) return refuse(PROV_R_MISSING_KEY);
-  // With a key of the default provider's, libcrypto prefers that provider's encoders, whatever
-  // properties are asked for.
+  // Given a key of the default provider, libcrypto prefers that provider's encoders, whatever the
+  // property query is.
   const std::unique_ptr<OSSL_ENCODER_CTX, decltype(&OSSL_ENCODER_CTX_free)> context(
       OSSL_ENCODER_CTX_new_for_pkey(key->fallback(), selection, encoder.form.output,
                                     encoder.form.structure, kFallbackProperties),
@@ -169,8 +170,9 @@ const OSSL_ALGORITHM kMlDsaEncoderOperations[] = {
 };
 #undef ROWS
 
-// Their import keeps every part, so libcrypto may write them by the default provider's encoders.
-// But that asks for a key to be exported, and text is asked for of parameters alone too.
+// The import of SLH-DSA keys keeps every part, so libcrypto may write them with the default
+// provider's encoders. But that requires an export of a key, and a text encoding may be requested
+// of parameters alone.
 #define TEXT(type) row<kSlhDsaTypes + type, 6>()
 const OSSL_ALGORITHM kSlhDsaEncoderOperations[] = {
     TEXT(0),

@@ -1,6 +1,6 @@
-// Keys of ML-DSA and SLH-DSA as OpenSSL's core sees them. Each is a key of the default provider,
-// used through EVP in the library context that has it. The default provider makes new keys of
-// ML-DSA too, which takes a core a fifth of what a signature takes.
+// The keymgmt of ML-DSA and SLH-DSA. Each key is a key of the default provider, used through EVP in
+// the library context that has that provider. The default provider also generates ML-DSA keys,
+// which takes a core a fifth of the time of a signature.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_dispatch.h>
@@ -24,11 +24,12 @@
 namespace lanecrypt::provider {
 namespace {
 
-// OSSL_PKEY_PARAM_ML_DSA_SEED and OSSL_PKEY_PARAM_SLH_DSA_SEED, which 3.0 has not.
+// OSSL_PKEY_PARAM_ML_DSA_SEED and OSSL_PKEY_PARAM_SLH_DSA_SEED, which OpenSSL 3.0's headers do not
+// define.
 constexpr char kSeed[] = "seed";
 
 PqKey *key_of(void *pointer) { return static_cast<PqKey *>(pointer); }
-// The functions that take a const key change only its reference count.
+// This overload takes a const key, because functions that only change its reference count get one.
 PqKey *key_of(const void *pointer) { return static_cast<PqKey *>(const_cast<void *>(pointer)); }
 
 template <size_t kType>
@@ -55,7 +56,8 @@ int match(const void *a, const void *b, int selection) {
 int validate(const void *pointer, int selection, int) {
   PqKey *key = key_of(pointer);
   if (!has(pointer, selection)) return refuse(PROV_R_MISSING_KEY);
-  // As OpenSSL's own, it checks whether both parts belong together, and nothing of one alone.
+  // As in OpenSSL, it checks whether both parts belong together, and checks nothing of one part
+  // alone.
   if ((selection & OSSL_KEYMGMT_SELECT_KEYPAIR) != OSSL_KEYMGMT_SELECT_KEYPAIR) return 1;
   EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(library_of_fallback(key->provider()),
                                                      key->fallback(), kFallbackProperties);
@@ -87,7 +89,7 @@ void *duplicate(const void *pointer, int selection) {
   }
   if ((selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0)
     return PqKey::around(key->provider(), key->type(), EVP_PKEY_dup(key->fallback()));
-  // A part of a key is copied through its parameters.
+  // A part of a key is copied by exporting and importing its parameters.
   struct Part {
     PqKey &key;
     int selection;
@@ -113,12 +115,12 @@ const OSSL_PARAM *gettable_params(void *provider) {
   return keymgmt == nullptr ? nullptr : EVP_KEYMGMT_gettable_params(keymgmt);
 }
 
-// OpenSSL's list. The core asks for it without a provider.
+// kKeyTypes is the same list as OpenSSL's. The core queries it without a provider context.
 #define BYTES(name) OSSL_PARAM_octet_string(name, nullptr, 0)
 const OSSL_PARAM kKeyTypes[] = {BYTES(kSeed), BYTES(OSSL_PKEY_PARAM_PUB_KEY),
                                 BYTES(OSSL_PKEY_PARAM_PRIV_KEY), OSSL_PARAM_END};
 #undef BYTES
-// A key of SLH-DSA does not keep its seed.
+// An SLH-DSA key does not keep its seed.
 template <PqFamily kFamily>
 const OSSL_PARAM *key_types(int selection) {
   if ((selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) return nullptr;
@@ -131,7 +133,7 @@ struct Generation {
   Provider &provider;
   const PqType &type;
   EVP_PKEY_CTX *fallback;
-  // SLH-DSA's, if the caller gave one.
+  // The seed of an SLH-DSA key, if the caller has set one.
   std::array<uint8_t, 3 * kMostPqRandomBytes> seed;
   size_t seed_bytes = 0;
 };
@@ -189,10 +191,12 @@ void *generate(void *pointer, OSSL_CALLBACK *, void *) {
   return PqKey::around(generation.provider, generation.type, made);
 }
 
-// Takes over the key that one of our decoders has made.
+// load() implements OSSL_FUNC_keymgmt_load: it takes ownership of the key that one of our decoders
+// has made.
 void *load(const void *reference, size_t bytes) {
   if (reference == nullptr || bytes != sizeof(PqKey *)) return nullptr;
-  // libcrypto says const, but OpenSSL's own providers also mark the key as taken.
+  // The parameter is const, but OpenSSL's own providers also set the reference to nullptr to mark
+  // the key as taken.
   auto *const place = static_cast<PqKey **>(const_cast<void *>(reference));
   return std::exchange(*place, nullptr);
 }

@@ -1,3 +1,5 @@
+// Generates SLH-DSA keys.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/pq/pq_generation.h"
 
@@ -14,7 +16,8 @@
 namespace lanecrypt::provider {
 namespace {
 
-// Makes a key of the seeds that are its input.
+// Generating runs FIPS 205, Algorithm 18, slh_keygen_internal, on a device. The input is SK.seed,
+// SK.prf and PK.seed, n bytes each. The output is the private key.
 class Generating final : public OneOperation {
  public:
   Generating(lc_context *devices, const PqType &type) : devices_(devices), type_(type) {}
@@ -48,8 +51,8 @@ class Generating final : public OneOperation {
 OffloadResult generate_on_device(PqOperation &operation, Provider &provider, const PqType &type,
                                  std::span<const uint8_t> seed, EVP_PKEY **made) {
   const size_t n = type.random_bytes;
-  // An ASYNC job that is never resumed leaves its stack without a destructor, so nothing there
-  // owns memory.
+  // If an ASYNC job is never resumed, its stack is freed without running destructors, so nothing on
+  // it owns memory.
   uint8_t seeds[3 * kMostPqRandomBytes], key[4 * kMostPqRandomBytes];
   auto taken = OffloadResult::kFailed;
   bool has_seeds = seed.size() == 3 * n;
@@ -76,7 +79,7 @@ EVP_PKEY *generate_slh_dsa_key(Provider &provider, const PqType &type,
   PqOperation operation = PqOperation::generation(provider, type);
   if (!operation.may_go_on()) return nullptr;
   EVP_PKEY *made = nullptr;
-  // A seed of a wrong length is refused as OpenSSL refuses it.
+  // OpenSSL refuses a seed of a wrong length.
   if (operation.is_for_device() && (seed.empty() || seed.size() == 3 * type.random_bytes) &&
       generate_on_device(operation, provider, type, seed, &made) != OffloadResult::kNotTaken)
     return made;

@@ -1,3 +1,5 @@
+// Imports the default provider's keys, and derives from them what devices need.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/pq/pq_key.h"
 
@@ -40,10 +42,10 @@ void PqKey::look_at(const OSSL_PARAM params[]) {
   const OSSL_PARAM *const secret = bytes_of(params, OSSL_PKEY_PARAM_PRIV_KEY);
   has_private_ = secret != nullptr;
   has_public_ = bytes_of(params, OSSL_PKEY_PARAM_PUB_KEY) != nullptr;
-  // A private key has the public one in it.
+  // An SLH-DSA private key contains the public key.
   if (type_.family == PqFamily::kSlhDsa) has_public_ |= has_private_;
-  // FIPS 204, algorithm 24, skEncode: rho and K, 32 bytes each, and then tr. OpenSSL has checked
-  // it against the public key.
+  // FIPS 204, Algorithm 24, skEncode: rho and K, 32 bytes each, and then tr. OpenSSL has checked tr
+  // against the public key.
   if (type_.family != PqFamily::kMlDsa || !has_private_ || secret->data_size < 64 + tr_.size())
     return;
   std::memcpy(tr_.data(), static_cast<const uint8_t *>(secret->data) + 64, tr_.size());

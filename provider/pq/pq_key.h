@@ -1,5 +1,5 @@
-// A key of a signature that withstands quantum computers: a key of OpenSSL's default provider,
-// which checks, keeps and shows it, and beside it what a device needs.
+// A key of a post-quantum signature algorithm: a key of OpenSSL's default provider, which checks,
+// stores and exports it, and in addition what a device needs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -20,49 +20,54 @@ namespace lanecrypt::provider {
 
 class PqServiceKey;
 
-// OpenSSL's core and the operations under way share it. While somebody imports into a key,
-// nobody else has it.
+// PqKey is reference-counted: OpenSSL's core and the operations in progress share it. No other
+// thread uses a key during an import.
 class PqKey {
  public:
   PqKey(Provider &provider, const PqType &type) : provider_(provider), type_(type) {}
-  // A new key around one of the default provider's, which it takes over. nullptr if that is
-  // nullptr or cannot be read.
+  // around() creates a key that takes ownership of `made`, a key of the default provider. It
+  // returns nullptr if `made` is nullptr or cannot be exported.
   static PqKey *around(Provider &provider, const PqType &type, EVP_PKEY *made);
 
   PqKey *take() {
     owners_.fetch_add(1, std::memory_order_relaxed);
     return this;
   }
-  // nullptr is allowed.
+  // release() drops one reference; nullptr is allowed.
   static void release(PqKey *key) {
     if (key != nullptr && key->owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete key;
   }
 
   Provider &provider() const { return provider_; }
   const PqType &type() const { return type_; }
-  // nullptr until something is imported.
+  // fallback() returns the default provider's key, which this key owns; nullptr until a key is
+  // imported.
   EVP_PKEY *fallback() const { return fallback_; }
-  // Takes over the caller's reference. False if the key cannot be read.
+  // set_fallback() takes ownership of `key`. It returns false, with an error raised, if the key
+  // cannot be exported.
   bool set_fallback(EVP_PKEY *key);
   bool has_public() const { return has_public_; }
   bool has_private() const { return has_private_; }
-  // ML-DSA's hash of the public key, which precedes every message. It is computed at the first
-  // call, unless the private key has it. Any thread. False with an error raised.
+  // copy_tr() copies tr, the hash of the public key that ML-DSA puts before every message (FIPS
+  // 204, Algorithm 7). The first call computes it, unless the private key contains it. Thread-safe.
+  // It returns false with an error raised on failure.
   bool copy_tr(std::array<uint8_t, 64> &to);
 
-  // What a device needs is made at the first call. False if no device takes this key: it is no
-  // private key.
+  // make_for_device() makes the library's key for devices at the first call. It returns false if no
+  // device accepts this key, for example because it is not a private key. Thread-safe.
   bool make_for_device();
-  // False once it has said no.
+  // may_suit_device() returns false once make_for_device() has returned false.
   bool may_suit_device() const { return !is_unfit_.load(std::memory_order_relaxed); }
-  // After make_for_device(), by the key's family.
+  // The library's key, after make_for_device(); nullptr if the key is of the other family.
   const lc_ml_dsa_key *ml_dsa_key() const { return ml_dsa_key_; }
   const lc_slh_dsa_key *slh_dsa_key() const { return slh_dsa_key_; }
 
-  // Copies the private key, and gives its length; 0: it cannot be had.
+  // copy_private() copies the private key to `to`, and returns its length in bytes; 0 if the key
+  // cannot be exported.
   size_t copy_private(secure::KeyMemory &to) const;
-  // What the service needs (pq_service_key.h), made at the first call. It takes no lock, which a
-  // child of fork could inherit held. nullptr: the service does not take this key. Throws
+  // for_service() returns the key for the service (pq_service_key.h), which this key owns and the
+  // first call makes. It takes no lock, because a child of fork() could inherit a lock in the
+  // locked state. It returns nullptr if the service does not accept this key. It throws
   // std::bad_alloc.
   PqServiceKey *for_service();
 
@@ -77,7 +82,7 @@ class PqKey {
   std::atomic<int> owners_{1};
   EVP_PKEY *fallback_ = nullptr;
   bool has_public_ = false, has_private_ = false;
-  // Threads that come first each compute it. One of them keeps it.
+  // tr. If several threads need it first, each computes it, and one of them stores it here.
   std::array<uint8_t, 64> tr_ = {};
   enum class Tr { kNone, kWriting, kThere };
   std::atomic<Tr> tr_state_{Tr::kNone};
@@ -89,7 +94,8 @@ class PqKey {
   std::atomic<PqServiceKey *> service_key_{nullptr};
 };
 
-// A key of the default provider's, of such parameters. nullptr with an error raised.
+// make_fallback_pq_key() imports `params` as a key of the default provider. The caller frees the
+// result. It returns nullptr with an error raised on failure.
 EVP_PKEY *make_fallback_pq_key(Provider &provider, const PqType &type, int selection,
                                const OSSL_PARAM params[]);
 

@@ -1,3 +1,5 @@
+// Decides where a signature or key generation runs, and runs it on a device.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/pq/pq_operation.h"
 
@@ -15,7 +17,7 @@ lc_slh_dsa_operation slh_dsa_operation(bool is_key) {
 
 }  // namespace
 
-// The service makes no keys.
+// The service generates no keys, so its counter is unused for key generation.
 PqOperation::Counts PqOperation::counts() const {
   if (type_.family == PqFamily::kMlDsa)
     return {Count::kMlDsaDeviceJobs, Count::kMlDsaServiceJobs, Count::kMlDsaCpuJobs,
@@ -100,7 +102,8 @@ OffloadResult PqOperation::run_on_device(const OneOperation &what, std::span<con
   result.struct_size = sizeof result;
   std::string why;
   const lc_status status = run_and_wait(what, in, out, &result, &why);
-  // Either the queue was full, or a device failed and the library's CPU or nobody took over.
+  // Either the queue was full, or a device failed and the library's CPU code, or nothing, took
+  // over.
   if (status != LC_OK || result.cpu_operations > 0 || result.failed_devices > 0)
     (void)check_device_health(provider_);
   if (status == LC_OK) {
@@ -114,8 +117,9 @@ OffloadResult PqOperation::run_on_device(const OneOperation &what, std::span<con
     return OffloadResult::kDone;
   }
   provider_.counters.count(counts.failures);
-  // The library's own CPU has stepped in for devices that failed. What is left is a one-time key
-  // of SLH-DSA that has signed a fault: whoever made this signature, it would give the key away.
+  // The library's CPU code already replaces devices that fail. What remains is an SLH-DSA one-time
+  // key that has signed faulty data: any further signature by it, on a device or on the CPU, could
+  // reveal the key.
   if (status == LC_ERROR_DEVICE && type_.family == PqFamily::kSlhDsa && key_ != nullptr &&
       !provider_.settings.require_gpu) {
     may_go_on_ = false;

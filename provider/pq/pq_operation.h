@@ -1,5 +1,5 @@
-// One signature, or one new key of SLH-DSA, on a device of this process, by the service, or on the
-// CPU: which of them, how its caller waits, and what is counted.
+// One signature, or one SLH-DSA key generation, on a device of this process, by the service or on
+// the CPU: where it runs, how its caller waits, and what is counted.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,21 +16,21 @@
 
 namespace lanecrypt::provider {
 
-// A signature to make of what the caller has.
+// PqSigning is a signature to make with the caller's key and parameters.
 class PqSigning : public OneOperation {
  public:
-  // Whether the default provider takes it for one.
+  // is_right() says whether the default provider verifies `signature`.
   virtual bool is_right(std::span<const uint8_t> signature) const = 0;
 
  protected:
   ~PqSigning() = default;
 };
 
-// An operation from the decision where it is done to its end. On the CPU the default provider
-// does it, and this notes how long it took.
+// PqOperation is one operation, from the decision where it runs to its end. If it stays on the CPU,
+// the default provider does it, and this class measures how long it took.
 class PqOperation {
  public:
-  // Each decides where it is done.
+  // Both decide where the operation runs.
   static PqOperation signature(PqKey &key) { return {key.provider(), key.type(), &key}; }
   static PqOperation generation(Provider &provider, const PqType &type) {
     return {provider, type, nullptr};
@@ -38,21 +38,24 @@ class PqOperation {
   ~PqOperation();
   PqOperation(const PqOperation &) = delete;
 
-  // Called after the CPU's part. The time counts only if `done` says that it succeeded.
-  // Returns `done`.
+  // note() must be called after the default provider has done the operation. Its time counts only
+  // if `done`, which says that it succeeded. It returns `done`.
   bool note(bool done) {
     is_done_ = done;
     return done;
   }
-  // Whether a device does it, here or in the service.
+  // is_for_device() says whether a device does the operation, in this process or in the service.
   bool is_for_device() const { return is_for_device_ || service_key_ != nullptr; }
-  // False, with an error raised, if a device is required and none takes the key.
+  // may_go_on() returns false, with an error raised, if a device is required and none accepts the
+  // key.
   bool may_go_on() const { return may_go_on_; }
-  // Whether the service makes the signature. Then sign() takes what the service wants of it.
+  // is_for_service() says whether the service makes the signature. The input of sign() is then the
+  // service's.
   bool is_for_service() const { return service_key_ != nullptr; }
-  // What it wants cannot be had.
+  // has_no_input() is called instead of sign() if the service's input cannot be made.
   OffloadResult has_no_input() { return left_by_service(OffloadResult::kNotTaken); }
-  // Both may pause an ASYNC job.
+  // sign() and generate() may pause an ASYNC job. They return kNotTaken if the caller must do the
+  // operation with the default provider.
   OffloadResult sign(const PqSigning &what, std::span<const uint8_t> in, std::span<uint8_t> out);
   OffloadResult generate(const OneOperation &what, std::span<const uint8_t> in,
                          std::span<uint8_t> out) {
@@ -80,22 +83,21 @@ class PqOperation {
     return type_.family == PqFamily::kMlDsa ? settings.ml_dsa_is_of_service()
                                             : settings.slh_dsa_is_of_service();
   }
-  // What of it counts as what.
+  // Counts names the counters of the operation.
   struct Counts {
     Count device, service, cpu, failures;
   };
   Counts counts() const;
   bool key_suits() const { return key_ == nullptr || key_->make_for_device(); }
 
-  // All of the job's stack may be freed without a destructor (wait/jobs.h). So nothing here
+  // The stack of an ASYNC job may be freed without running destructors (wait/jobs.h), so no member
   // owns anything.
   Provider &provider_;
   const PqType &type_;
-  PqKey *const key_;  // nullptr: it makes one
+  PqKey *const key_;  // nullptr for a key generation
   bool is_for_device_ = false, may_go_on_ = true, ran_on_device_ = false, is_done_ = false;
-  PqServiceKey *service_key_ = nullptr;  // the service does it
-  // The library, or the service's client, was asked, and since then counts this operation as on
-  // the CPU.
+  PqServiceKey *service_key_ = nullptr;  // set if the service does the operation
+  // True if the library, or the service's client, counts this operation as running on the CPU.
   bool is_counted_ = false;
   client::Choice *service_choice_ = nullptr;
   std::chrono::steady_clock::time_point began_;

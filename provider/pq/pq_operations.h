@@ -1,4 +1,4 @@
-// What the provider offers of ML-DSA and SLH-DSA, from OpenSSL 3.5 on.
+// The algorithms of ML-DSA and SLH-DSA that the provider offers, from OpenSSL 3.5 on.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,10 +18,11 @@ extern const OSSL_ALGORITHM kMlDsaDecoderOperations[];
 extern const OSSL_ALGORITHM kMlDsaSignatureOperations[];
 extern const OSSL_ALGORITHM kSlhDsaSignatureOperations[];
 
-// Whether this libcrypto has them.
+// libcrypto_has_pq() says whether the running libcrypto has ML-DSA and SLH-DSA.
 bool libcrypto_has_pq();
-// What the default provider says of the TLS signatures of ML-DSA. It says nothing of SLH-DSA. TLS
-// takes it only from the provider whose keys it uses.
+// tell_tls_sigalgs() passes the default provider's TLS-SIGALG capabilities of ML-DSA to `callback`.
+// The default provider has none for SLH-DSA. libssl accepts a capability only from the provider
+// whose keymgmt it fetches.
 int tell_tls_sigalgs(Provider &provider, OSSL_CALLBACK *callback, void *argument);
 
 }  // namespace lanecrypt::provider

@@ -1,4 +1,4 @@
-// Signatures by the service: which ones go there, and what becomes of them.
+// Signatures by the service: which ones go there, and how results and failures are handled.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/crypto.h>
@@ -54,7 +54,7 @@ OffloadResult PqOperation::run_on_service(const PqSigning &what, std::span<const
   if (taken == OffloadResult::kDone && provider_.settings.verify == LC_VERIFY_FULL) {
     const ErrorMark mark;
     if (!what.is_right(out)) {
-      // A wrong signature may tell the key.
+      // A wrong signature may reveal the key.
       OPENSSL_cleanse(out.data(), out.size());
       taken = OffloadResult::kFailed;
     }

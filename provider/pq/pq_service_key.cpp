@@ -1,3 +1,5 @@
+// Exports private keys for the service.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/pq/pq_service_key.h"
 
@@ -48,7 +50,7 @@ bool PqServiceKey::copy_numbers(client::KeyNumbers &to) const {
   if (key_.type().family == PqFamily::kSlhDsa) {
     const size_t n = key_.type().random_bytes;
     if (bytes != 4 * n) return false;
-    // All but SK.prf.
+    // The service gets all but SK.prf: SK.seed, PK.seed and PK.root.
     std::memmove(to.memory.data() + n, to.memory.data() + 2 * n, 2 * n);
     bytes = 3 * n;
   }
@@ -73,7 +75,8 @@ void PqKey::forget_service_key() {
   try {
     const auto session = provider_.service().here().session();
     if (session != nullptr) key->forget_in(*session);
-  } catch (const std::bad_alloc &) {  // a child of fork that has no connection, and so no session
+    // a child of fork() without a connection, and so without a session
+  } catch (const std::bad_alloc &) {
   }
 }
 

@@ -1,5 +1,5 @@
-// What the service needs of a private key. It stays in the default provider's key, which is asked
-// for it when it is to be sent.
+// A private key as the service needs it. The key material stays in the default provider's key, and
+// is exported from there when it is sent.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,5 +1,5 @@
-// The signatures that withstand quantum computers, by their parameter sets, and what of settings,
-// counters and the library belongs to each family.
+// The parameter sets of the post-quantum signature algorithms: their OpenSSL names, sizes and
+// library constants.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -21,11 +21,11 @@ struct PqType {
   const char *name, *names;
   int set;  // lc_ml_dsa_set or lc_slh_dsa_set
   size_t signature_bytes;
-  // Bytes that take the place of a signature's random numbers. For SLH-DSA that is n, of which a
-  // public key has two and a private key four.
+  // The length in bytes of the random input of a signature: rnd of ML-DSA, opt_rand of SLH-DSA. For
+  // SLH-DSA it is n; a public key has 2 n bytes and a private key 4 n.
   size_t random_bytes;
 
-  // As the service has it.
+  // The operation kind in the service's protocol.
   constexpr service::OperationKind operation_kind() const {
     return {family == PqFamily::kMlDsa ? service::Family::kMlDsa : service::Family::kSlhDsa,
             uint32_t(set)};
@@ -41,7 +41,8 @@ struct PqType {
         "SLH-DSA-" HASH "-" size ":id-slh-dsa-" hash "-" size ":2.16.840.1.101.3.4.3." number, \
         LC_SLH_DSA_##SIZE, bytes, n                                                            \
   }
-// FIPS 204, table 2; RFC 9881, section 2; FIPS 205, table 2; RFC 9909, section 3.
+// kPqTypes has the parameter sets, signature lengths and names of FIPS 204, table 2; RFC 9881,
+// section 2; FIPS 205, table 2; RFC 9909, section 3.
 inline constexpr PqType kPqTypes[] = {
     {PqFamily::kMlDsa, "ML-DSA-44", "ML-DSA-44:MLDSA44:2.16.840.1.101.3.4.3.17:id-ml-dsa-44",
      LC_ML_DSA_44, 2420, 32},
@@ -63,7 +64,7 @@ inline constexpr PqType kPqTypes[] = {
     SLH_DSA("shake", "SHAKE", "256f", SHAKE_256F, "31", 49856, 32),
 };
 #undef SLH_DSA
-// Where the sets of each family begin in kPqTypes.
+// The index in kPqTypes of the first set of each family.
 inline constexpr size_t kMlDsaTypes = 0, kSlhDsaTypes = 3;
 
 inline constexpr size_t kMostPqRandomBytes = 32;

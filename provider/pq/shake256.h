@@ -1,4 +1,4 @@
-// SHAKE256 by OpenSSL's default provider, of what comes in pieces.
+// Incremental SHAKE256 by OpenSSL's default provider.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace lanecrypt::provider {
 
-// 64 bytes of it, as ML-DSA has its hashes.
+// Shake256 computes 64 bytes of output, the length of ML-DSA's tr and mu.
 class Shake256 {
  public:
   Shake256() = default;
@@ -39,12 +39,13 @@ class Shake256 {
   }
   ~Shake256() { EVP_MD_CTX_free(context_); }
 
-  // Whether it has begun.
+  // Whether it is initialised.
   explicit operator bool() const { return context_ != nullptr; }
+  // take() absorbs `count` bytes. It returns false on failure.
   bool take(const void *bytes, size_t count) {
     return context_ != nullptr && (count == 0 || EVP_DigestUpdate(context_, bytes, count) == 1);
   }
-  // Ends it.
+  // give() writes the output to `to` and ends the computation.
   bool give(std::array<uint8_t, 64> &to) {
     unsigned written = 0;
     const bool done = context_ != nullptr &&
@@ -54,7 +55,7 @@ class Shake256 {
     context_ = nullptr;
     return done;
   }
-  // A copy of what was taken so far. It has not begun if there is no memory.
+  // copy() returns a copy of the current state, which is not initialised if there is no memory.
   Shake256 copy() const {
     Shake256 made;
     if (context_ == nullptr) return made;

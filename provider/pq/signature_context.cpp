@@ -1,3 +1,5 @@
+// Sets the parameters of signature contexts, and opens the default provider's contexts.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/pq/signature_context.h"
 
@@ -17,7 +19,8 @@
 namespace lanecrypt::provider {
 namespace {
 
-// libcrypto raises why it refuses a parameter.
+// set_bytes() reads an octet string of at most `most` bytes. libcrypto raises the error if it
+// refuses the parameter.
 bool set_bytes(const OSSL_PARAM *param, uint8_t *to, size_t most, size_t &bytes) {
   void *at = to;
   if (OSSL_PARAM_get_octet_string(param, &at, most, &bytes) == 1) return true;

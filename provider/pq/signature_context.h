@@ -1,5 +1,5 @@
-// What signatures of all families have in common, as OpenSSL's core sees them: the key, the
-// parameters, the random numbers, and the way to the default provider.
+// The common part of ML-DSA's and SLH-DSA's signature contexts: the key, the parameters, the random
+// bytes, and access to the default provider.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,12 +14,12 @@
 
 namespace lanecrypt::provider {
 
-// Names and numbers that 3.0's headers have not.
+// Parameter names and function identifiers that OpenSSL 3.0's headers do not define.
 inline constexpr char kContextString[] = "context-string", kTestEntropy[] = "test-entropy";
 inline constexpr char kDeterministic[] = "deterministic", kMessageEncoding[] = "message-encoding";
 inline constexpr char kMu[] = "mu";
 inline constexpr int kSignMessageInit = 27, kVerifyMessageInit = 30;
-// Of ML-DSA's mu.
+// The length of ML-DSA's mu.
 inline constexpr size_t kMuBytes = 64;
 
 class SignatureContext {
@@ -29,24 +29,30 @@ class SignatureContext {
   SignatureContext &operator=(const SignatureContext &) = delete;
   ~SignatureContext();
 
-  // Takes the key, or keeps that of before if it is nullptr. False with an error raised.
+  // begin() takes a reference to `of`, or keeps the previous key if it is nullptr. It returns false
+  // with an error raised on failure.
   bool begin(PqKey *of);
   bool set_params(const OSSL_PARAM params[]);
-  // What takes the place of the signature's random numbers, type.random_bytes: what the caller
-  // gave, zeros for a deterministic signature, or new ones of the program's private generator.
+  // draw() writes the random input of a signature, type.random_bytes bytes, to `to`: the caller's
+  // test entropy, zeros for a deterministic signature, or bytes from the program's private
+  // generator. It returns false with an error raised on failure.
   bool draw(uint8_t *to) const;
-  // OpenSSL takes any number but 0 for SLH-DSA's, and 1 alone for ML-DSA's.
+  // As in OpenSSL, any number except 0 makes SLH-DSA deterministic, and only 1 makes ML-DSA
+  // deterministic.
   bool is_deterministic() const {
     const bool asks = type.family == PqFamily::kMlDsa ? deterministic == 1 : deterministic != 0;
     return asks && !has_entropy_;
   }
-  // Whether the signature has room; says how long it is. False with an error raised.
+  // has_room() stores the length of the signature in `*bytes`, and says whether `room` bytes are
+  // enough for it. It returns false with an error raised if not.
   bool has_room(size_t room, size_t *bytes) const;
 
   struct FreeHash {
     void operator()(EVP_MD_CTX *context) const { EVP_MD_CTX_free(context); }
   };
-  // Begins with the default provider's key. `its` is the context for parameters.
+  // begin_fallback() begins a signature or verification with the default provider's key. `*its`
+  // becomes the EVP_PKEY_CTX for parameters, which the result owns. It returns nullptr with an
+  // error raised on failure.
   std::unique_ptr<EVP_MD_CTX, FreeHash> begin_fallback(bool signs, const OSSL_PARAM params[],
                                                        EVP_PKEY_CTX **its = nullptr) const;
 
@@ -62,7 +68,7 @@ class SignatureContext {
   bool has_entropy_ = false;
 };
 
-// False, with an error raised, if a digest is named.
+// has_no_digest() returns false, with an error raised, if a digest is named.
 bool has_no_digest(const char *digest, const char *family);
 int get_signature_params(SignatureContext &context, OSSL_PARAM params[]);
 const OSSL_PARAM *gettable_signature_params(void *context, void *provider);

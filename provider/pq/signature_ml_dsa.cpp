@@ -1,6 +1,6 @@
-// Signatures of ML-DSA as OpenSSL's core sees them. Every message to sign becomes mu here (FIPS
-// 204, algorithms 2 and 7). A device, the service or the default provider signs it, and the default
-// provider verifies.
+// The dispatch tables of ML-DSA signatures. Every message to sign is hashed here to mu (FIPS 204,
+// Algorithms 2 and 7: ML-DSA.Sign and ML-DSA.Sign_internal). A device, the service or the default
+// provider signs mu, and the default provider verifies.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_dispatch.h>
@@ -26,12 +26,12 @@
 namespace lanecrypt::provider {
 namespace {
 
-// Names and numbers that 3.0's headers have not.
+// Parameter names and function identifiers that OpenSSL 3.0's headers do not define.
 constexpr char kSignature[] = "signature";
 constexpr int kSignMessageUpdate = 28, kSignMessageFinal = 29;
 constexpr int kVerifyMessageUpdate = 31, kVerifyMessageFinal = 32;
 
-// What is signed: mu, and then rnd of FIPS 204.
+// MlDsaInput is the input of a signature: mu, and then rnd of FIPS 204.
 struct MlDsaInput {
   uint8_t bytes[kMuBytes + kMostPqRandomBytes];
   uint8_t *mu() { return bytes; }
@@ -48,9 +48,9 @@ struct MlDsaContext : SignatureContext {
         signature(from.signature) {}
 
   int is_mu = 0;
-  Shake256 message;                // of a message that comes in pieces
-  bool has_ended = false;          // that message, so that nothing more belongs to it
-  std::vector<uint8_t> signature;  // to verify it
+  Shake256 message;                // the hash of a message that comes in pieces
+  bool has_ended = false;          // that message is finished, and takes no more data
+  std::vector<uint8_t> signature;  // the signature to verify it with
 };
 
 MlDsaContext &context_of(void *pointer) { return *static_cast<MlDsaContext *>(pointer); }
@@ -78,7 +78,7 @@ int set_params(void *pointer, const OSSL_PARAM params[]) {
       param != nullptr && !OSSL_PARAM_get_int(param, &context.is_mu))
     return 0;
   if (const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, kSignature); param != nullptr) {
-    // libcrypto raises why it is no such string.
+    // libcrypto raises the error if the parameter is no octet string.
     size_t bytes = 0;
     if (OSSL_PARAM_get_octet_string(param, nullptr, 0, &bytes) != 1) return 0;
     const auto *from = static_cast<const uint8_t *>(param->data);
@@ -146,7 +146,9 @@ int begin_digest(void *pointer, const char *digest, void *key, const OSSL_PARAM 
 
 // ---- Messages --------------------------------------------------------------
 
-// The hash of a message after what precedes the message. It has not begun if that failed.
+// begin_message() starts mu: it hashes tr and, unless the encoding is raw, the domain separator and
+// the context string (FIPS 204, Algorithm 2, line 10, and Algorithm 7, line 6). It returns an
+// uninitialised hash on failure, with an error raised.
 Shake256 begin_message(MlDsaContext &context) {
   std::array<uint8_t, 64> tr;
   if (context.encoding != 0 && context.encoding != 1) {
@@ -166,7 +168,7 @@ Shake256 begin_message(MlDsaContext &context) {
 int update(void *pointer, const unsigned char *data, size_t bytes) {
   MlDsaContext &context = context_of(pointer);
   if (context.key == nullptr) return refuse(PROV_R_NO_KEY_SET);
-  // mu is no message, and nothing follows the last piece.
+  // mu itself cannot be extended, and nothing follows the last piece.
   if (context.is_mu != 0 || context.has_ended) return refuse(PROV_R_NOT_SUPPORTED);
   if (!context.message) context.message = begin_message(context);
   return context.message.take(data, bytes);
@@ -190,14 +192,14 @@ bool make_mu(MlDsaContext &context, const unsigned char *in, size_t in_bytes, ui
     std::memcpy(mu, in, in_bytes);
     return true;
   }
-  // A message that comes in pieces goes on after it.
+  // A message that comes in pieces keeps its own hash, and continues after this.
   Shake256 message = begin_message(context);
   return message.take(in, in_bytes) && finish_message(message, mu);
 }
 
 // ---- Signing and verifying --------------------------------------------------
 
-// Signs MlDsaInput, which stays.
+// Signing makes one signature of an MlDsaInput, which must outlive it.
 class Signing final : public PqSigning {
  public:
   Signing(const MlDsaContext &context, const uint8_t *mu)
@@ -252,7 +254,8 @@ class Signing final : public PqSigning {
   const size_t signature_bytes_;
 };
 
-// mu is in `in`.
+// sign_mu() signs the mu in `in`, on a device, by the service or by the default provider, and draws
+// rnd. It writes the signature and its length.
 int sign_mu(MlDsaContext &context, MlDsaInput &in, uint8_t *signature, size_t *bytes) {
   if (!context.draw(in.random())) return 0;
   PqOperation operation = PqOperation::signature(*context.key);
@@ -273,12 +276,12 @@ int sign_mu(MlDsaContext &context, MlDsaInput &in, uint8_t *signature, size_t *b
   return operation.note(sign_on_cpu(context, in, signature, bytes));
 }
 
-// Signs the message that make() gives the mu of.
+// sign_with() signs the message whose mu `make` computes.
 template <typename MakeMu>
 int sign_with(MlDsaContext &context, unsigned char *signature, size_t *bytes, size_t room,
               const MakeMu &make) {
   if (context.key == nullptr) return refuse(PROV_R_NO_KEY_SET);
-  // OpenSSL's own tells a public key no length either.
+  // As in OpenSSL, a public key does not report the signature length either.
   if (!context.key->has_private()) return refuse(PROV_R_NOT_A_PRIVATE_KEY);
   if (signature == nullptr) {
     *bytes = context.type.signature_bytes;
@@ -305,7 +308,8 @@ int finish_sign(void *pointer, unsigned char *signature, size_t *bytes, size_t r
                    [&](uint8_t *mu) { return finish_pieces(context, mu); });
 }
 
-// A whole message goes to the default provider as it is: nothing is hashed twice.
+// verify() passes a whole message to the default provider unchanged, so that nothing is hashed
+// twice.
 int verify(void *pointer, const unsigned char *signature, size_t bytes, const unsigned char *in,
            size_t in_bytes) {
   MlDsaContext &context = context_of(pointer);

@@ -1,6 +1,6 @@
-// Signatures of SLH-DSA as OpenSSL's core sees them. A message comes whole: its hash begins with
-// a number that is made of the whole message. A device, the service or the default
-// provider signs it, and the default provider verifies.
+// The dispatch tables of SLH-DSA signatures. There is no update function, because the message hash
+// begins with R, which is computed from the whole message. A device, the service or the default
+// provider signs, and the default provider verifies.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_dispatch.h>
@@ -56,7 +56,8 @@ int begin_digest(void *pointer, const char *digest, void *key, const OSSL_PARAM 
   return has_no_digest(digest, "SLH-DSA") && begin(pointer, key, params);
 }
 
-// The default provider's part has the same parameters, and the random numbers that were drawn.
+// FallbackParams are the parameters for the default provider: those of our context, and the random
+// bytes that were drawn.
 class FallbackParams {
  public:
   FallbackParams(SignatureContext &context, uint8_t *random)
@@ -88,7 +89,8 @@ bool is_signature(SignatureContext &context, std::span<const uint8_t> signature,
                                                  message.data(), message.size()) == 1;
 }
 
-// Signs a message. What is signed beside it is read before submit() returns.
+// Signing makes one signature of a message (FIPS 205, Algorithm 22, slh_sign). submit() copies the
+// context string and the random bytes before it returns.
 class Signing final : public PqSigning {
  public:
   Signing(SignatureContext &context, const uint8_t *random, std::span<const uint8_t> message)
@@ -119,7 +121,7 @@ class Signing final : public PqSigning {
       message.context = context_.context_string.data();
       message.context_bytes = context_.context_bytes;
     }
-    // Without them a deterministic signature takes PK.seed.
+    // Without it, a deterministic signature uses PK.seed.
     if (!context_.is_deterministic()) message.additional_random = random_;
     message.signature = out;
     message.signature_bytes = context_.type.signature_bytes;
@@ -151,7 +153,7 @@ bool sign_on_cpu(SignatureContext &context, uint8_t *random, std::span<const uin
          EVP_DigestSign(fallback.get(), signature, bytes, message.data(), message.size()) == 1;
 }
 
-// By a device or the service.
+// sign_elsewhere() signs on a device or by the service.
 OffloadResult sign_elsewhere(PqOperation &operation, SignatureContext &context,
                              const uint8_t *random, std::span<const uint8_t> message,
                              std::span<uint8_t> signature) {

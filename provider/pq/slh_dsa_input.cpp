@@ -1,3 +1,5 @@
+// Computes the service's input for an SLH-DSA signature.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/pq/slh_dsa_input.h"
 

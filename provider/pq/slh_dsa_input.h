@@ -1,5 +1,6 @@
-// What the service signs of a message of SLH-DSA: R and the digest (FIPS 205, algorithm 19, lines 3
-// to 5). So the message stays in this process, and so does SK.prf.
+// The part of an SLH-DSA signature that stays in this process: R and the message digest (FIPS 205,
+// Algorithm 19, slh_sign_internal, lines 3 to 5). The service gets only these, so neither the
+// message nor SK.prf leaves the process.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,14 +15,15 @@
 namespace lanecrypt::provider {
 
 struct SlhDsaInput {
-  std::array<uint8_t, 81> bytes;  // as many as the largest sets need
+  std::array<uint8_t, 81> bytes;  // as many as the largest parameter sets need
   size_t used = 0;
 
   std::span<const uint8_t> get() const { return {bytes.data(), used}; }
 };
 
-// random: n bytes that hedge the signature; nullptr for a deterministic one. nullopt if the key
-// cannot be had, or OpenSSL does not hash.
+// make_slh_dsa_input() computes R and the digest. `random` is the n bytes of opt_rand; nullptr for
+// a deterministic signature. It returns nullopt if the key cannot be exported or OpenSSL fails to
+// hash.
 std::optional<SlhDsaInput> make_slh_dsa_input(const SignatureContext &context,
                                               const uint8_t *random,
                                               std::span<const uint8_t> message);

@@ -1,3 +1,5 @@
+// Forwards the default provider's TLS-SIGALG capabilities of ML-DSA.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/crypto.h>
 #include <openssl/params.h>
@@ -12,7 +14,7 @@
 namespace lanecrypt::provider {
 namespace {
 
-// OSSL_CAPABILITY_TLS_SIGALG_NAME, which 3.0 has not.
+// OSSL_CAPABILITY_TLS_SIGALG_NAME, which OpenSSL 3.0's headers do not define.
 constexpr char kSigalgName[] = "tls-sigalg-name";
 
 struct Telling {
