@@ -1,3 +1,5 @@
+// Waits for the library's operations, in a thread or in an ASYNC job.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/wait/for_library.h"
 
@@ -22,14 +24,14 @@ namespace {
 
 class Waiter;
 
-// One operation of an ASYNC job. The job and the library share it, and the last of them
-// frees it.
+// PausedOperation is one operation of an ASYNC job. The job and the library share it, and the last
+// owner frees it.
 struct PausedOperation {
   std::shared_ptr<Waiter> waiter;
   lc_ticket *ticket = nullptr;
   std::atomic<bool> done{false};
   const size_t in_bytes, out_bytes;
-  // Decrypted text passes through here.
+  // The input and the output, in key memory because the output may be decrypted text.
   secure::KeyMemory memory;
 
   PausedOperation(std::span<const uint8_t> input, size_t output_bytes)
@@ -43,31 +45,31 @@ struct PausedOperation {
 };
 using PausedPointer = std::shared_ptr<PausedOperation>;
 
-// Wakes the job of one wait context, for all its operations one after another. The wait
-// context shares it, and may be freed first.
+// Waiter wakes the ASYNC job of one wait context, for all its operations one after another. The
+// wait context shares it, and may be freed first.
 //
-// The application's callback is called without the lock, since it may wait for a thread that
-// resumes this job. So the job may go on before the callback has returned. The wait context
-// is not freed before that, since what the callback uses may be freed with it.
+// The application's callback is called without the lock, because it may wait for a thread that
+// resumes this job. So the job may continue before the callback has returned. The wait context is
+// not freed before that, because memory that the callback uses may be freed with it.
 //
-// A child of fork inherits wait contexts, and may go on with their jobs or free them. Nothing
-// ends an operation there, its memory is empty, and the lock may be held for ever. So a child
-// leaves its parent's waiters alone.
+// A child of fork() inherits wait contexts, and may resume their jobs or free them. No operation
+// completes there, its memory is empty, and the lock may be locked for ever. So a child does not
+// touch its parent's waiters.
 class Waiter {
  public:
-  // The waiter of this process. Makes one where there is none, or where the program has closed
-  // its descriptor. nullptr: there is no descriptor to be had.
+  // of() returns the waiter of this process. It creates one if there is none, or if the program has
+  // closed its descriptor. It returns nullptr if no descriptor can be created.
   static std::shared_ptr<Waiter> of(ASYNC_WAIT_CTX *context);
 
   bool is_of_this_process() const { return born_in_ == process::forks(); }
 
-  // Called before the job pauses. The job's share of the operation is kept here, not on its
-  // stack.
+  // expect() is called before the job pauses. The job's reference to the operation is kept here,
+  // and not on the job's stack.
   void expect(const PausedPointer &operation) {
     const std::lock_guard lock(mutex_);
     paused_ = operation;
   }
-  // Called when the job goes on.
+  // forget() is called when the job continues. It drops that reference and resets the descriptor.
   void forget() {
     PausedPointer over;
     const std::lock_guard lock(mutex_);
@@ -75,6 +77,8 @@ class Waiter {
     eventfd_t count;
     if (descriptor_.is_ours()) (void)eventfd_read(descriptor_.get(), &count);
   }
+  // finish() marks the operation as done and wakes its job, by the callback if there is one, else
+  // by the descriptor. A thread of the library calls it.
   void finish(PausedOperation &operation) {
     std::unique_lock lock(mutex_);
     operation.done.store(true, std::memory_order_release);
@@ -101,7 +105,7 @@ class Waiter {
   }
 
  private:
-  // A wait context knows us by this address.
+  // The address of kKey identifies our entry in a wait context.
   static const char kKey;
 
   static void let_go(ASYNC_WAIT_CTX *, const void *, OSSL_ASYNC_FD, void *share) {
@@ -109,7 +113,7 @@ class Waiter {
     Waiter &mine = **waiter;
     if (!mine.is_of_this_process()) {
       mine.descriptor_.close();
-      // Not freed: what it holds belongs to the parent's threads.
+      // It is leaked, because what it holds belongs to the parent's threads.
       (void)waiter.release();
       return;
     }
@@ -117,7 +121,7 @@ class Waiter {
     std::unique_lock lock(mine.mutex_);
     mine.context_is_gone_ = true;
     abandoned.swap(mine.paused_);
-    // A callback may free its own wait context. Then this does not wait for it.
+    // A callback may free its own wait context. Then this does not wait for that callback.
     const uint32_t own = called_back == &mine ? 1 : 0;
     mine.changed_.wait(lock, [&] { return mine.calls_ == own; });
   }
@@ -128,7 +132,7 @@ class Waiter {
   std::condition_variable changed_;
   ASYNC_callback_fn callback_ = nullptr;
   void *argument_ = nullptr;
-  uint32_t calls_ = 0;  // how many calls of the callback are under way
+  uint32_t calls_ = 0;  // how many calls of the callback are in progress
   bool context_is_gone_ = false;
   PausedPointer paused_;
 
@@ -173,7 +177,7 @@ void on_end(void *argument, lc_status) noexcept {
   (*share)->waiter->finish(**share);
 }
 
-// The operation of a job that pauses.
+// PausedForLibrary is the operation for which a job pauses.
 class PausedForLibrary final : public PausedWork {
  public:
   PausedForLibrary(Waiter &waiter, const PausedOperation &operation)
@@ -218,7 +222,7 @@ lc_status pause_for(ASYNC_JOB *job, const OneOperation &what, std::span<const ui
   Waiter &waiter = *operation->waiter;
   PausedOperation &state = *operation;
   waiter.expect(operation);
-  // If the job is never resumed, its stack is freed and no destructor runs.
+  // If the job is never resumed, its stack is freed without running destructors.
   operation.reset();
   PausedForLibrary work(waiter, state);
   pause_until_over(work);
@@ -226,8 +230,8 @@ lc_status pause_for(ASYNC_JOB *job, const OneOperation &what, std::span<const ui
     *why = "the parent of this process has the operation";
     return LC_ERROR_NO_DEVICE;
   }
-  // The operation has ended. Its callback may wait for this job, so this job must not wait
-  // for the callback.
+  // The operation is complete. Its callback may wait for this job, so this job must not wait for
+  // the callback.
   const lc_status ended = lc_ticket_result(state.ticket, result);
   if (ended == LC_OK)
     std::memcpy(out.data(), state.out(), out.size());

@@ -1,5 +1,5 @@
-// Waits for an operation of the library, whatever it computes. A thread blocks. An ASYNC job
-// pauses, and is woken by the callback or the descriptor of its wait context.
+// Waits for an operation of the library, of any algorithm. A thread blocks. An ASYNC job pauses,
+// and is woken by the callback or the descriptor of its wait context.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,13 +13,13 @@
 
 namespace lanecrypt::provider {
 
-// A job of the library that is one operation, from one input to one output.
+// OneOperation is a job of the library with one input and one output.
 class OneOperation {
  public:
-  // Calls lc_rsa_run() or another such function.
+  // run() calls lc_rsa_run() or a similar function, and blocks until the operation is complete.
   virtual lc_status run(const uint8_t *in, uint8_t *out, lc_result *result) const = 0;
-  // Calls lc_rsa_submit() or another such function. `in` and `out` stay until the operation
-  // is over, but *this may go before.
+  // submit() calls lc_rsa_submit() or a similar function. `in` and `out` must stay valid until the
+  // operation is complete, but *this need not.
   virtual lc_status submit(const uint8_t *in, uint8_t *out, const lc_completion *completion,
                            lc_ticket **ticket) const = 0;
 
@@ -27,11 +27,11 @@ class OneOperation {
   ~OneOperation() = default;
 };
 
-// Runs the operation. Writes `out` only if the status is LC_OK. Otherwise `why` says what is
-// wrong.
+// run_and_wait() runs the operation. It writes `out` only if the status is LC_OK. Otherwise `*why`
+// is the reason.
 //
-// An ASYNC job pauses until the operation is over (wait/jobs.h). It may never be resumed, so
-// nothing of the operation is on its stack.
+// An ASYNC job pauses until the operation is complete (wait/jobs.h). It may never be resumed, so no
+// part of the operation is on its stack.
 lc_status run_and_wait(const OneOperation &operation, std::span<const uint8_t> in,
                        std::span<uint8_t> out, lc_result *result, std::string *why);
 

@@ -1,3 +1,5 @@
+// Waits for the service's operations, in a thread or in an ASYNC job.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/wait/for_service.h"
 
@@ -26,7 +28,7 @@ bool waits_by_callback(ASYNC_JOB *job) {
          callback != nullptr;
 }
 
-// A wait context knows its watch by this address.
+// The address of kKey identifies our entry in a wait context.
 const char kKey = 0;
 
 void let_go(ASYNC_WAIT_CTX *, const void *, OSSL_ASYNC_FD, void *watch) {
@@ -34,7 +36,8 @@ void let_go(ASYNC_WAIT_CTX *, const void *, OSSL_ASYNC_FD, void *watch) {
   delete static_cast<JobWatch *>(watch);
 }
 
-// The watch of a wait context, which owns it. nullptr: there is no descriptor for one.
+// watch_of() returns the watch of a wait context, which owns it. It creates one if necessary. It
+// returns nullptr if no descriptor can be created.
 JobWatch *watch_of(ASYNC_WAIT_CTX *context) {
   OSSL_ASYNC_FD descriptor = -1;
   void *known = nullptr;
@@ -51,14 +54,15 @@ JobWatch *watch_of(ASYNC_WAIT_CTX *context) {
   return made.release();
 }
 
-// The operation of a job that pauses. It is on the job's stack, and owns nothing.
+// PausedForService is the operation for which a job pauses. It is on the job's stack, and owns
+// nothing.
 class PausedForService final : public PausedWork {
  public:
   PausedForService(JobWatch &watch, client::Channel &channel, Exchange &exchange)
       : watch_(watch), channel_(channel), exchange_(exchange), operation_(watch.begin()) {}
 
   bool is_over() override {
-    // There is no answer yet when this is first called, right after the request.
+    // The first call follows right after the request, when there is no answer yet.
     if (is_new_) {
       is_new_ = false;
       return false;
@@ -78,7 +82,7 @@ class PausedForService final : public PausedWork {
     state_ = exchange_.wait();
   }
 
-  // False if the channel is another operation's or another process's now.
+  // has_channel() returns false if the channel now belongs to another operation or another process.
   bool has_channel() const { return watch_.has(operation_); }
   Exchange::State state() const { return state_; }
 
@@ -91,7 +95,8 @@ class PausedForService final : public PausedWork {
   bool is_new_ = true;
 };
 
-// A watch with a channel on which the request may be sent. nullptr: *taken says why.
+// prepare() returns a channel of `watch` on which the request may be sent. If it returns nullptr,
+// `*taken` is the result of the operation.
 client::Channel *prepare(client::Connection &connection, const client::Key &key, JobWatch *watch,
                          OffloadResult *taken) {
   const std::shared_ptr<client::Session> session = connection.session();

@@ -1,5 +1,5 @@
-// Waits for an operation that the service does. A thread blocks. An ASYNC job pauses, and is
-// woken by the descriptor of its wait context.
+// Waits for an operation of the service. A thread blocks. An ASYNC job pauses, and is woken by the
+// descriptor of its wait context.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,11 +11,13 @@
 
 namespace lanecrypt::provider {
 
-// As operations_in_line(). A job that waits by a callback counts as alone: no thread of ours
-// is there to call it, so it would block the thread.
+// operations_in_line_for_service() returns the same as operations_in_line(), but 1 for a job that
+// waits by a callback. Such a job blocks its thread, because we have no thread that could call the
+// callback.
 uint32_t operations_in_line_for_service();
 
-// Has the service do what the key is for, with `in` and `out` as client::Exchange has them.
+// run_by_service() has the service do the operation of `key`, with `in` and `out` as in
+// client::Exchange.
 OffloadResult run_by_service(client::Connection &connection, client::Key &key,
                              std::span<const uint8_t> in, std::span<uint8_t> out);
 

@@ -1,3 +1,5 @@
+// Counts the ASYNC jobs of each thread, and pauses them.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/wait/jobs.h"
 
@@ -9,18 +11,20 @@
 namespace lanecrypt::provider {
 namespace {
 
-// A job that pauses may go on in another thread, which the compiler does not know. So no
-// reference to this may be held across a pause.
+// JobsOfThread counts the paused jobs of a thread. A paused job may continue in another thread,
+// which the compiler does not know. So no reference to the thread-local object may be kept across a
+// pause.
 struct JobsOfThread {
   static constexpr uint32_t kFirstTrial = 16, kLastTrial = 4096;
   static constexpr uint32_t kVeryMany = 1u << 20;
   static constexpr auto kWindow = std::chrono::milliseconds(50);
 
   uint32_t paused = 0;
-  // The most operations at once, in this window of time and in the one before.
+  // The maximum number of concurrent operations, in the current time window and in the previous
+  // one.
   uint32_t most_now = 0, most_before = 0;
   std::chrono::steady_clock::time_point window_began;
-  // In a trial one job pauses to see whether others come.
+  // In a trial, one job pauses to find out whether other jobs begin.
   bool in_trial = false;
   uint32_t most_in_trial = 0;
   uint32_t until_trial = kFirstTrial, between_trials = kFirstTrial;
@@ -52,7 +56,7 @@ struct JobsOfThread {
   void end_trial() {
     if (!in_trial) return;
     in_trial = false;
-    // If no other job comes, trials become rare: each costs a lone job some time.
+    // If no other job begins, trials become rarer, because each costs a lone job some time.
     between_trials = most_in_trial > 1 ? kFirstTrial : std::min(2 * between_trials, kLastTrial);
     until_trial = between_trials;
   }
@@ -82,8 +86,8 @@ void pause_until_over(PausedWork &work) {
     const bool paused = ASYNC_pause_job() != 0;
     is_over = work.is_over();
     if (is_over) break;
-    // Either someone else resumed the job, as he may, or pausing is blocked and returned at
-    // once.
+    // Either another part of the program resumed the job, which is allowed, or pausing is blocked
+    // and returned at once.
     if (Clock::now() - before < std::chrono::microseconds(2)) ++refusals;
     if (paused && refusals < 3) continue;
     work.block();

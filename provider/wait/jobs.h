@@ -1,5 +1,5 @@
-// The ASYNC jobs of a thread: how many operations they have in line, and how one of them
-// pauses until its operation is over.
+// The ASYNC jobs of a thread: how many operations wait in line, and how a job pauses until its
+// operation is complete.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,31 +8,31 @@
 
 namespace lanecrypt::provider {
 
-// How many operations the calling thread has to do that would wait for one another on the
-// CPU. Outside an ASYNC job that is 1. Whether a thread has many jobs shows only when one of
-// them pauses and lets others begin. So now and then this returns a very large number, which
-// makes one job pause. After each call comes pause_until_over() or, if the operation goes
-// another way, stays_on_cpu().
+// operations_in_line() returns how many operations of the calling thread would wait for one another
+// on the CPU. Outside an ASYNC job that is 1. Only when a job pauses and others begin can one see
+// that a thread has many jobs. So from time to time this returns a very large number, which makes
+// one job pause. After each call the caller must call pause_until_over() or, if the operation does
+// not pause, stays_on_cpu().
 uint32_t operations_in_line();
 void stays_on_cpu();
 
-// An operation for which a job pauses.
+// PausedWork is an operation for which a job pauses.
 class PausedWork {
  public:
   virtual bool is_over() = 0;
-  // Waits until it is over, in the thread.
+  // block() waits in the thread until the operation is complete.
   virtual void block() = 0;
 
  protected:
   ~PausedWork() = default;
 };
 
-// Pauses the current job until `work` is over. The thread's other jobs run meanwhile. It may
-// go on in another thread. A job that is paused may never be resumed: then its stack is freed,
-// and no destructor runs. So nothing on it may own anything.
+// pause_until_over() pauses the current job until `work` is complete, while the thread's other jobs
+// run. The job may continue in another thread. A paused job may never be resumed: then its stack is
+// freed without running destructors. So nothing on it may own anything.
 //
-// A job may not pause while a lock is held: between ASYNC_block_pause() and
-// ASYNC_unblock_pause() OpenSSL lets pausing return at once, and then this blocks.
+// A job may not pause while it holds a lock: between ASYNC_block_pause() and ASYNC_unblock_pause()
+// OpenSSL makes a pause return at once, and this function then blocks.
 void pause_until_over(PausedWork &work);
 
 }  // namespace lanecrypt::provider
