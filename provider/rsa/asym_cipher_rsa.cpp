@@ -1,5 +1,5 @@
-// Encryption and decryption with RSA as OpenSSL's core sees them. A context of the default
-// provider's holds the state, checks it and encrypts. After a device has decrypted, the
+// The dispatch table of RSA encryption and decryption (OSSL_OP_ASYM_CIPHER). A context of the
+// default provider holds the state, checks it and encrypts. After a device has decrypted, the
 // padding is removed here.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -32,17 +32,17 @@ namespace lanecrypt::provider {
 namespace {
 
 constexpr size_t kMostNameBytes = 64;
-// OpenSSL has it since 3.2, and some distributions' earlier releases have it too.
+// OpenSSL has the parameter since 3.2, and some distributions' earlier releases have it too.
 constexpr char kImplicitRejection[] = "implicit-rejection";
 
-// The state of the default provider's context, as far as padding needs it.
+// DecryptingState is the part of the default provider's context state that the padding needs.
 struct DecryptingState {
   bool known = false;
   int padding = 0;
   bool rejects_implicitly = false;
   unsigned tls_version = 0, tls_alternative = 0;
   EVP_MD *digest = nullptr, *mgf1_digest = nullptr;
-  // The default provider owns it. It is valid until its context changes.
+  // The default provider owns the label. It is valid until its context changes.
   const uint8_t *label = nullptr;
   size_t label_bytes = 0;
 
@@ -53,13 +53,14 @@ struct DecryptingState {
   }
 };
 
-// The property queries with which the application named digests: "", as in OpenSSL's own, if
-// it gave none. MGF1 uses the digest itself until another is named.
+// OaepQueries are the property queries with which the application set the digests. As in OpenSSL, a
+// query is "" if the application gave none. MGF1 uses the OAEP digest until another is set.
 struct OaepQueries {
   std::string digest, mgf1_digest;
   bool has_mgf1_digest = false;
 
-  // Notes the queries of parameters that were taken. May throw std::bad_alloc.
+  // note() notes the queries of parameters that the default provider's context has accepted. It may
+  // throw std::bad_alloc.
   void note(const OSSL_PARAM params[]) {
     const auto note_one = [&](const char *digest_name, const char *query_name, std::string &query) {
       if (OSSL_PARAM_locate_const(params, digest_name) == nullptr) return false;
@@ -73,7 +74,7 @@ struct OaepQueries {
   }
 };
 
-// The parameters of the default provider's context.
+// FallbackParams are the parameters of the default provider's context.
 struct FallbackParams {
   int padding = 0;
   char digest[kMostNameBytes] = "", mgf1_digest[kMostNameBytes] = "";
@@ -130,9 +131,9 @@ void free_context(void *pointer) {
   delete context;
 }
 
-// Copies the default provider's context. In OpenSSL 3.0.17 and earlier, EVP_PKEY_CTX_dup() makes
-// both share the label, and both free it. So if there is a label, this begins a new context and
-// sets the same parameters. May throw std::bad_alloc.
+// copy_fallback() copies the default provider's context. In OpenSSL 3.0.17 and earlier,
+// EVP_PKEY_CTX_dup() makes both contexts share the label, and both free it. So if there is a label,
+// this begins a new context and sets the same parameters. It may throw std::bad_alloc.
 EVP_PKEY_CTX *copy_fallback(const CipherContextRsa &from) {
   FallbackParams has;
   if (!has.read(from.fallback)) return nullptr;
@@ -218,7 +219,7 @@ int encrypt(void *pointer, unsigned char *out, size_t *out_bytes, size_t room,
              : EVP_PKEY_encrypt(context.fallback, out, out_bytes, in, in_bytes);
 }
 
-// Asks the default provider's context for all that padding needs.
+// read_state() queries the default provider's context for everything that the padding needs.
 bool read_state(CipherContextRsa &context) {
   DecryptingState &state = context.state;
   if (state.known) return true;
@@ -229,7 +230,7 @@ bool read_state(CipherContextRsa &context) {
   state.padding = params.padding;
   state.tls_version = params.tls_version;
   state.tls_alternative = params.tls_alternative;
-  // A version that does not know the parameter does not reject implicitly.
+  // A version without the parameter has no implicit rejection.
   state.rejects_implicitly = params.rejection_is_known && params.rejects != 0;
   state.label = static_cast<const uint8_t *>(params.label);
   state.label_bytes = params.label_bytes;
@@ -250,7 +251,8 @@ bool read_state(CipherContextRsa &context) {
   return state.known;
 }
 
-// Whether a device may decrypt this. OpenSSL's own does all else, or says why it does not.
+// is_regular() says whether a device may decrypt this. The default provider does everything else,
+// or raises the error.
 bool is_regular(const CipherContextRsa &context, size_t room) {
   const size_t bytes = context.key->bytes();
   switch (context.state.padding) {
@@ -267,8 +269,9 @@ bool is_regular(const CipherContextRsa &context, size_t room) {
   }
 }
 
-// Removes the padding. Returns the message's length, or -1 with an error raised. Where
-// padding can be wrong, no step depends on whether it is.
+// decode() removes the padding: RSAES-OAEP (RFC 8017, section 7.1.2), RSAES-PKCS1-v1_5 (section
+// 7.2.2), or the TLS variant. It returns the message's length, or -1 with an error raised. If the
+// padding may be wrong, no step depends on whether it is.
 int decode(CipherContextRsa &context, uint8_t *out, size_t room, ByteSpan encoded,
            ByteSpan ciphertext, const uint8_t *exponent_hash) {
   const DecryptingState &state = context.state;

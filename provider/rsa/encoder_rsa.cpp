@@ -1,7 +1,7 @@
-// The parameters of an RSA key as text. OpenSSL's encoders import another provider's key
-// before they show it. Their text of parameters reads the modulus too, which is missing
-// there, and so ends the process. So this text is made here, from the default provider's key.
-// All other forms are left to OpenSSL's encoders.
+// The text encoder for the parameters of an RSA key. OpenSSL's encoders import another provider's
+// key before they print it. Their encoding of parameters also reads the modulus, which is missing
+// there, and so crashes the process. So this encoder prints the default provider's key. All other
+// formats are left to OpenSSL's encoders.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/bio.h>
@@ -16,7 +16,7 @@
 namespace lanecrypt::provider {
 namespace {
 
-// An encoder has no settings, so the provider itself is its context.
+// An encoder has no settings, so the provider context serves as its context.
 void *new_context(void *provider) { return provider; }
 void free_context(void *) {}
 
@@ -27,7 +27,7 @@ int does_selection(void *, int selection) {
 int encode(void *pointer, OSSL_CORE_BIO *out, const void *key_pointer, const OSSL_PARAM[],
            int selection, OSSL_PASSPHRASE_CALLBACK *, void *) {
   const RsaKey *key = static_cast<const RsaKey *>(key_pointer);
-  // OpenSSL's own encoder does not return without a modulus.
+  // OpenSSL's own encoder crashes without a modulus.
   if (key == nullptr || key->bits() == 0) return refuse(PROV_R_MISSING_KEY);
   if (!does_selection(pointer, selection)) return refuse(ERR_R_PASSED_INVALID_ARGUMENT);
   BIO *bio = BIO_new_from_core_bio(static_cast<Provider *>(pointer)->fallback, out);

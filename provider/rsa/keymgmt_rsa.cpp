@@ -1,5 +1,5 @@
-// RSA and RSA-PSS keys as OpenSSL's core sees them. Each is a key of the default provider,
-// used through EVP in our own library context.
+// The keymgmt of RSA and RSA-PSS. Each key is a key of the default provider, used through EVP in
+// the library context that has that provider.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_dispatch.h>
@@ -22,7 +22,7 @@ namespace {
 constexpr int kSelections = OSSL_KEYMGMT_SELECT_KEYPAIR | OSSL_KEYMGMT_SELECT_OTHER_PARAMETERS;
 
 RsaKey *key_of(void *pointer) { return static_cast<RsaKey *>(pointer); }
-// The functions that take a const key change only its reference count.
+// This overload takes a const key, because functions that only change its reference count get one.
 RsaKey *key_of(const void *pointer) { return static_cast<RsaKey *>(const_cast<void *>(pointer)); }
 
 template <RsaType kType>
@@ -31,8 +31,8 @@ void *new_key(void *provider) {
 }
 void free_key(void *key) { RsaKey::release(key_of(key)); }
 
-// A new key of ours around one of the default provider's, which it takes over. nullptr if that is
-// nullptr.
+// key_around() creates a key that takes ownership of `made`, a key of the default provider. It
+// returns nullptr if `made` is nullptr.
 RsaKey *key_around(Provider &provider, RsaType type, EVP_PKEY *made) {
   if (made == nullptr) return nullptr;
   std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> its(made, EVP_PKEY_free);
@@ -42,7 +42,8 @@ RsaKey *key_around(Provider &provider, RsaType type, EVP_PKEY *made) {
   return key.release();
 }
 
-// A context of the default provider's. nullptr with an error raised.
+// new_context() returns a context of the default provider for this key type, or nullptr with an
+// error raised.
 EVP_PKEY_CTX *new_context(Provider &provider, RsaType type) {
   if (fallback_rsa_keymgmt(provider, type == RsaType::kRsaPss) == nullptr) return nullptr;
   return EVP_PKEY_CTX_new_from_name(library_of_fallback(provider), name_of(type),
@@ -71,7 +72,7 @@ int match(const void *a, const void *b, int selection) {
 int validate(const void *pointer, int selection, int check_type) {
   RsaKey *key = key_of(pointer);
   const int pair = selection & OSSL_KEYMGMT_SELECT_KEYPAIR;
-  // OpenSSL's own checks nothing of the parameters.
+  // As in OpenSSL, parameters are not checked.
   if (pair == 0) return 1;
   if (key->fallback() == nullptr) return refuse(PROV_R_MISSING_KEY);
   EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(library_of_fallback(key->provider()),
@@ -109,9 +110,9 @@ int export_key(void *pointer, int selection, OSSL_CALLBACK *callback, void *argu
 
 void *duplicate(const void *pointer, int selection) {
   RsaKey *key = key_of(pointer);
-  // As OpenSSL's own, which raises nothing: EVP asks for copies that a key need not have.
+  // As in OpenSSL, this raises no error: EVP requests copies of parts that a key need not have.
   if (key->fallback() == nullptr || (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) return nullptr;
-  // A part of a key is copied through its parameters.
+  // A part of a key is copied by exporting and importing its parameters.
   struct Part {
     RsaKey &key;
     int selection;
@@ -142,7 +143,7 @@ const OSSL_PARAM *gettable_params(void *provider) {
   return keymgmt == nullptr ? nullptr : EVP_KEYMGMT_gettable_params(keymgmt);
 }
 
-// OpenSSL's list. The core asks these functions for it without a provider.
+// kKeyTypes is the same list as OpenSSL's. The core queries it without a provider context.
 #define NUMBER(name) OSSL_PARAM_BN(name, nullptr, 0)
 const OSSL_PARAM kKeyTypes[] = {NUMBER(OSSL_PKEY_PARAM_RSA_N),
                                 NUMBER(OSSL_PKEY_PARAM_RSA_E),
@@ -189,7 +190,7 @@ struct Generation {
   RsaType type;
   EVP_PKEY_CTX *fallback;
   RsaWish wish;
-  // The core's callback and its argument, during a call of generate().
+  // The core's callback and its argument, valid during a call of generate().
   OSSL_CALLBACK *callback;
   void *argument;
 };
@@ -205,7 +206,7 @@ int set_generation_params(void *pointer, const OSSL_PARAM params[]) {
   if (params == nullptr || params->key == nullptr) return 1;
   Generation &generation = *static_cast<Generation *>(pointer);
   if (EVP_PKEY_CTX_set_params(generation.fallback, params) != 1) {
-    // The default provider may keep a value that it refused, and then makes no key.
+    // The default provider may keep a value that it has refused, and then generates no key.
     generation.wish.leave_to_fallback();
     return 0;
   }
@@ -236,7 +237,7 @@ const OSSL_PARAM *settable_generation_params(void *, void *provider) {
   return keymgmt == nullptr ? nullptr : EVP_KEYMGMT_gen_settable_params(keymgmt);
 }
 
-// Tells the core how far the search is.
+// tell_progress() reports the progress of the search to the core's callback.
 int tell_progress(void *of, int potential, int iteration) {
   const Generation &generation = *static_cast<Generation *>(of);
   const OSSL_PARAM params[] = {
@@ -246,13 +247,14 @@ int tell_progress(void *of, int potential, int iteration) {
   return generation.callback(params, generation.argument);
 }
 
-// The core's callback is C code.
+// pass_on_progress() is called by libcrypto, and must not throw.
 int pass_on_progress(EVP_PKEY_CTX *context) noexcept {
   return tell_progress(EVP_PKEY_CTX_get_app_data(context), EVP_PKEY_CTX_get_keygen_info(context, 0),
                        EVP_PKEY_CTX_get_keygen_info(context, 1));
 }
 
-// nullptr with an error raised, or if the core's callback ended it.
+// generate_pkey() returns the new key, or nullptr, with an error raised unless the core's callback
+// stopped the generation.
 EVP_PKEY *generate_pkey(Generation &generation) {
   const TellProgress tell = generation.callback == nullptr ? nullptr : tell_progress;
   const GeneratedKey generated =
@@ -276,7 +278,7 @@ void *generate(void *pointer, OSSL_CALLBACK *callback, void *argument) {
   return key_around(*generation.provider, generation.type, generate_pkey(generation));
 }
 
-// The operations named RSA serve both types.
+// operation_name() returns "RSA" for both types, because the operations of that name serve both.
 const char *operation_name(int) { return "RSA"; }
 
 template <RsaType kType>

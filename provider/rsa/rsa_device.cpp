@@ -1,3 +1,5 @@
+// Decides where an RSA private-key operation runs, and runs it on a device.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/rsa/rsa_device.h"
 
@@ -8,7 +10,7 @@
 namespace lanecrypt::provider {
 namespace {
 
-// Computes in^d mod n.
+// PrivateOperation computes in^d mod n (RFC 8017, section 5.1.2, RSADP, and section 5.2.1, RSASP1).
 class PrivateOperation final : public OneOperation {
  public:
   PrivateOperation(lc_context *devices, const lc_rsa_key &key) : devices_(devices), key_(key) {}
@@ -83,7 +85,8 @@ void RsaOperation::choose_device() {
 
 RsaOperation::~RsaOperation() {
   Provider &provider = key_.provider();
-  // What fails since the key is not private, or there is none, is no private operation.
+  // An operation that failed because the key is missing or is not private is not counted as a
+  // private-key operation.
   if (may_go_on_ && !ran_on_device_ &&
       (is_done_ || key_.parts(OSSL_KEYMGMT_SELECT_PRIVATE_KEY).is_private))
     provider.counters.count(Count::kRsaCpuJobs);
@@ -110,7 +113,8 @@ OffloadResult RsaOperation::run_on_device(const uint8_t *in, uint8_t *out) {
   const PrivateOperation operation(provider.devices(), *device_key_->key);
   const lc_status status =
       run_and_wait(operation, {in, key_.bytes()}, {out, key_.bytes()}, &result, &why);
-  // Either the queue was full, or a device failed and the library's CPU or nobody took over.
+  // Either the queue was full, or a device failed and the library's CPU code, or nothing, took
+  // over.
   if (status != LC_OK || result.cpu_operations > 0 || result.failed_devices > 0)
     (void)check_device_health(provider);
   if (status == LC_OK) {

@@ -1,4 +1,4 @@
-// Private RSA operations on a device, in this process or by the service: which ones go there,
+// RSA private-key operations on a device, in this process or by the service: which ones go there,
 // and how their callers wait.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -14,35 +14,37 @@
 
 namespace lanecrypt::provider {
 
-// One private operation, from the decision where it runs to its end. On the CPU the default
-// provider does it, and this notes how long it took.
+// RsaOperation is one private-key operation, from the decision where it runs to its end. If it
+// stays on the CPU, the default provider does it, and this class measures how long it took.
 class RsaOperation {
  public:
-  // Decides where the operation runs.
+  // The constructor decides where the operation runs.
   explicit RsaOperation(RsaKey &key);
   ~RsaOperation();
   RsaOperation(const RsaOperation &) = delete;
 
-  // Called after the CPU's part. The time counts only if `done` says that it succeeded.
-  // Returns `done`.
+  // note() must be called after the default provider has done the operation. Its time counts only
+  // if `done`, which says that it succeeded. It returns `done`.
   int note(int done) {
     is_done_ = done != 0;
     return done;
   }
 
   bool is_for_device() const { return device_key_ != nullptr || service_key_ != nullptr; }
-  // False, with an error raised, if a device is required and none takes the key.
+  // may_go_on() returns false, with an error raised, if a device is required and none accepts the
+  // key.
   bool may_go_on() const { return may_go_on_; }
-  // SHA-256 of the private exponent, if it is for a device.
+  // exponent_hash() returns the SHA-256 hash of the private exponent. It may be called only if
+  // is_for_device().
   const uint8_t *exponent_hash() const {
     return service_key_ != nullptr ? service_key_->exponent_hash() : device_key_->exponent_hash;
   }
-  // Computes in^d mod n. Both are as long as the modulus, and `in` is less than it. May pause
-  // an ASYNC job.
+  // run() computes in^d mod n. `in` and `out` are as long as the modulus, and `in` is less than the
+  // modulus. It may pause an ASYNC job.
   OffloadResult run(const uint8_t *in, uint8_t *out);
 
  private:
-  // All of the job's stack may be freed without a destructor (wait/jobs.h). So nothing here
+  // The stack of an ASYNC job may be freed without running destructors (wait/jobs.h), so no member
   // owns anything.
   bool has_device_length() const;
   void choose_device();
@@ -57,8 +59,7 @@ class RsaOperation {
   bool may_go_on_ = true;
   bool ran_on_device_ = false;
   bool is_done_ = false;
-  // The library, or the service's client, was asked, and since then counts this operation as on
-  // the CPU.
+  // True if the library, or the service's client, counts this operation as running on the CPU.
   bool is_counted_ = false;
   client::Choice *service_choice_ = nullptr;
   std::chrono::steady_clock::time_point began_;

@@ -1,3 +1,5 @@
+// Notes the property queries of digests, and fetches digests by them.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/rsa/rsa_digests.h"
 

@@ -1,3 +1,5 @@
+// Generates RSA keys on a device.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/rsa/rsa_generation.h"
 
@@ -24,17 +26,18 @@
 namespace lanecrypt::provider {
 namespace {
 
-// FIPS 186-5, A.1.1. OpenSSL decides whether to allow shorter exponents.
+// FIPS 186-5, appendix A.1.1. OpenSSL decides whether shorter exponents are allowed.
 constexpr size_t kLeastExponentBits = 17, kMostExponentBits = 256;
 
-// Whether the settings leave any device: the first is then one of them.
+// has_selected_device() says whether the settings select any device. Selected devices come first,
+// so device 0 is then one of them.
 bool has_selected_device(Provider &provider) {
   lc_device_info info{};
   info.struct_size = sizeof info;
   return lc_device_get(provider.devices(), 0, &info) == LC_OK && info.selected != 0;
 }
 
-// One call of lc_rsa_generate().
+// Run is one call of lc_rsa_generate().
 struct Run {
   Provider &provider;
   RsaType type;
@@ -46,7 +49,7 @@ struct Run {
   uint64_t primes = 0;
 
   int hear(const lc_rsa_progress &progress) {
-    // BN_GENCB's numbers: 0 is a candidate, 3 a prime of the key.
+    // The first number is that of BN_GENCB: 0 for a candidate, 3 for a prime of the key.
     bool goes_on = tell == nullptr || tell(argument, 0, iteration++) != 0;
     for (; goes_on && primes < std::min<uint64_t>(progress.primes, 2); ++primes)
       goes_on = tell == nullptr || tell(argument, 3, int(primes)) != 0;
@@ -85,7 +88,7 @@ EVP_PKEY *make_key_of(Provider &provider, RsaType type, const NumbersOfKey &numb
   uint8_t *to = memory.data();
   for (size_t n = 0; n < numbers.size(); ++n) {
     const std::span<const uint8_t> from = numbers[n].bytes;
-    // OpenSSL's parameters have the machine's byte order.
+    // OpenSSL's parameters are in native byte order.
     static_assert(std::endian::native == std::endian::little);
     std::reverse_copy(from.begin(), from.end(), to);
     params[n] = OSSL_PARAM OSSL_PARAM_BN(numbers[n].name, to, from.size());
@@ -153,8 +156,8 @@ GeneratedKey generate_on_device(Provider &provider, RsaType type, const RsaWish 
   // If a device must be used, this waits for it.
   generation.device = is_forced ? 0 : LC_ANY_DEVICE;
   generation.has_device = 1;
-  // The library calls both of these on this thread. What they call may need the thread's
-  // generator.
+  // The library calls both callbacks on this thread. Their code may use the thread's generator, so
+  // the generator is paused for other threads.
   constexpr auto on_key = [](void *of, uint64_t, const lc_rsa_parts *parts) {
     const auto pause = static_cast<Call *>(of)->random.pause();
     return static_cast<Call *>(of)->run.take(*parts);
@@ -180,7 +183,7 @@ GeneratedKey generate_on_device(Provider &provider, RsaType type, const RsaWish 
   if (told.failed_checks > 0) provider.counters.count(Count::kRsaFailures);
   result.key = call.run.made;
   if (status == LC_OK && result.key != nullptr) {
-    // No operation at all means that a device had found the primes for an earlier key.
+    // If no operation ran at all, the primes come from the pool of an earlier search on a device.
     if (told.device_operations > 0 || told.cpu_operations == 0)
       provider.counters.count(Count::kRsaDeviceKeys);
     else

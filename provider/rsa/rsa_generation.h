@@ -1,5 +1,5 @@
-// RSA keys made on a device, in this process or by the service, if the caller asks for such keys as
-// devices make.
+// RSA key generation on a device, in this process or by the service, for the kinds of keys that
+// devices generate.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,17 +16,17 @@
 
 namespace lanecrypt::provider {
 
-// What OpenSSL's core asks of a key, as far as a device has to know it. The default
-// provider's context is told the same, and what it refuses is refused.
+// RsaWish has the requested properties of a key, as far as a device needs them. The default
+// provider's context gets the same parameters, and what it refuses is refused.
 class RsaWish {
  public:
-  // Called after the default provider has taken the parameters.
+  // read() notes parameters that the default provider has accepted.
   void read(const OSSL_PARAM params[]);
-  // The default provider has refused parameters. Only it knows what it must make now, so this
-  // lasts.
+  // leave_to_fallback() is called if the default provider has refused parameters. Only that
+  // provider knows which key it then generates, so the effect is permanent.
   void leave_to_fallback() { is_plain_ = false; }
-  // Whether a key is asked for that devices make: two primes, such a length and exponent, and
-  // nothing else.
+  // suits_device() says whether devices generate such a key: two primes, a supported length and
+  // exponent, and no other parameter.
   bool suits_device() const;
   size_t bits() const { return bits_; }
   // Big-endian.
@@ -38,37 +38,40 @@ class RsaWish {
   bool is_plain_ = true;
 };
 
-// Tells the core the progress. If it returns 0, the generation must end.
+// TellProgress reports the progress to the core. If it returns 0, the generation must stop.
 using TellProgress = int (*)(void *argument, int potential, int iteration);
 
 struct GeneratedKey {
   enum class Outcome {
     kMade,
-    kElsewhere,  // the default provider must make it
-    kFailed      // with an error raised, or stopped
+    kElsewhere,  // the default provider must generate it
+    kFailed      // with an error raised, or stopped by the callback
   };
   Outcome outcome = Outcome::kElsewhere;
-  // A key of the default provider's. The caller owns it.
+  // A key of the default provider, which the caller frees.
   EVP_PKEY *key = nullptr;
 };
 
-// `tell` may be nullptr.
+// generate_rsa_key() generates a key on a device or by the service. `tell` may be nullptr;
+// otherwise it is called with `argument`.
 GeneratedKey generate_rsa_key(Provider &provider, RsaType type, const RsaWish &wish,
                               TellProgress tell, void *argument);
 
-// A number of a key, big-endian, by the name of OpenSSL's parameter.
+// NamedNumber is a number of a key, big-endian, with the name of OpenSSL's parameter.
 struct NamedNumber {
   const char *name = nullptr;
   std::span<const uint8_t> bytes;
 };
 using NumbersOfKey = std::array<NamedNumber, 8>;
 
-// Makes a key of the default provider's from its numbers. nullptr with an error raised.
+// make_key_of() imports the numbers as a key of the default provider, which the caller frees. It
+// returns nullptr with an error raised on failure.
 EVP_PKEY *make_key_of(Provider &provider, RsaType type, const NumbersOfKey &numbers);
-// The length of a number that has no zero bytes in front.
+// bits_of() returns the length in bits of a big-endian number without leading zero bytes.
 size_t bits_of(std::span<const uint8_t> number);
 
-// Makes a key of the default provider's from its parameters. nullptr with an error raised.
+// make_fallback_rsa_key() imports `params` as a key of the default provider, which the caller
+// frees. It returns nullptr with an error raised on failure.
 EVP_PKEY *make_fallback_rsa_key(Provider &provider, RsaType type, int selection,
                                 const OSSL_PARAM params[]);
 

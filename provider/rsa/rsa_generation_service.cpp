@@ -1,3 +1,5 @@
+// Generates RSA keys by the service.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/rsa/rsa_generation_service.h"
 
@@ -15,7 +17,7 @@
 namespace lanecrypt::provider {
 namespace {
 
-// A key that the service makes.
+// RunOfService is the generation of one key by the service.
 struct RunOfService {
   Provider &provider;
   RsaType type;
@@ -25,7 +27,7 @@ struct RunOfService {
   EVP_PKEY *made = nullptr;
   int iteration = 0;
 
-  // 0 is BN_GENCB's number of a candidate.
+  // 0 is the number of BN_GENCB for a candidate.
   bool goes_on() { return tell == nullptr || tell(argument, 0, iteration++) != 0; }
 
   bool take(const service::KeyParts &parts) {
@@ -55,7 +57,7 @@ struct RunOfService {
     };
     return bits_of(without_zeros(n)) == wish.bits() && without_zeros(e) == wish.exponent();
   }
-  // Whether its primes are primes, and its numbers belong together.
+  // is_right() says whether the primes are prime, and the numbers are consistent.
   bool is_right() const {
     EVP_PKEY_CTX *const context =
         EVP_PKEY_CTX_new_from_pkey(library_of_fallback(provider), made, kFallbackProperties);
@@ -65,8 +67,8 @@ struct RunOfService {
   }
 };
 
-// Has the service make the key, if the settings or what is known of it say so. Otherwise *why
-// says why not.
+// ask_service() has the service generate the key, if the settings require it or it is expected to
+// gain. Otherwise `*why` is the reason why not.
 client::Made ask_service(Provider &provider, RunOfService &run, const char **why) {
   const auto bits = uint32_t(run.wish.bits());
   client::Connection &connection = provider.service().here();
@@ -75,7 +77,7 @@ client::Made ask_service(Provider &provider, RunOfService &run, const char **why
   if (!is_forced && !connection.choice().is_key_worth_it(bits)) return client::Made::kNot;
   const ErrorMark mark;
   *why = "the program has a random generator of its own";
-  // The service draws by its own.
+  // The service draws from its own generator.
   if (!has_usual_generator(provider.program, &provider)) return client::Made::kNot;
   const auto session = session_with_service(provider, is_forced);
   *why = session == nullptr ? "" : "the service has no room or no device to make an RSA key";

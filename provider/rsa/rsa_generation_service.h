@@ -1,4 +1,4 @@
-// RSA keys that the service makes.
+// RSA key generation by the service.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,7 +7,8 @@
 
 namespace lanecrypt::provider {
 
-// As generate_rsa_key(), for a key that devices make.
+// generate_by_service() does the same as generate_rsa_key(), for a key for which suits_device() is
+// true.
 GeneratedKey generate_by_service(Provider &provider, RsaType type, const RsaWish &wish,
                                  TellProgress tell, void *argument);
 

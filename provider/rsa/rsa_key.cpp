@@ -1,3 +1,5 @@
+// Imports the default provider's RSA keys, and derives from them what devices need.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/rsa/rsa_key.h"
 
@@ -17,7 +19,7 @@
 namespace lanecrypt::provider {
 namespace {
 
-// The numbers of a private key of two primes, in the order in which they are stored.
+// The numbers of a private key of two primes, in the order in which make_device_key() stores them.
 constexpr const char *kStoredParts[] = {
     OSSL_PKEY_PARAM_RSA_N,         OSSL_PKEY_PARAM_RSA_E,
     OSSL_PKEY_PARAM_RSA_D,         OSSL_PKEY_PARAM_RSA_FACTOR1,
@@ -118,11 +120,11 @@ void RsaKey::set_fallback(EVP_PKEY *key) {
   modulus_.clear();
   bits_ = 0;
   least_salt_bytes_ = -1;
-  // A key that has only parameters has none of these. That is no error.
+  // A key with parameters only has no modulus. That is no error.
   const ErrorMark mark;
   Modulus modulus{modulus_};
   EVP_PKEY_export(key, OSSL_KEYMGMT_SELECT_PUBLIC_KEY, read_modulus, &modulus);
-  // Without its modulus it would pass for a key that has only parameters.
+  // Without its modulus, the key would be taken for one with parameters only.
   if (!modulus.had_memory) throw std::bad_alloc();
   if (!modulus_.empty()) bits_ = 8 * modulus_.size() - size_t(std::countl_zero(modulus_[0]));
   if (type_ == RsaType::kRsaPss) {

@@ -1,5 +1,5 @@
-// An RSA key: a key of OpenSSL's default provider, which checks, keeps and shows it, and
-// beside it what a device needs.
+// An RSA key: a key of OpenSSL's default provider, which checks, stores and exports it, and in
+// addition what a device needs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -22,14 +22,15 @@ enum class RsaType { kRsa, kRsaPss };
 
 class RsaServiceKey;
 
-// OpenSSL's name of the type, for fetching its own implementation.
+// name_of() returns OpenSSL's name of the type, for fetching its own implementation.
 const char *name_of(RsaType type);
 
-// The shortest and the longest modulus of a private key that a device takes or makes.
+// The shortest and the longest modulus, in bits, of a private key that a device accepts or
+// generates.
 inline constexpr size_t kLeastRsaBits = 1024, kMostRsaBits = 8192;
 inline constexpr size_t kMostRsaBytes = kMostRsaBits / 8;
 
-// What a device needs of a private key.
+// RsaDeviceKey is the private key in the form that a device needs.
 struct RsaDeviceKey {
   lc_rsa_key *key = nullptr;
   // SHA-256 of the private exponent, for implicit rejection.
@@ -40,8 +41,8 @@ struct RsaDeviceKey {
   ~RsaDeviceKey();
 };
 
-// OpenSSL's core and the operations under way share it. While somebody imports into a key,
-// nobody else has it.
+// RsaKey is reference-counted: OpenSSL's core and the operations in progress share it. No other
+// thread uses a key during an import.
 class RsaKey {
  public:
   RsaKey(Provider &provider, RsaType type) : provider_(provider), type_(type) {}
@@ -50,40 +51,44 @@ class RsaKey {
     owners_.fetch_add(1, std::memory_order_relaxed);
     return this;
   }
-  // nullptr is allowed.
+  // release() drops one reference; nullptr is allowed.
   static void release(RsaKey *key) {
     if (key != nullptr && key->owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete key;
   }
 
   Provider &provider() const { return provider_; }
   RsaType type() const { return type_; }
-  // nullptr until something is imported.
+  // fallback() returns the default provider's key, which this key owns; nullptr until a key is
+  // imported.
   EVP_PKEY *fallback() const { return fallback_; }
-  // Takes over the caller's reference, also if it throws std::bad_alloc.
+  // set_fallback() takes ownership of `key`, even if it throws std::bad_alloc.
   void set_fallback(EVP_PKEY *key);
 
   RsaTemplates &templates() { return templates_; }
 
-  // What of `selection`, OSSL_KEYMGMT_SELECT_..., the default provider's key has.
+  // parts() says which parts of `selection`, a combination of OSSL_KEYMGMT_SELECT_..., the default
+  // provider's key has.
   struct Parts {
     bool is_public = false, is_private = false;
   };
   Parts parts(int selection) const;
-  // 0 if the key has no modulus.
+  // The length of the modulus in bits; 0 if the key has no modulus.
   size_t bits() const { return bits_; }
   size_t bytes() const { return modulus_.size(); }
-  // Big-endian, bytes() long.
+  // The modulus, big-endian, bytes() long.
   const uint8_t *modulus() const { return modulus_.data(); }
-  // RSA-PSS: the shortest salt that the key allows, or -1 if it restricts nothing.
+  // RSA-PSS: the shortest salt, in bytes, that the key allows; -1 if it has no restriction.
   int least_salt_bytes() const { return least_salt_bytes_; }
 
-  // Made at the first call. nullptr if no device takes this key: it has no CRT parts or more
-  // than two primes, or it is no private key.
+  // for_device() returns the key for devices, which this key owns and the first call makes. It
+  // returns nullptr if no device accepts this key: it has no CRT parameters, or more than two
+  // primes, or is not a private key. Thread-safe.
   const RsaDeviceKey *for_device();
-  // The same for the service (rsa_service_key.h). It takes no lock, which a child of fork could
-  // inherit held.
+  // for_service() does the same for the service (rsa_service_key.h). It takes no lock, because a
+  // child of fork() could inherit a lock in the locked state.
   RsaServiceKey *for_service();
-  // False once one of them has said no.
+  // may_suit_device() returns false once for_device() or for_service() has found the key
+  // unsuitable.
   bool may_suit_device() const { return !is_unfit_.load(std::memory_order_relaxed); }
 
  private:

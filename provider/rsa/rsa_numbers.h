@@ -1,4 +1,4 @@
-// Numbers of RSA as OpenSSL's parameters have them.
+// RSA numbers in the form of OpenSSL's parameters.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace lanecrypt::provider {
 
-// Writes a parameter's unsigned number, which has the machine's byte order, into `bytes`
-// bytes, big-endian. False if it is longer.
+// write_number() writes the unsigned number of `param`, which is in native byte order, big-endian
+// to the `bytes` bytes at `to`, with leading zeros. It returns false if the number is longer.
 inline bool write_number(const OSSL_PARAM &param, uint8_t *to, size_t bytes) {
   static_assert(std::endian::native == std::endian::little);
   const uint8_t *from = static_cast<const uint8_t *>(param.data);

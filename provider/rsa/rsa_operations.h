@@ -1,4 +1,4 @@
-// The RSA operations, for OSSL_FUNC_provider_query_operation.
+// The RSA algorithms, for OSSL_FUNC_provider_query_operation.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

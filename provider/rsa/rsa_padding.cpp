@@ -1,3 +1,5 @@
+// Encodes and decodes the paddings of RSA, in constant time where a secret is involved.
+//
 // SPDX-License-Identifier: Apache-2.0
 #define OPENSSL_SUPPRESS_DEPRECATED
 
@@ -17,11 +19,11 @@ namespace lanecrypt::provider {
 namespace {
 
 constexpr size_t kPkcs1Overhead = 11;
-// The longest modulus.
+// The longest modulus, in bytes.
 constexpr size_t kMostBytes = 1024;
 
-// The digest algorithms of RSASSA-PKCS1-v1_5, with their trailers in ANSI X9.31 if that has
-// them.
+// DigestInfo is a digest algorithm of RSASSA-PKCS1-v1_5 with the bytes before the digest, and its
+// trailer in ANSI X9.31 if it has one.
 struct DigestInfo {
   const char *name;
   uint8_t x931_trailer;
@@ -29,7 +31,7 @@ struct DigestInfo {
   uint8_t prefix[19];
 };
 
-// The DigestInfo of NIST's algorithm 2.16.840.1.101.3.4.2.`last`.
+// nist() returns the DigestInfo of NIST's algorithm 2.16.840.1.101.3.4.2.`last`.
 constexpr DigestInfo nist(const char *name, uint8_t last, uint8_t digest_bytes,
                           uint8_t x931_trailer = 0) {
   return {name,
@@ -79,7 +81,7 @@ class Hash {
   EVP_MD_CTX *context_;
 };
 
-// XORs the mask of RFC 8017, appendix B.2.1, onto `to`.
+// xor_mgf1() XORs the mask of MGF1 (RFC 8017, appendix B.2.1) onto `to`.
 bool xor_mgf1(std::span<uint8_t> to, ByteSpan seed, const EVP_MD *digest) {
   const int digest_bytes = EVP_MD_get_size(digest);
   if (digest_bytes <= 0) return false;
@@ -96,9 +98,9 @@ bool xor_mgf1(std::span<uint8_t> to, ByteSpan seed, const EVP_MD *digest) {
   return true;
 }
 
-// ---- Words in constant time: masks are all ones or all zeros ----
+// ---- Constant-time words: masks are all ones or all zeros ----
 
-// Keeps the compiler from seeing which values a mask has, and from branching on it.
+// hide() prevents the compiler from deducing which values a mask has, and from branching on it.
 uint32_t hide(uint32_t value) {
   asm("" : "+r"(value));
   return value;
@@ -106,11 +108,11 @@ uint32_t hide(uint32_t value) {
 uint32_t mask_of_top_bit(uint32_t value) { return hide(0 - (value >> 31)); }
 uint32_t mask_zero(uint32_t value) { return mask_of_top_bit(~value & (value - 1)); }
 uint32_t mask_equal(uint32_t a, uint32_t b) { return mask_zero(a ^ b); }
-// a < b, for numbers below 2^31.
+// mask_below() computes a < b, for numbers below 2^31.
 uint32_t mask_below(uint32_t a, uint32_t b) { return mask_of_top_bit(a - b); }
 uint32_t choose(uint32_t mask, uint32_t yes, uint32_t no) { return (mask & yes) | (~mask & no); }
 
-// HMAC (RFC 2104) with SHA-256, many times under one key.
+// Hmac computes HMAC (RFC 2104) with SHA-256, many times under one key of 32 bytes.
 class Hmac {
  public:
   Hmac(const uint8_t key[32], const EVP_MD *sha256) {
@@ -138,7 +140,8 @@ class Hmac {
   bool right_ = true;
 };
 
-// Makes the deterministic bytes that replace a message. `label` says which ones.
+// make_synthetic() computes the deterministic bytes that replace a message with wrong padding.
+// `label` says which ones.
 bool make_synthetic(std::span<uint8_t> out, Hmac &hmac, const char *label) {
   const size_t bits = 8 * out.size();
   const uint8_t length[2] = {uint8_t(bits >> 8), uint8_t(bits)};
@@ -188,11 +191,11 @@ bool encode_pss(std::span<uint8_t> out, size_t bits, ByteSpan digest, const EVP_
     case RSA_PSS_SALTLEN_DIGEST:
       salt_size = digest_bytes;
       break;
-    case RSA_PSS_SALTLEN_AUTO:  // which signing takes as the most
+    case RSA_PSS_SALTLEN_AUTO:  // for signing: the maximum
     case RSA_PSS_SALTLEN_MAX:
       salt_size = most;
       break;
-    case -4:  // RSA_PSS_SALTLEN_AUTO_DIGEST_MAX, since 3.1
+    case -4:  // RSA_PSS_SALTLEN_AUTO_DIGEST_MAX, since OpenSSL 3.1
       salt_size = std::min(most, digest_bytes);
       break;
     default:
@@ -261,9 +264,9 @@ int decode_pkcs1(uint8_t *out, ByteSpan encoded) {
     return RSA_padding_check_PKCS1_type_2(out, bytes, encoded.data(), bytes, bytes);
   };
   (void)check();
-  // OpenSSL raises two errors, and marks each as void if the padding is right, which only
-  // libcrypto can do. The second error comes from the same check, done again under another
-  // name.
+  // OpenSSL raises two errors, and clears each if the padding is right, in constant time, which
+  // only libcrypto can do. The second error comes from a repetition of the same check, and is then
+  // given another reason.
   const int message_bytes = check();
   ERR_set_debug(OPENSSL_FILE, OPENSSL_LINE, OPENSSL_FUNC);
   ERR_set_error(ERR_LIB_RSA, RSA_R_PADDING_CHECK_FAILED, nullptr);
@@ -290,7 +293,7 @@ int decode_pkcs1_implicitly(uint8_t *out, ByteSpan encoded, ByteSpan ciphertext,
   OPENSSL_cleanse(derivation_key, sizeof derivation_key);
   if (!made) return -1;
 
-  // Takes the last of the candidates that are not too long.
+  // The last of the candidates that are not too long is taken.
   const uint32_t most = bytes - kPkcs1Overhead + 1;
   uint32_t length_mask = most;
   for (int shift : {1, 2, 4, 8}) length_mask |= length_mask >> shift;
@@ -309,8 +312,8 @@ int decode_pkcs1_implicitly(uint8_t *out, ByteSpan encoded, ByteSpan ciphertext,
   }
   good &= ~mask_below(zero_at, 10) & found;
 
-  // From here on the returned length says nothing of the padding. Both messages are read, so
-  // that the cache says nothing either.
+  // From here on the returned length reveals nothing about the padding. Both messages are read, so
+  // that the cache reveals nothing either.
   const uint32_t start = choose(good, zero_at + 1, bytes - synthetic_bytes);
   for (uint32_t at = start; at < bytes; ++at)
     out[at - start] = uint8_t(choose(good, encoded[at], synthetic[at]));

@@ -1,4 +1,5 @@
-// Private operations of RSA by the service: which ones go there, and what becomes of them.
+// RSA private-key operations by the service: which ones go there, and how results and failures are
+// handled.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <new>
@@ -53,7 +54,7 @@ OffloadResult RsaOperation::run_on_service(const uint8_t *in, uint8_t *out) {
   OffloadResult taken = run_by_service(provider.service().here(), *service_key_, input, output);
   if (taken == OffloadResult::kDone && provider.settings.verify == LC_VERIFY_FULL &&
       !service_key_->is_result(input, output)) {
-    // A wrong result may tell the key.
+    // A wrong result may reveal the key.
     OPENSSL_cleanse(out, output.size());
     taken = OffloadResult::kFailed;
   }

@@ -1,3 +1,5 @@
+// Exports RSA private keys for the service, and checks the service's results.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/rsa/rsa_service_key.h"
 
@@ -18,7 +20,7 @@
 namespace lanecrypt::provider {
 namespace {
 
-// In the order of service::KeyPart, without the private exponent.
+// The numbers that are sent, in the order of service::KeyPart. The private exponent is not sent.
 constexpr const char *kSentParts[] = {
     OSSL_PKEY_PARAM_RSA_N,
     OSSL_PKEY_PARAM_RSA_E,
@@ -30,7 +32,7 @@ constexpr const char *kSentParts[] = {
 };
 static_assert(std::size(kSentParts) == service::kD);
 
-// The number, or nullptr where there is none.
+// number_of() returns the parameter, or nullptr if it is missing or empty.
 const OSSL_PARAM *number_of(const OSSL_PARAM params[], const char *name) {
   const OSSL_PARAM *const param = OSSL_PARAM_locate_const(params, name);
   return param == nullptr || param->data == nullptr || param->data_size == 0 ? nullptr : param;
@@ -152,7 +154,8 @@ void RsaKey::forget_service_key() {
   try {
     const auto session = provider_.service().here().session();
     if (session != nullptr) key->forget_in(*session);
-  } catch (const std::bad_alloc &) {  // a child of fork that has no connection, and so no session
+    // a child of fork() without a connection, and so without a session
+  } catch (const std::bad_alloc &) {
   }
 }
 

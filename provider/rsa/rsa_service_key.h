@@ -1,5 +1,5 @@
-// What the service needs of a private key of RSA. The numbers stay in the default provider's
-// key, which is asked for them when they are to be sent.
+// An RSA private key as the service needs it. The key material stays in the default provider's key,
+// and is exported from there when it is sent.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -19,10 +19,10 @@ class RsaServiceKey final : public client::Key {
       : client::Key({service::Family::kRsa, uint32_t(key.bits())}), key_(key) {}
   ~RsaServiceKey();
 
-  // False if it is no private key of two primes with all its numbers.
+  // read() returns false if the key is not a private key of two primes with all its numbers.
   bool read();
   bool copy_numbers(client::KeyNumbers &to) const override;
-  // Whether out^e mod n is `in`. Both are as long as the modulus.
+  // is_result() says whether out^e mod n equals `in`. Both are as long as the modulus.
   bool is_result(std::span<const uint8_t> in, std::span<const uint8_t> out) const;
   // SHA-256 of the private exponent, for implicit rejection.
   const uint8_t *exponent_hash() const { return exponent_hash_; }

@@ -1,3 +1,5 @@
+// Creates, caches and copies contexts of the default provider.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/rsa/rsa_template.h"
 
@@ -84,7 +86,8 @@ const RsaTemplate *RsaTemplates::find(Provider &provider, EVP_PKEY *key, RsaUse 
     count_.fetch_sub(1);
     return nullptr;
   }
-  // No error is raised here: what fails here fails again where the error is raised.
+  // No error is raised here: what fails here fails again in the caller's own initialisation, which
+  // raises the error.
   const ErrorMark mark;
   std::unique_ptr<RsaTemplate> made;
   try {

@@ -1,5 +1,5 @@
-// RSA signatures as OpenSSL's core sees them. A context of the default provider's holds the
-// state, checks it and verifies. A message that a device signs is padded here.
+// The dispatch table of RSA signatures. A context of the default provider holds the state, checks
+// it and verifies. A message that a device signs is padded here.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_dispatch.h>
@@ -36,8 +36,8 @@ struct SignatureContext {
   EVP_PKEY_CTX *fallback = nullptr;
   DigestQueries queries;
   SigningState state;
-  // For a signature over a message: its hash so far, whether the digest is fixed until the
-  // end, and the parameters that may be set meanwhile.
+  // For a signature over a message: its hash so far, whether the digest is fixed until the message
+  // ends, and the parameters that are settable meanwhile.
   EVP_MD_CTX *hash = nullptr;
   bool digest_is_fixed = false;
   OSSL_PARAM settable[16];
@@ -86,7 +86,7 @@ void *copy_context(void *pointer) {
 
 // ---- Beginning ------------------------------------------------------------
 
-// Takes the key, or keeps the earlier one if `key` is nullptr.
+// take_key() takes a reference to `key`, or keeps the previous key if it is nullptr.
 bool take_key(SignatureContext &context, void *key) {
   if (key == nullptr && context.key == nullptr) return refuse(PROV_R_NO_KEY_SET);
   if (key != nullptr) {
@@ -103,7 +103,7 @@ bool take_key(SignatureContext &context, void *key) {
          (context.key->fallback() != nullptr || refuse(PROV_R_MISSING_KEY));
 }
 
-// Copies a context that was begun before. False if there is none.
+// begin_by_copy() copies the context of a template. It returns false if there is none.
 bool begin_by_copy(SignatureContext &context, RsaUse use, const char *digest) {
   const RsaTemplate *from = context.key->templates().find(
       *context.provider, context.key->fallback(), use, digest, context.queries.general);
@@ -117,7 +117,8 @@ bool begin_by_copy(SignatureContext &context, RsaUse use, const char *digest) {
 
 bool is_empty(const OSSL_PARAM params[]) { return params == nullptr || params->key == nullptr; }
 
-// This and its callers may throw std::bad_alloc.
+// begin_anew() initialises a new context of the default provider. This function and its callers may
+// throw std::bad_alloc.
 bool begin_anew(SignatureContext &context, RsaUse use, const OSSL_PARAM params[]) {
   std::vector<OSSL_PARAM> completed;
   if (!is_empty(params) && sets_digest(params)) {
@@ -139,7 +140,7 @@ int begin_use(void *context, void *key, const OSSL_PARAM params[]) {
   return begin(context_of(context), key, params, kUse);
 }
 
-// Asks the default provider's context for all that padding needs.
+// read_state() queries the default provider's context for everything that the padding needs.
 bool read_state(SignatureContext &context) {
   return context.state.read(*context.provider, context.fallback, context.queries);
 }
@@ -167,8 +168,8 @@ int begin_use_message(void *context, const char *digest, void *key, const OSSL_P
   return begin_message(context_of(context), digest, key, params, kUse);
 }
 
-// Without a hash, after a digest was set too late, this and the ends of a message refuse as
-// OpenSSL's own do, which raise nothing.
+// update_message() hashes `bytes` of the message. If there is no hash, because a digest was set too
+// late, this function and the final functions fail without raising an error, as in OpenSSL.
 int update_message(void *pointer, const unsigned char *data, size_t bytes) {
   SignatureContext &context = context_of(pointer);
   return context.hash != nullptr && EVP_DigestUpdate(context.hash, data, bytes);
@@ -176,8 +177,8 @@ int update_message(void *pointer, const unsigned char *data, size_t bytes) {
 
 // ---- Signing --------------------------------------------------------------
 
-// Writes the encoded message, as long as the modulus. If this returns false, OpenSSL's own
-// implementation signs, or says why it does not.
+// encode() writes the encoded message, as long as the modulus, to `out`. If it returns false, the
+// default provider signs, or raises the error.
 bool encode(SignatureContext &context, std::span<uint8_t> out, ByteSpan in) {
   if (const ErrorMark mark; !read_state(context)) return false;
   const SigningState &state = context.state;
@@ -301,7 +302,8 @@ int set_fallback_params(SignatureContext &context, const OSSL_PARAM params[]) {
   return 1;
 }
 
-// While a message is signed, its digest can only be set to the one that it has.
+// set_params_but_digest() sets parameters while a message is signed. The digest can then only be
+// set to its current value.
 int set_params_but_digest(SignatureContext &context, const OSSL_PARAM params[]) {
   OSSL_PARAM others[16];
   size_t count = 0;
@@ -311,10 +313,10 @@ int set_params_but_digest(SignatureContext &context, const OSSL_PARAM params[]) 
   if (!set_fallback_params(context, others)) return 0;
   const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, OSSL_SIGNATURE_PARAM_DIGEST);
   char name[kMostNameBytes] = "", *to = name;
-  // Since 3.6 the digest is ignored here, whatever it is.
+  // Since OpenSSL 3.6 any digest is ignored here.
   if (param == nullptr || 100 * OPENSSL_version_major() + OPENSSL_version_minor() >= 306) return 1;
   if (!OSSL_PARAM_get_utf8_string(param, &to, sizeof name)) return 0;
-  // The digest is fetched by its own query. The context's queries stay as they are.
+  // The digest is fetched by its own query. The context's queries stay unchanged.
   DigestQueries queries = context.queries;
   (void)queries.complete(*context.provider, params);
   EVP_MD *digest = fetch_digest(*context.provider, name, queries.digest.c_str());
@@ -339,7 +341,7 @@ int set_params(void *pointer, const OSSL_PARAM params[]) {
   context.state.forget();
   if (context.digest_is_fixed) return set_params_but_digest(context, params);
   if (!set_fallback_params(context, params)) return 0;
-  // The message so far was hashed with the old digest, so it cannot go on.
+  // The message so far was hashed with the old digest, so it cannot continue.
   if (OSSL_PARAM_locate_const(params, OSSL_SIGNATURE_PARAM_DIGEST) != nullptr) {
     EVP_MD_CTX_free(context.hash);
     context.hash = nullptr;
