@@ -1,4 +1,4 @@
-// The texts of errors, and checks that the functions of all subjects need.
+// The error texts of the C ABI, and checks that the functions of all primitives need.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/boundary.h"
@@ -8,8 +8,8 @@
 namespace lanecrypt::abi {
 namespace {
 
-// Plain memory, not an object: exit() destroys a thread's objects before it asks for the
-// counters.
+// last_error is a plain array, not an object with a destructor: exit() destroys a thread's objects
+// before it queries the counters.
 constexpr size_t kMostBytes = 1024;
 thread_local char last_error[kMostBytes] = "";
 
@@ -17,7 +17,7 @@ thread_local char last_error[kMostBytes] = "";
 
 lc_status report(const Status &status) { return report(status.code(), status.text().c_str()); }
 
-// Needs no memory: it also reports that there is none.
+// report() allocates no memory, because it also reports that there is none.
 lc_status report(lc_status code, const char *text) {
   if (code != LC_OK) {
     const size_t length = std::min(std::strlen(text), kMostBytes - 1);

@@ -1,5 +1,5 @@
-// What every function of the C ABI does at the boundary: it reports errors, keeps
-// exceptions in, fills structs of any version and finds devices.
+// The common part of every function of the C ABI: it reports errors, stops exceptions, fills
+// structs of any version and finds devices.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -24,12 +24,13 @@ struct lc_context : lanecrypt::Context {
 
 namespace lanecrypt::abi {
 
-// Keeps the text of an error for lc_last_error() of this thread.
+// report() stores the text of an error for lc_last_error() of this thread, and returns the status
+// code.
 lc_status report(const Status &status);
 lc_status report(lc_status code, const char *text);
 
-// One call of the ABI. When it returns, the devices that it began to open are open, or
-// cannot be, and the end of the process is arranged after them.
+// Call is one call of the ABI. Its destructor waits until the devices that the call began to open
+// are open or have failed, and registers the exit handler after them.
 class Call {
  public:
   Call() = default;
@@ -42,14 +43,14 @@ class Call {
   const process::CancellationOff not_cancelled_;
 };
 
-// No exception crosses the ABI. The inside can throw only for want of memory or of
-// threads.
+// guarded() runs `body` and turns exceptions into status codes, because no exception may cross the
+// ABI. The code below can throw only for lack of memory or threads.
 template <typename Body>
 lc_status guarded(Body body) noexcept {
   const Call call;
   try {
     return body();
-  } catch (const std::system_error &error) {  // no threads, so nothing was begun
+  } catch (const std::system_error &error) {  // no thread could be started, so nothing was begun
     return report(LC_ERROR_NO_DEVICE, error.what());
   } catch (const std::bad_alloc &) {
     return report(LC_ERROR_MEMORY, "out of memory");
@@ -58,7 +59,7 @@ lc_status guarded(Body body) noexcept {
   }
 }
 
-// Copies what the caller's version of the struct has room for.
+// give() copies the members that the caller's version of the struct has room for.
 template <typename T>
 lc_status give(const T &value, T *to, const char *wrong_size) {
   if (to == nullptr || to->struct_size < sizeof(size_t))
@@ -70,9 +71,11 @@ lc_status give(const T &value, T *to, const char *wrong_size) {
   return LC_OK;
 }
 
+// find_device() returns the device with this index, or LC_ERROR_ARGUMENT.
 Result<runtime::Executor *> find_device(lc_context *context, uint32_t index);
 
-// Called before anything is done: what comes later cannot be undone.
+// check_result() checks the size of the struct. It must be called before any work is done, because
+// later work cannot be undone.
 Status check_result(const lc_result *result);
 
 }  // namespace lanecrypt::abi

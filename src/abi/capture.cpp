@@ -1,4 +1,4 @@
-// Jobs of ciphers in CUDA graphs.
+// The functions of the C ABI that put cipher jobs into CUDA graphs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
@@ -17,7 +17,8 @@ using lanecrypt::runtime::GraphJob;
 
 namespace {
 
-// The handle is the address alone, which is looked up.
+// job_of() returns the address in the handle. It may be invalid, so it is only looked up and never
+// dereferenced.
 const GraphJob *job_of(const lc_graph_job *captured) {
   return reinterpret_cast<const GraphJob *>(captured);
 }

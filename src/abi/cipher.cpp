@@ -1,4 +1,4 @@
-// Jobs of ciphers.
+// The functions of the C ABI that run cipher jobs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -22,7 +22,7 @@ using lanecrypt::runtime::Request;
 
 namespace {
 
-// Starts it when all that is in the stream now is done.
+// start_after_stream() starts the job when everything that is in the stream now is done.
 Status start_after_stream(Dispatcher &dispatcher, const std::shared_ptr<Request> &request) {
   if (request->job.is_empty() || !request->failure.ok()) return dispatcher.submit(request);
   Result<Executor *> executor = dispatcher.settle_on_device(*request);
@@ -32,25 +32,25 @@ Status start_after_stream(Dispatcher &dispatcher, const std::shared_ptr<Request>
   return dispatcher.submit(request);
 }
 
-// Returns when all of it is in the stream.
+// start_in_stream() returns when the whole job is enqueued in the stream.
 Status start_in_stream(Dispatcher &dispatcher, const std::shared_ptr<Request> &request,
                        bool has_callback) {
   const bool is_of_thread = request->job.stream == LC_STREAM_PER_THREAD;
   if (request->job.is_empty() || !request->failure.ok()) return dispatcher.submit(request);
   Result<Executor *> executor = dispatcher.settle_on_device(*request);
   if (!executor.ok()) return executor.status();
-  // The device's thread calls the callback, and then does all of it.
+  // If there is a callback, the device's thread calls it, and therefore does the whole job.
   if (!is_of_thread && !has_callback && (*executor)->start_here(request)) return Status();
   if (is_of_thread) LC_TRY((*executor)->begin_thread_order(*request));
   LC_TRY(dispatcher.submit(request));
   (void)request->wait_enqueued();
-  // Where the stream cannot wait for the job, its caller does.
+  // If the stream cannot wait for the job, the caller does.
   if (is_of_thread && !(*executor)->end_thread_order(*request).ok()) (void)request->wait();
   return Status();
 }
 
-// Whether what was written can be taken back when the job has run: not the input of a message in
-// place, and not output that a stream or a device has.
+// can_take_back() says whether the output can be discarded after the job has run. That is
+// impossible if input was overwritten in place, or if a stream or a device has the output.
 bool can_take_back(const lanecrypt::CipherJob &job) {
   if (job.memory == LC_MEMORY_DEVICE) return false;
   return std::none_of(job.messages.begin(), job.messages.end(), [](const auto &message) {
@@ -66,8 +66,8 @@ Status dispatch(lc_context *context, const std::shared_ptr<Request> &request, bo
   return context->dispatcher().submit(request);
 }
 
-// Nonces that do not ascend are compared by a sort. For fewer messages it is over before a device
-// has begun.
+// Nonces that are not ascending are compared by sorting. For fewer messages than this, the
+// comparison is faster than starting a device.
 constexpr size_t kManyNonces = 256;
 
 Status start(lc_context *context, const lc_cipher_job *job, Completion::Callback callback,
@@ -87,12 +87,13 @@ Status start(lc_context *context, const lc_cipher_job *job, Completion::Callback
   *started = request;
   if (compares_later) request->nonces = std::make_unique<lanecrypt::runtime::NonceComparison>();
   LC_TRY(dispatch(context, request, has_callback));
-  // The end of the request waits for this.
+  // The completion of the request waits for this outcome.
   if (compares_later) (void)request->nonces->outcome(request->job);
   return Status();
 }
 
-// And brings the end about, where that is the caller's to do.
+// start_and_end() starts the job and, if the caller has to drive its completion, polls until it is
+// done.
 Status start_and_end(lc_context *context, const lc_cipher_job *job, Completion::Callback callback,
                      CompletionPointer *started) {
   LC_TRY(start(context, job, std::move(callback), started));

@@ -1,3 +1,5 @@
+// Creates the parts of a context at their first use, once per process.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/context.h"
 
@@ -29,7 +31,7 @@ struct Context::Process {
   };
 
   const uint64_t born_in;
-  // Before there are threads of ours.
+  // Initialised before we start threads.
   const placement::OwnCpuTime own_time = placement::OwnCpuTime::without_present_threads();
   AtProcessEnd at_end;
   runtime::Dispatcher dispatcher;
@@ -38,8 +40,9 @@ struct Context::Process {
   std::map<void *, Pinned> pinned;
 };
 
-// A child of fork cannot destroy what it inherited, so it forgets it. Two
-// threads that come first at once may both make one; one of them wins.
+// process() returns the part that belongs to this process. A child of fork() cannot destroy what it
+// inherited, so it abandons it and creates its own. If two threads create one concurrently, one of
+// the two is kept.
 Context::Process &Context::process() {
   Process *current = process_.load();
   if (current != nullptr && current->born_in == forks()) return *current;
@@ -76,15 +79,15 @@ remote::PrivateOperations *Context::remote_operations() {
   return &current->operations;
 }
 
-// The choices of all families. They ask the devices of `context` only if those were looked for
-// already.
+// Chooser has the choices of all families. They use the devices of `context` only if those were
+// already enumerated.
 struct Context::Chooser {
   using Devices = runtime::BatchChoice::Devices;
   using Family = runtime::BatchDispatcher &(*)(runtime::Dispatcher &);
 
   explicit Chooser(Context &whole) : context(whole) {}
 
-  // The devices of one family, which are opened for it once.
+  // devices() returns access to the devices of one family, which are opened for it once.
   Devices devices(Family family, std::atomic<bool> &is_warm) {
     using Duration = runtime::BatchChoice::Duration;
     const auto found = [this, family]() -> runtime::BatchDispatcher * {
@@ -97,8 +100,8 @@ struct Context::Chooser {
           if (found() == nullptr) return std::nullopt;
           return found()->estimate(kind, guess);
         },
-        // Devices are looked for beside. The caller who comes when they are known waits
-        // until they are open.
+        // Devices are enumerated in the background. The first caller after that waits until they
+        // are open.
         .warm_up =
             [this, family, &is_warm] {
               if (is_warm || !context.background_probe().knows_devices() || is_warm.exchange(true))
@@ -137,11 +140,11 @@ runtime::SlhChoice &Context::slh_choice() { return chooser().slh; }
 runtime::MlDsaChoice &Context::ml_dsa_choice() { return chooser().ml_dsa; }
 
 bool Context::generation_prefers_device(uint32_t bits) {
-  // Such keys take a core most of a second, and to open a device takes less; the
-  // CPU's cores search until it is open.
+  // Generating such a key takes a core most of a second, and opening a device takes less. The CPU's
+  // cores search until the device is open.
   constexpr uint32_t kLongBits = 4096;
-  // After so many keys of a process more will come. One of its calls then waits for a
-  // device to be opened, which takes about as long as they took.
+  // After this many keys of a process, more are likely. One call then waits until a device is open,
+  // which takes about as long as these keys did.
   constexpr uint32_t kMostWithoutDevice = 8;
   if (runtime::rsa_kind(bits) == 0) return false;
   const bool is_long = bits >= kLongBits;
@@ -192,10 +195,10 @@ BackgroundProbe &Context::background_probe() {
 }
 
 Placement Context::place(const placement::Question &question) {
-  // The way to a device and back takes longer than so little on the CPU.
+  // For fewer bytes, the transfer to a device and back takes longer than the CPU.
   constexpr uint64_t kLeastBytes = 64 << 10;
-  // To look for devices takes tenths of a second, and to open one about a second: a
-  // core is as long at so much, in many requests or in one.
+  // The enumeration of devices takes tenths of a second, and opening one about a second. A core
+  // takes as long for this many bytes, in many requests (kPaysAfterBytes) or in one (kPaysAtBytes).
   constexpr uint64_t kPaysAfterBytes = uint64_t{1} << 30, kPaysAtBytes = uint64_t{4} << 30;
   if (question.bytes < kLeastBytes) return {LC_CHOICE_CPU};
   Process *mine = found();
@@ -245,7 +248,7 @@ Result<void *> Context::allocate_pinned(size_t bytes) {
           memory.buffer = std::move(*buffer);
           return Status();
         });
-    // Lost since, or at its limit: ordinary memory serves as well, but slower.
+    // The device was lost since, or is at its limit. Ordinary memory works as well, but is slower.
     if (!status.ok()) memory.executor = executor = nullptr;
   }
   if (executor != nullptr) {
@@ -266,7 +269,7 @@ void Context::free_pinned(void *pointer) {
   {
     std::lock_guard lock(mine.mutex);
     const auto found = mine.pinned.find(pointer);
-    if (found == mine.pinned.end()) return;  // of the parent, or not ours
+    if (found == mine.pinned.end()) return;  // the parent process's, or not from here
     memory = std::move(found->second);
     mine.pinned.erase(found);
   }
@@ -280,7 +283,7 @@ void Context::free_pinned(void *pointer) {
         memory.buffer.reset();
         return Status();
       });
-  // The device is closed, and had it.
+  // The device is closed, and its memory is gone with it.
   if (status.code() == LC_ERROR_STOPPED) (void)memory.buffer.release();
 }
 

@@ -1,5 +1,5 @@
-// What stands behind an lc_context: the devices, opened at the first call that
-// needs them and anew in a child of fork, and the memory handed out.
+// The implementation of an lc_context: the devices, which are opened at the first call that needs
+// them and again in a child of fork(), and the memory that was handed out.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -22,7 +22,7 @@
 
 namespace lanecrypt {
 
-// Any thread.
+// Context is thread-safe.
 class Context {
  public:
   explicit Context(runtime::DispatcherOptions options,
@@ -33,44 +33,47 @@ class Context {
   Context(const Context &) = delete;
   Context &operator=(const Context &) = delete;
 
-  // The process's own; made by the first call.
+  // dispatcher() returns the dispatcher of this process. The first call creates it.
   runtime::Dispatcher &dispatcher();
-  // What does private operations in the place of the devices: the process's own, made by the first
-  // call; nullptr if the context names no service.
+  // remote_operations() returns the object that does private-key operations by the service instead
+  // of the devices, for this process. The first call creates it. It returns nullptr if the context
+  // names no service.
   remote::PrivateOperations *remote_operations();
-  // They look for no device before it pays.
+  // The choices between the CPU and the devices. They enumerate no device before it pays.
   runtime::RsaChoice &rsa_choice();
   runtime::SlhChoice &slh_choice();
   runtime::MlDsaChoice &ml_dsa_choice();
-  // Whether one key is made sooner with devices than by OpenSSL on one core.
+  // generation_prefers_device() says whether devices generate one RSA key of `bits` bits sooner
+  // than OpenSSL on one core.
   bool generation_prefers_device(uint32_t bits);
 
-  // What is known of a device. The other measures it, and keeps it.
+  // known_calibration() returns the stored measurements of a device. calibrate() measures the
+  // device and stores the result.
   Result<placement::Calibration> known_calibration(uint32_t index);
   Result<placement::Calibration> calibrate(
       uint32_t index, placement::Depth depth,
       const std::function<bool(const placement::Point &)> &each);
-  // Where a request belongs; LC_CHOICE_UNKNOWN where nothing like it was measured on any
-  // device. Once it pays devices are looked for and measured beside, for which nobody
-  // waits; then one call waits until the device that is sooner is open.
+  // place() decides where a request runs; LC_CHOICE_UNKNOWN if nothing similar was measured on any
+  // device. Once it pays, devices are enumerated and measured in the background, which delays no
+  // call. After that, one call waits until the faster device is open.
   Placement place(const placement::Question &question);
-  // Whether a selected device is open. Opens the first one if that is wanted, and
-  // already known which there are.
+  // is_open() says whether a selected device is open. If `opens_now`, it opens the first device,
+  // provided that the devices are already enumerated.
   bool is_open(bool opens_now);
 
   Result<void *> allocate_pinned(size_t bytes);
   void free_pinned(void *pointer);
 
  private:
-  // All that a child of fork must leave alone: it has locks, threads and
-  // driver handles of the parent.
+  // These hold locks, threads and driver handles of one process, so a child of fork() must not
+  // touch its parent's.
   struct Process;
   struct RemoteProcess;
   struct Chooser;
   struct BackgroundProbeOfProcess;
 
   Process &process();
-  // The process's own; nullptr where nothing has made it yet.
+  // found() returns this process's part, or nullptr if it was not created yet.
   Process *found() const;
   BackgroundProbe &background_probe();
   Chooser &chooser();

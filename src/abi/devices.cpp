@@ -1,4 +1,4 @@
-// A context's devices: what they are, whether they work, what they have done.
+// The functions of the C ABI about a context's devices: their properties, self-tests and counters.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -24,7 +24,7 @@ void copy_text(char *to, size_t room, const std::string &text) {
   to[length] = '\0';
 }
 
-// As Linux and the drivers' tools write it.
+// pci_text() formats a PCI address as Linux and the drivers' tools do; "" if it is not known.
 std::string pci_text(uint64_t address) {
   if (address == 0) return "";
   char text[32];

@@ -1,4 +1,4 @@
-// Jobs of hashes.
+// The functions of the C ABI that run hash jobs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
@@ -28,7 +28,7 @@ Status start(lc_context *context, const lc_hash_job *job, Completion::Callback c
   const auto request = std::make_shared<HashRequest>(std::move(*checked), std::move(callback));
   *started = request;
   LC_TRY(context->dispatcher().submit(request));
-  // The order of the stream holds from here on. The ticket tells of a failure.
+  // The job is in the order of the stream from here on. The ticket reports a failure.
   if (request->job.stream != nullptr) (void)request->wait_enqueued();
   return Status();
 }

@@ -1,4 +1,4 @@
-// Pinned memory, memory of a device, and copies to and from it.
+// The functions of the C ABI for pinned memory, device memory and copies between host and device.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
@@ -61,7 +61,7 @@ lc_status lc_free_device(lc_context *context, uint32_t index, void *pointer) {
 
 namespace {
 
-// Copies between host and device on the device's thread.
+// copy() copies between host and device on the device's thread.
 lc_status copy(lc_context *context, uint32_t index, const void *device_pointer, void *to_host,
                const void *from_host, uint64_t bytes) {
   if (device_pointer == nullptr || (to_host == nullptr && from_host == nullptr))

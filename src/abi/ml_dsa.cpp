@@ -1,4 +1,4 @@
-// ML-DSA: keys from the caller, jobs with them, and whether a device is sooner.
+// The functions of the C ABI for ML-DSA: keys, jobs, and the choice between a device and the CPU.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
@@ -29,12 +29,13 @@ namespace {
 
 const lanecrypt::MlDsaKeyPointer &key_of(const lc_ml_dsa_key *key) { return key->key; }
 
-// As the service has it.
+// operation_kind_of() returns the operation kind in the service's protocol.
 lanecrypt::service::OperationKind operation_kind_of(const MlDsaSizes &sizes) {
   return {lanecrypt::service::Family::kMlDsa, uint32_t(sizes.set)};
 }
 
-// Whether the caller waits: then the service needs no thread of ours.
+// start() checks the job and submits it to the service or to a device. `waits`: the caller waits,
+// so the service's answer needs no thread of ours.
 template <bool waits>
 Status start(lc_context *context, const lc_ml_dsa_job *job, Completion::Callback callback,
              CompletionPointer *started) {
@@ -104,7 +105,7 @@ int lc_ml_dsa_prefers_device(lc_context *context, lc_ml_dsa_set set, uint32_t in
     if (auto *remote = context->remote_operations(); remote != nullptr)
       return remote->prefers_device(operation_kind_of(*sizes), in_line) ? 1 : 0;
     return context->ml_dsa_choice().is_device_sooner(*sizes, in_line) ? 1 : 0;
-  } catch (...) {  // want of memory or of threads
+  } catch (...) {  // out of memory or threads
     return 0;
   }
 }

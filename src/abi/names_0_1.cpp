@@ -1,4 +1,4 @@
-// The functions that were renamed after 0.1, under their old names.
+// The functions that were renamed after 0.1, under their old names, so that old programs load.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "lanecrypt/lanecrypt.h"

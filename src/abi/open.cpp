@@ -1,4 +1,4 @@
-// Opens a context with its options, and closes it.
+// lc_open(), which checks the options of a context, and lc_close().
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
@@ -22,7 +22,7 @@ lc_status lc_open(const lc_options *given, lc_context **context) {
   return guarded([&]() -> lc_status {
     if (context == nullptr) return report(LC_ERROR_ARGUMENT, "no place for the context");
     *context = nullptr;
-    // The first version ended before `verify`.
+    // The first version of the struct ended before `verify`.
     if (given != nullptr && given->struct_size < offsetof(lc_options, verify))
       return report(LC_ERROR_ARGUMENT, "lc_options.struct_size is too small");
     lc_options options = {};

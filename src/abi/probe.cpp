@@ -1,5 +1,5 @@
-// Asks drivers for their devices in a process of its own, so that a driver may do what it
-// likes.
+// Enumerates and measures devices in a separate process, so that a driver that hangs or crashes
+// does no harm.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/probe.h"
@@ -23,7 +23,8 @@ namespace {
 // A driver may take seconds at its first use. Measuring takes longer.
 constexpr std::chrono::seconds kLookLimit{15}, kMeasureLimit{120};
 
-// Whatever hangs, the process then ends itself. What it has not said is missing.
+// end_after() ends the process after `limit`, even if a driver hangs. The output is then
+// incomplete.
 void end_after(std::chrono::seconds limit) {
   std::thread([limit] {
     std::this_thread::sleep_for(limit);
@@ -31,7 +32,8 @@ void end_after(std::chrono::seconds limit) {
   }).detach();
 }
 
-// Drivers may print to standard output. Our answer goes to where that was.
+// keep_output() returns a duplicate of standard output for the answer, and redirects standard
+// output to /dev/null, because drivers may print to it.
 int keep_output() {
   const int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   if (const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC); nothing >= 0)
@@ -39,7 +41,7 @@ int keep_output() {
   return output;
 }
 
-// Ends the process without what drivers have arranged for the end.
+// say() writes the answer and ends the process without the exit handlers of drivers.
 [[noreturn]] void say(int output, const std::string &text) {
   const std::string whole = text + process::Program::kLastLine;
   size_t done = 0;
@@ -57,7 +59,8 @@ std::string look(const std::string &api) {
   return all.empty() ? "none " + device::why_none_here(api) : device::to_text(all);
 }
 
-// Tells it on `output` before the context is closed, since closing could hang.
+// measure() writes the measurements to `output` before the context is closed, because closing could
+// hang.
 [[noreturn]] void measure(int output, const std::string &id) {
   runtime::DispatcherOptions options;
   options.devices = id;
@@ -65,7 +68,7 @@ std::string look(const std::string &api) {
   options.find = [api] { return device::DeviceEnumeration{device::find_here(api), {}}; };
   Context context(options);
   if (!context.dispatcher().status().ok() || context.dispatcher().device_count() == 0) _exit(5);
-  // A device that is open may tell more of itself, and its figures are kept under that.
+  // An open device may report more properties, and its measurements are stored under those.
   if (!context.dispatcher().device(0)->make_ready().ok()) _exit(5);
   Result<placement::Calibration> known = context.known_calibration(0);
   if (!known.ok())
@@ -93,7 +96,7 @@ int lc_probe(int count, const char *const *words) {
       end_after(kMeasureLimit);
       measure(output, name);
     }
-  } catch (...) {  // want of memory or of threads
+  } catch (...) {  // out of memory or threads
     return 4;
   }
   return 2;

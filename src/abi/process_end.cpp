@@ -1,3 +1,5 @@
+// Stops the library's threads when the process calls exit().
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/process_end.h"
 
@@ -22,11 +24,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The most time for what was begun to end, such as a launch or the closing of a device;
-// and between two looks.
+// The maximum time that started work, such as a launch or the closing of a device, gets to finish,
+// and the time between two checks.
 constexpr milliseconds kMost{10000}, kLook{1};
 
-// One more than the number of different openings after which the end was last arranged, or 0.
+// Arranged has one more than the number of different device openings at the last registration of
+// the exit handler, or 0.
 struct Arranged {
   std::atomic<size_t> count{0};
 };
@@ -35,12 +38,13 @@ process::OfProcess<Arranged> arranged_openings;
 
 }  // namespace
 
-// Never freed, but used again. It has no lock: a child of fork could inherit that locked.
+// Entry is never freed but reused. The list is lock-free, because a child of fork() could inherit a
+// lock in the locked state.
 struct AtProcessEnd::Entry {
-  // kBusy: its owner is beginning or ending it.
+  // kBusy: its owner is creating or ending it.
   enum class State { kFree, kBusy, kLive, kStopping, kStopped };
   std::atomic<State> state{State::kBusy};
-  // forks() of the process that it belongs to.
+  // forks() of the process that the entry belongs to.
   std::atomic<uint64_t> born_in{0};
   std::function<void()> stop, cancel_pending;
   Entry *next = nullptr;
@@ -67,13 +71,14 @@ struct AtProcessEnd::Entry {
     stop();
     state = State::kStopped;
   }
-  // Runs on a thread of its own, since it may hang. A sandbox may forbid threads.
+  // begin_to_end() runs stop() on a separate thread, because it may hang. A sandbox may forbid
+  // threads.
   void begin_to_end() {
     if (!change(State::kLive, State::kStopping)) return;
     try {
       const runtime::SignalsBlocked blocked;
       process::start_thread([this] { end(); }).detach();
-    } catch (const std::exception &) {  // no thread is to be had
+    } catch (const std::exception &) {  // no thread can be started
       cancel_pending();
       end();
     }
@@ -115,16 +120,18 @@ void AtProcessEnd::stop_all(int status) {
     if (std::chrono::steady_clock::now() >= end) break;
     std::this_thread::sleep_for(kLook);
   }
-  // A thread is stuck in a driver. That would hang or crash if it ended under the thread.
+  // A thread is stuck in a driver. If exit() went on, the driver would be torn down under that
+  // thread, and would hang or crash.
   (void)fflush(nullptr);
   _exit(status);
 }
 
 void arrange_process_end() {
-  // libcrypto arranges its end at its first use. That must come before this.
+  // libcrypto registers its exit handler at its first use. That must happen before ours is
+  // registered.
   begin_libcrypto();
-  // libc keeps every handler until the process ends. So there is none for another opening of the
-  // same kind.
+  // libc keeps every handler until the process ends. So none is registered for another opening of
+  // the same kind.
   std::atomic<size_t> &arranged = arranged_openings.get().count;
   const size_t openings = 1 + device::count_different_openings();
   size_t before = arranged;

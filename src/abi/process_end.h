@@ -1,6 +1,6 @@
-// The end of the process while our threads still work. exit() tears down libcrypto and
-// the drivers under whoever uses them. So our threads are stopped before, in a bounded
-// time, and their work is left as it is then.
+// The end of the process while our threads still work. exit() tears down libcrypto and the drivers
+// while threads may use them. So our threads are stopped before that, in a bounded time, and their
+// work is left as it is then.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,27 +9,29 @@
 
 namespace lanecrypt {
 
-// exit() undoes first what was arranged last. From this call on it stops our threads
-// before the ends that drivers loaded so far have arranged. Called after each opening of
-// a device. It registers a handler only after openings that differ from all before, since a
-// driver arranges its end at the first of a kind.
+// arrange_process_end() registers an exit handler. exit() runs handlers in reverse order of
+// registration. So the handler stops our threads before the handlers of the drivers that are loaded
+// so far. It must be called after each opening of a device. It registers a handler only after
+// openings that differ from all earlier ones, because a driver registers its own handler at the
+// first opening of a kind.
 void arrange_process_end();
 
-// Something that has threads. exit() knows it as long as this lives, which should begin
-// before its threads and end after them. In a child of fork it is still the parent's, and
-// is left alone.
+// AtProcessEnd makes exit() aware of an object with threads, as long as it lives. It should be
+// created before the threads and destroyed after them. In a child of fork() it still belongs to the
+// parent, and is ignored.
 class AtProcessEnd {
  public:
   AtProcessEnd();
   ~AtProcessEnd();
   AtProcessEnd(const AtProcessEnd &) = delete;
 
-  // Until this call exit() waits. From it on exit() ends the threads itself, on threads
-  // of its own. stop() returns when they have ended. cancel_pending() makes them leave undone what
-  // they have not begun, and may be called often.
+  // begin() passes the functions that end the threads. Before this call, exit() waits. After it,
+  // exit() ends the threads itself, on separate threads. `stop` returns when the threads have
+  // ended. `cancel_pending` makes them drop work that they have not begun, and may be called
+  // repeatedly.
   void begin(std::function<void()> stop, std::function<void()> cancel_pending);
-  // Call it before another ends the threads. False where exit() is doing that: then all
-  // of this must stay for ever.
+  // withdraw() must be called before the owner ends the threads. It returns false if exit() is
+  // ending them. Then the whole object must never be destroyed.
   bool withdraw();
 
  private:

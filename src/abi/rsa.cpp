@@ -1,4 +1,5 @@
-// RSA: keys from the caller, jobs with them, new keys, and whether a device is sooner.
+// The functions of the C ABI for RSA: keys, jobs, key generation, and the choice between a device
+// and the CPU.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
@@ -31,12 +32,13 @@ namespace {
 
 const lanecrypt::RsaKeyPointer &key_of(const lc_rsa_key *key) { return key->key; }
 
-// As the service has it.
+// operation_kind_of() returns the operation kind in the service's protocol.
 lanecrypt::service::OperationKind operation_kind_of(uint32_t bits) {
   return {lanecrypt::service::Family::kRsa, bits};
 }
 
-// Whether the caller waits: then the service needs no thread of ours.
+// start() checks the job and submits it to the service or to a device. `waits`: the caller waits,
+// so the service's answer needs no thread of ours.
 template <bool waits>
 Status start(lc_context *context, const lc_rsa_job *job, Completion::Callback callback,
              CompletionPointer *started) {
@@ -76,13 +78,13 @@ size_t lc_rsa_key_bytes(const lc_rsa_key *key) {
 
 int lc_rsa_key_has_primes(const lc_rsa_key *key) {
   if (key == nullptr || !key->key->is_private) return -1;
-  // A round takes as long as half of a private operation.
+  // A round takes half as long as a private-key operation.
   const uint32_t bits = key->key->modulus_bits;
   const unsigned rounds = bits <= 2048 ? 3 : bits <= 4096 ? 2 : 1;
   try {
     Result<bool> primes = lanecrypt::cpu::has_primes(*key->key, rounds);
     return !primes.ok() ? -1 : *primes ? 1 : 0;
-  } catch (...) {  // want of memory
+  } catch (...) {  // out of memory
     return -1;
   }
 }
@@ -106,7 +108,7 @@ int lc_rsa_prefers_device(lc_context *context, uint32_t bits, uint32_t in_line) 
                  ? 1
                  : 0;
     return context->rsa_choice().is_device_sooner(bits, in_line) ? 1 : 0;
-  } catch (...) {  // want of memory or of threads
+  } catch (...) {  // out of memory or threads
     return 0;
   }
 }
@@ -146,7 +148,7 @@ int lc_rsa_generation_prefers_device(lc_context *context, uint32_t bits) {
     if (auto *remote = context->remote_operations(); remote != nullptr)
       return remote->generation().prefers_device(bits) ? 1 : 0;
     return context->generation_prefers_device(bits) ? 1 : 0;
-  } catch (...) {  // want of memory or of threads
+  } catch (...) {  // out of memory or threads
     return 0;
   }
 }

@@ -1,4 +1,5 @@
-// SLH-DSA: its sets, keys from the caller, signatures, new keys, and whether a device is sooner.
+// The functions of the C ABI for SLH-DSA: parameter sets, keys, signatures, key generation, and the
+// choice between a device and the CPU.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
@@ -30,12 +31,13 @@ namespace {
 
 const lanecrypt::SlhKeyPointer &key_of(const lc_slh_dsa_key *key) { return key->key; }
 
-// As the service has it.
+// operation_kind_of() returns the operation kind in the service's protocol.
 lanecrypt::service::OperationKind operation_kind_of(const SlhSet &set) {
   return {lanecrypt::service::Family::kSlhDsa, uint32_t(set.number)};
 }
 
-// What asks for such an operation in the place of the devices; nullptr if they do it.
+// remote_operations_for() returns the object that does such operations by the service; nullptr if
+// devices do them.
 lanecrypt::remote::PrivateOperations *remote_operations_for(lc_context *context, const SlhSet &set,
                                                             lc_slh_dsa_operation operation) {
   const bool may_be_remote = operation == LC_SLH_DSA_SIGN &&
@@ -43,7 +45,8 @@ lanecrypt::remote::PrivateOperations *remote_operations_for(lc_context *context,
   return may_be_remote ? context->remote_operations() : nullptr;
 }
 
-// Whether the caller waits: then the service needs no thread of ours.
+// start() checks the job, hashes its messages, and submits it to the service or to a device.
+// `waits`: the caller waits, so the service's answer needs no thread of ours.
 template <bool waits>
 Status start(lc_context *context, const lc_slh_dsa_job *job, Completion::Callback callback,
              CompletionPointer *started) {
@@ -79,7 +82,8 @@ Status start(lc_context *context, const lc_slh_dsa_generation *generation,
   return context->dispatcher().submit(lanecrypt::runtime::SlhRequestPointer(request));
 }
 
-// What a choice is asked of; nullptr for what is none.
+// set_of_choice() returns the parameter set of a choice between the CPU and devices; nullptr if the
+// arguments are invalid.
 const SlhSet *set_of_choice(lc_context *context, const lc_slh_dsa_set &set,
                             const lc_slh_dsa_operation &operation) {
   if (context == nullptr || enum_number(operation) > LC_SLH_DSA_GENERATE) return nullptr;
@@ -152,7 +156,7 @@ int lc_slh_dsa_prefers_device(lc_context *context, lc_slh_dsa_set set,
     if (auto *remote = remote_operations_for(context, *found, operation); remote != nullptr)
       return remote->prefers_device(operation_kind_of(*found), in_line) ? 1 : 0;
     return context->slh_choice().is_device_sooner(*found, operation, in_line) ? 1 : 0;
-  } catch (...) {  // want of memory or of threads
+  } catch (...) {  // out of memory or threads
     return 0;
   }
 }

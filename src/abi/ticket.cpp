@@ -1,4 +1,4 @@
-// Tickets, and how a caller learns that a job has ended.
+// Tickets, and the ways in which a caller learns that a job is complete.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/ticket.h"
@@ -14,9 +14,10 @@
 namespace lanecrypt::abi {
 namespace {
 
-// Whether the descriptor can be an eventfd, as these are of no type of file. Whoever leaves the
-// field zero means none, and his standard input, often a terminal or a socket, would get bytes. But
-// in a process that has closed it eventfd() may give out the number.
+// may_be_eventfd() says whether the descriptor can be an eventfd: fstat() reports no file type for
+// one. It is used for descriptor 0, because a zero-initialised field must not be taken for standard
+// input, which is often a terminal or a socket. But eventfd() may return 0 in a process that has
+// closed its standard input.
 bool may_be_eventfd(int descriptor) {
   struct stat its;
   return fstat(descriptor, &its) == 0 && (its.st_mode & S_IFMT) == 0;
@@ -25,7 +26,7 @@ bool may_be_eventfd(int descriptor) {
 }  // namespace
 
 Status check_completion(const lc_completion *completion) {
-  // The first version ended before `result`.
+  // The first version of the struct ended before `result`.
   if (completion != nullptr && completion->struct_size < offsetof(lc_completion, result))
     return Status(LC_ERROR_ARGUMENT, "lc_completion.struct_size is too small");
   return Status();
@@ -44,7 +45,7 @@ Completion::Callback make_callback(const lc_completion *completion) {
 }
 
 uint64_t owner_of(const lc_completion *completion) {
-  // The first versions ended before it.
+  // The first versions of the struct ended before `owner`.
   constexpr size_t kBytes = offsetof(lc_completion, owner) + sizeof completion->owner;
   return completion == nullptr || completion->struct_size < kBytes ? 0 : completion->owner;
 }
@@ -72,7 +73,8 @@ using lanecrypt::runtime::kWhenever;
 
 namespace {
 
-// Whether the caller is to see to it that the end is noticed, which he does here.
+// poll_until_done() drives the completion if that is the caller's task, because no thread of ours
+// does it. It returns whether it is the caller's task.
 bool poll_until_done(const lc_ticket &ticket, Deadline deadline) {
   if (!ticket.request->poll_until_done || ticket.request->has_callback()) return false;
   ticket.request->poll_until_done(deadline);
@@ -118,7 +120,7 @@ lc_status lc_ticket_wait_for(lc_ticket *ticket, uint64_t nanoseconds, lc_result 
   if (ticket == nullptr) return report(LC_ERROR_ARGUMENT, "no ticket was given");
   return guarded([&]() -> lc_status {
     if (const Status status = check_result(result); !status.ok()) return report(status);
-    // More than a century would not fit into every clock's numbers.
+    // A longer time would overflow some clocks.
     constexpr uint64_t kCentury = 100ULL * 365 * 24 * 3600 * 1'000'000'000;
     const std::chrono::nanoseconds limit(static_cast<int64_t>(std::min(nanoseconds, kCentury)));
     const Deadline deadline = limit.count() == 0 ? kAtOnce : Deadline::clock::now() + limit;
@@ -138,7 +140,7 @@ lc_status lc_ticket_notify(lc_ticket *ticket, const lc_completion *completion) {
     // The callback may free the ticket.
     const CompletionPointer request = ticket->request;
     request->add_callback(make_callback(completion));
-    // The device's thread takes over what the caller looked after.
+    // The device's thread now drives the completion that the caller had to drive.
     if (request->poll_until_done) request->poll_until_done(kAtOnce);
     return LC_OK;
   });

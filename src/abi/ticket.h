@@ -1,4 +1,4 @@
-// How a job of any kind is run, or submitted with a ticket.
+// Runs a job of any kind, or submits it with a ticket.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,16 +18,19 @@ namespace lanecrypt::abi {
 using runtime::Completion;
 using runtime::CompletionPointer;
 
-// Checks a job, and gives it to the dispatcher.
+// Start is a function that checks a job and gives it to the dispatcher. It sets `*started` to the
+// request.
 template <typename Job>
 using Start = Status (*)(lc_context *context, const Job *job, Completion::Callback callback,
                          CompletionPointer *started);
 
 Status check_completion(const lc_completion *completion);
+// make_callback() returns a callback that reports to the caller as `completion` says; nullptr if
+// there is none.
 Completion::Callback make_callback(const lc_completion *completion);
-// 0 if there is none.
+// owner_of() returns the owner of the job; 0 if there is none.
 uint64_t owner_of(const lc_completion *completion);
-// Waits until the request has ended.
+// finish() blocks until the request is complete, and stores its result.
 lc_status finish(Completion &request, lc_result *result);
 
 template <typename Job>
@@ -41,7 +44,8 @@ lc_status run(Start<Job> start, lc_context *context, const Job *job, lc_result *
   });
 }
 
-// in_stream: the order of a stream may be all that the caller needs.
+// submit() starts a job and returns a ticket. `in_stream`: the job is in the order of a stream,
+// which may be all that the caller needs, so the completion and the ticket may be missing.
 template <typename Job>
 lc_status submit(Start<Job> start, lc_context *context, const Job *job,
                  const lc_completion *completion, lc_ticket **ticket, bool in_stream = false) {
@@ -50,7 +54,7 @@ lc_status submit(Start<Job> start, lc_context *context, const Job *job,
     if (is_detached && !in_stream)
       return report(LC_ERROR_ARGUMENT, "neither a completion nor a place for the ticket");
     if (const Status status = check_completion(completion); !status.ok()) return report(status);
-    // It would wait for this thread.
+    // The job would wait for this thread.
     if (in_stream && Completion::in_callback())
       return report(LC_ERROR_ARGUMENT, "a completion's callback can start no job in a stream");
     auto made = std::make_unique<lc_ticket>();

@@ -1,4 +1,5 @@
-// What devices and the CPU were measured to take, and the choice that follows from it.
+// The functions of the C ABI for the measurements of devices and the CPU, and for the choice that
+// follows from them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/boundary.h"
@@ -75,7 +76,7 @@ lc_choice lc_cipher_place(lc_context *context, const lc_cipher_question *questio
                         .bytes = question->bytes});
     if (device != nullptr) *device = chosen.device;
     return chosen.choice;
-  } catch (...) {  // want of memory or of threads
+  } catch (...) {  // out of memory or threads
     return LC_CHOICE_CPU;
   }
 }
@@ -89,7 +90,7 @@ int lc_is_open(lc_context *context, int opens_now) {
   const lanecrypt::abi::Call call;
   try {
     return context->is_open(opens_now != 0) ? 1 : 0;
-  } catch (...) {  // want of memory
+  } catch (...) {  // out of memory
     return 0;
   }
 }
