@@ -1,5 +1,5 @@
-// Functions of ours that C code calls. An exception that passes through C code ends the process, so
-// none may leave such a function.
+// Wraps our functions that C code calls. An exception that propagates through C code ends the
+// process, so none may leave such a function.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,8 +16,8 @@ inline void ignore_exception(const std::exception & /*error*/) noexcept {}
 template <auto kFunction, OnException kOnException, typename Pointer = decltype(+kFunction)>
 struct CFunction;
 
-// call() is not noexcept: pthread_cancel() ends a thread by an exception of the C library's, which
-// is no std::exception and must pass.
+// call() is not noexcept: pthread_cancel() ends a thread by an exception of the C library, which is
+// not derived from std::exception and must propagate.
 template <auto kFunction, OnException kOnException, typename Result, typename... Parameters>
 struct CFunction<kFunction, kOnException, Result (*)(Parameters...)> {
   static Result call(Parameters... arguments) {
@@ -30,9 +30,9 @@ struct CFunction<kFunction, kOnException, Result (*)(Parameters...)> {
   }
 };
 
-// `kFunction`, which may be a lambda without captures, for a caller in C. If it throws,
-// `kOnException` is called, and the result is 0 or nullptr. So the caller must take that for a
-// failure. A function that is noexcept needs no guard, and does not compile here.
+// c_function wraps `kFunction`, which may be a lambda without captures, for a caller in C. If
+// `kFunction` throws, `kOnException` is called and the result is 0 or nullptr, which the caller
+// must treat as failure. A noexcept function needs no wrapper, and does not compile here.
 template <auto kFunction, OnException kOnException = ignore_exception>
 inline constexpr auto c_function = &CFunction<kFunction, kOnException>::call;
 

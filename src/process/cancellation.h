@@ -1,6 +1,6 @@
-// pthread_cancel() ends a thread at most of its waits, by an exception of the C
-// library's. That exception must not pass through a call of ours or a lock that the call
-// holds.
+// Protection against pthread_cancel(), which ends a thread at most blocking calls, by an exception
+// of the C library. That exception must not propagate through our functions or the locks that they
+// hold.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,7 +9,8 @@
 
 namespace lanecrypt::process {
 
-// While it lives this thread is not cancelled. Who wants to cancel it waits.
+// CancellationOff disables the cancellation of this thread while it lives. A cancellation request
+// stays pending.
 class CancellationOff {
  public:
   CancellationOff() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }

@@ -1,5 +1,6 @@
-// Closes what a new process has inherited. glibc has functions for that from 2.34 on, and Linux a
-// system call from 5.9 on: wheels go to systems with glibc 2.28 and Linux 4.18.
+// Closes the descriptors that a new process has inherited. glibc has functions for that from 2.34
+// on, and Linux a system call from 5.9 on, but our wheels run on systems with glibc 2.28 and Linux
+// 4.18.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,15 +18,15 @@
 
 namespace lanecrypt::process {
 
-// Closes all descriptors of this process whose number is `first` or higher; `first` is not
-// negative. Takes no lock and no memory, so a child of fork, or one that shares its parent's
-// memory, may call it. False where neither the system call nor /proc tells which there are.
+// close_from() closes all descriptors of this process with numbers from `first` on; `first` is not
+// negative. It takes no lock and allocates no memory, so a child of fork(), or one that shares its
+// parent's memory, may call it. It returns false if neither the system call nor /proc is available.
 inline bool close_from(int first) {
   if (syscall(SYS_close_range, first, ~0u, 0) == 0) return true;
   const int folder = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return false;
-  // A name's place in this folder is its number, so closing one moves no other. readdir() would
-  // take memory.
+  // The position of an entry in this folder is its descriptor's number, so closing one moves no
+  // other. readdir() would allocate memory.
   alignas(dirent64) char names[2048];
   long bytes;
   while ((bytes = syscall(SYS_getdents64, folder, names, sizeof names)) > 0) {

@@ -1,6 +1,6 @@
-// What tests and benchmarks may change by the environment: simulated faults, the shape of
-// the emulator, and forms of kernels for comparison. Only a build with the option
-// LANECRYPT_DIAGNOSTICS reads any of it. A release has not that option.
+// Environment variables for tests and benchmarks: simulated faults, the shape of the emulator, and
+// variants of kernels for comparison. Only a build with the option LANECRYPT_DIAGNOSTICS reads
+// them. Releases are built without it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,8 +15,9 @@ constexpr bool kHasDiagnostics = true;
 constexpr bool kHasDiagnostics = false;
 #endif
 
-// nullptr where it is not set. src/CMakeLists.txt and bench/CMakeLists.txt list the files
-// that include this, since they know the option.
+// diagnostic_variable() returns the value of an environment variable; nullptr if it is not set.
+// src/CMakeLists.txt and bench/CMakeLists.txt list the files that include this header, because
+// these are compiled with the option.
 [[maybe_unused]] static const char *diagnostic_variable([[maybe_unused]] const char *name) {
 #ifdef LANECRYPT_DIAGNOSTICS
   return secure_getenv(name);

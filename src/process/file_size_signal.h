@@ -1,5 +1,5 @@
-// A write beyond the limit of a file's size (RLIMIT_FSIZE) ends the process by SIGXFSZ.
-// What we write beside a program's own work must not do that.
+// Protection against SIGXFSZ, which ends a process at a write beyond the file size limit
+// (RLIMIT_FSIZE). Files that we write in addition to a program's own work must not cause that.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace lanecrypt::process {
 
-// While it lives such writes of this thread fail instead (EFBIG).
+// FileSizeSignalBlocked makes such writes of this thread fail with EFBIG while it lives.
 class FileSizeSignalBlocked {
  public:
   FileSizeSignalBlocked() {

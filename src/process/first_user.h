@@ -1,5 +1,5 @@
-// Which process of a family of forks may use something of which a child cannot use its parent's,
-// such as a driver with threads of its own.
+// Decides which process of a family of forks may use something that a child cannot share with its
+// parent, such as a driver with threads of its own.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,18 +11,19 @@
 
 namespace lanecrypt::process {
 
-// Static, and made by the compiler. Any thread. It has no lock: a child that was forked amid its
-// parent's first use must not wait for a thread that it does not have.
+// FirstUser must have static storage and is initialised at compile time. It is thread-safe and
+// lock-free: a child that was forked during its parent's first use must not wait for a thread that
+// it does not have.
 class FirstUser {
  public:
-  // Before any use. False in a child of the process that has begun; it must not even wait for what
-  // another thread is making.
+  // begin() must be called before any use. It returns false in a child of the process that has
+  // begun. Such a child must not even wait for something that another thread is creating.
   bool begin() {
     uint64_t user = kNobody;
     const uint64_t here = forks();
     return user_.compare_exchange_strong(user, here) || user == here;
   }
-  // Whether a parent of this process has begun.
+  // is_parent() says whether a parent of this process has begun.
   bool is_parent() const {
     const uint64_t user = user_;
     return user != kNobody && user != forks();
@@ -30,7 +31,7 @@ class FirstUser {
 
  private:
   static constexpr uint64_t kNobody = UINT64_MAX;
-  std::atomic<uint64_t> user_{kNobody};  // its forks()
+  std::atomic<uint64_t> user_{kNobody};  // forks() of the user
 };
 
 }  // namespace lanecrypt::process

@@ -1,3 +1,5 @@
+// Checks the owners and permissions of all folders on a path.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "process/folder_trust.h"
 
@@ -16,9 +18,9 @@
 namespace lanecrypt::process {
 namespace {
 
-constexpr int kMostLinks = 40;  // as many as the kernel follows
+constexpr int kMostLinks = 40;  // the kernel's limit
 
-// Puts the names of `path` on the stack, the first on top.
+// push_names() pushes the names of `path` onto the stack, with the first one on top.
 void push_names(std::string_view path, std::vector<std::string> *names) {
   while (!path.empty()) {
     const size_t slash = path.rfind('/');
@@ -43,7 +45,7 @@ std::string fault_of_entry(const struct stat &its, std::span<const uid_t> owners
 std::string fault_of_folder(const std::string &folder, std::span<const uid_t> owners) {
   std::vector<std::string> names;
   push_names(folder, &names);
-  // The path so far, without links. It is "" for the root.
+  // The resolved path so far, without links. It is "" for the root.
   std::string at;
   int links = 0;
   for (std::string next;;) {

@@ -1,3 +1,5 @@
+// Detects that the process's memory was copied by fork() or a similar call.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "process/forks.h"
 
@@ -10,10 +12,10 @@
 namespace lanecrypt::process {
 namespace {
 
-// Copied into every child, as memory is.
+// Copied into every child, like all memory.
 std::atomic<uint64_t> count{0};
 
-// A page that the kernel empties in every child, whichever call made it.
+// map_mark() maps a page that the kernel zeroes in every child, whichever system call creates it.
 std::atomic<uint32_t> *map_mark() {
   const auto bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   void *page = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -27,8 +29,8 @@ std::atomic<uint32_t> *map_mark() {
   return mark;
 }
 
-// Kernels before 4.14 empty no pages. There the C library tells of fork(), though of no
-// other call.
+// make_mark() returns the mark. Kernels before 4.14 do not support such pages. There, the C
+// library's fork handlers detect fork(), but no other call.
 std::atomic<uint32_t> *make_mark() {
   std::atomic<uint32_t> *mark = map_mark();
   if (mark != nullptr) return mark;
@@ -42,8 +44,8 @@ std::atomic<uint32_t> &made_mark() {
   return *made;
 }
 
-// Made at load, by whichever static object asks first. Made later, a child could inherit
-// it half made.
+// The mark is made at load time, by the first static object that needs it. If it were made later, a
+// child could inherit it half made.
 [[maybe_unused]] const uint64_t at_load = forks();
 
 }  // namespace
@@ -51,7 +53,7 @@ std::atomic<uint32_t> &made_mark() {
 uint64_t forks() {
   std::atomic<uint32_t> &mark = made_mark();
   if (mark.load(std::memory_order_acquire) == 1) return count.load(std::memory_order_relaxed);
-  // The first thread of a child counts. The others wait until it has.
+  // The first thread of a child increments the count. The others wait until it has.
   uint32_t empty = 0;
   constexpr uint32_t kCounting = 2;
   if (mark.compare_exchange_strong(empty, kCounting)) {

@@ -1,6 +1,6 @@
-// Whether this process is still the one that made a thing, or a child of fork that
-// inherited it. A process number does not tell: the first process of a container has
-// number 1, and so may its child have in a container of its own.
+// Tells whether this process created an object, or is a child of fork() that inherited it. The
+// process ID is not sufficient: the first process of a container has ID 1, and so may its child
+// have in a nested container.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace lanecrypt::process {
 
-// How often this process, or one that it came from, was copied by fork() or by any other
-// call that copies a process's memory. It costs no system call. Any thread may call it.
+// forks() returns how often this process, or one of its ancestors, was copied by fork() or by any
+// other call that copies a process's memory. It makes no system call. Thread-safe.
 uint64_t forks();
 
 }  // namespace lanecrypt::process

@@ -1,4 +1,4 @@
-// A new thread, or an error that says what to do.
+// Starts a thread, or throws an error that says what to do.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace lanecrypt::process {
 
-// The system gives no thread.
+// NoThread is thrown if the system refuses a thread.
 class NoThread : public std::system_error {
  public:
   explicit NoThread(std::error_code code)
@@ -19,7 +19,7 @@ class NoThread : public std::system_error {
                                     : "cannot start a thread") {}
 };
 
-// Throws NoThread.
+// new_thread() starts a thread that runs `body`. It throws NoThread.
 template <typename Body>
 std::thread new_thread(Body body) {
   try {

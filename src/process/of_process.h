@@ -1,4 +1,5 @@
-// What a process has once, such as a book of what is open, and a child of fork has anew.
+// An object that exists once per process, such as a registry of open devices, and that a child of
+// fork() creates anew.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,10 +11,11 @@
 
 namespace lanecrypt::process {
 
-// A T for this process, made when it is first wanted, by any thread, and never destroyed: threads
-// may outlive the process's static objects. A child leaves its parent's as it is, since a thread
-// that it does not have may be changing it, with a lock that stays locked. Static, and made by the
-// compiler: the initialization of a static T has a lock too.
+// OfProcess has a T for this process, which is created at the first use by any thread and never
+// destroyed, because threads may outlive the process's static objects. A child does not touch its
+// parent's T, because a thread that does not exist in the child may have been changing it, with a
+// lock that stays locked. An OfProcess must have static storage and is initialised at compile time:
+// the initialisation of a static T would need a lock too.
 template <typename T>
 class OfProcess {
  public:
@@ -22,7 +24,7 @@ class OfProcess {
     if (known != nullptr && known->born_in == forks()) return known->value;
     auto *const made = new Made{.parents = known};
     if (made_.compare_exchange_strong(known, made)) return made->value;
-    delete made;  // another thread came first
+    delete made;  // another thread was faster
     return known->value;
   }
 

@@ -1,3 +1,5 @@
+// Escapes control characters and invalid UTF-8.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "process/printable.h"
 
@@ -7,8 +9,8 @@
 namespace lanecrypt::process {
 namespace {
 
-// How many bytes the first character has, or 0 where that is a control character or no UTF-8
-// (RFC 3629).
+// shown_bytes() returns the length in bytes of the first character, or 0 if it is a control
+// character or invalid UTF-8 (RFC 3629).
 size_t shown_bytes(std::string_view text) {
   const auto first = uint8_t(text[0]);
   if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
@@ -21,7 +23,7 @@ size_t shown_bytes(std::string_view text) {
     if ((next & 0xc0) != 0x80) return 0;
     character = character << 6 | (next & 0x3f);
   }
-  // Those of two bytes below A0 are control characters, which some terminals obey.
+  // Two-byte characters below U+00A0 are control characters, which some terminals obey.
   constexpr uint32_t kLeast[] = {0, 0, 0xa0, 0x800, 0x10000};
   const bool is_surrogate = character >= 0xd800 && character < 0xe000;
   return character < kLeast[bytes] || character > 0x10ffff || is_surrogate ? 0 : bytes;

@@ -1,4 +1,4 @@
-// Text that is not ours, such as the name of a file, as a terminal or a log may be shown it.
+// Makes foreign text, such as the name of a file, safe to print to a terminal or a log.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,9 +8,9 @@
 
 namespace lanecrypt::process {
 
-// The text in UTF-8 without control characters. In the place of each of these, and of each byte
-// that is no UTF-8, stands \n, \r or \t, or a backslash with three octal digits. So a terminal
-// takes nothing for a command, and a line stays one line.
+// printable() returns the text in UTF-8 without control characters. Each of these, and each byte
+// that is not valid UTF-8, is replaced by \n, \r or \t, or by a backslash and three octal digits.
+// So a terminal takes nothing for a command, and a line stays one line.
 std::string printable(std::string_view text);
 
 }  // namespace lanecrypt::process

@@ -1,5 +1,5 @@
-// Whether this process has more rights than whoever started it, as a set-uid program has.
-// Its environment and its files may then come from an attacker.
+// Tells whether this process has more rights than the user that started it, like a set-user-ID
+// program. Its environment and its files may then come from an attacker.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace lanecrypt::process {
 
-// If so, we load no driver in it, start no thread and start no program.
+// If is_setuid(), we load no driver, start no thread and start no program.
 inline bool is_setuid() { return getauxval(AT_SECURE) != 0; }
 
 }  // namespace lanecrypt::process

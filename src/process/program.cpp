@@ -1,3 +1,5 @@
+// Starts helper programs without making them children of the calling process.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "process/program.h"
 
@@ -23,35 +25,36 @@ namespace {
 constexpr size_t kMostOutputBytes = 4 << 20;
 constexpr size_t kStackBytes = 64 << 10;
 constexpr int kTurnsToEnd = 100, kTurnUs = 2000;
-// A program whose output is whole and closed has begun to end. It may have to wait for a core.
+// A program whose output is complete and closed has begun to end. It may have to wait for a core.
 constexpr int kTurnsOfOneThatIsDone = 5000;
 
-// What the new process needs before it becomes the program. Until then it shares this
+// Start has what the new process needs before it executes the program. Until then it shares this
 // process's memory, so it calls nothing that takes a lock or changes our state.
 struct Start {
   const char *path;
   char *const *arguments;
   char *const *environment;
-  char *stack;  // of the second process
+  char *stack;  // the stack of the second process
   int output, nothing;
   sigset_t signals;
   int error = 0;
-  int told = -1;  // where a process that does not share this tells the error
+  int told = -1;  // the pipe for errors of a process that does not share this memory
 };
 
 int become_program(void *pointer) {
   Start &start = *static_cast<Start *>(pointer);
-  // Without this, a handler of this process would run in this process's memory.
+  // Otherwise a signal handler of this process would run in the new process, in the shared memory.
   for (int number = 1; number < NSIG; ++number) {
     struct sigaction action = {};
     action.sa_handler = SIG_DFL;
     (void)sigaction(number, &action, nullptr);
   }
   (void)sigprocmask(SIG_SETMASK, &start.signals, nullptr);
-  // Its own session: what a terminal sends to this process's group must not reach it.
+  // It gets its own session, so that signals from a terminal to this process's group do not reach
+  // it.
   (void)setsid();
   if (dup2(start.nothing, 0) >= 0 && dup2(start.output, 1) >= 0 && dup2(start.nothing, 2) >= 0) {
-    // Closes whatever descriptors this process has not marked to be closed.
+    // This closes the descriptors that lack FD_CLOEXEC.
     (void)close_from(3);
     execve(start.path, start.arguments, start.environment);
   }
@@ -59,16 +62,17 @@ int become_program(void *pointer) {
   _exit(127);
 }
 
-// The process between us and the program. When it ends, the program is nobody's child any
-// more. (The kernel sets the last signal of a process back to SIGCHLD when it begins a
-// new program, so one step will not do.)
+// start_and_leave() runs in an intermediate process between us and the program. When that process
+// ends, the program is no longer our child. One step is not sufficient, because the kernel resets a
+// process's exit signal to SIGCHLD when it executes a new program.
 int start_and_leave(void *pointer) {
   Start &start = *static_cast<Start *>(pointer);
   if (clone(become_program, start.stack, CLONE_VM | CLONE_VFORK, &start) < 0) start.error = errno;
   _exit(0);
 }
 
-// A program may have closed its standard descriptors. Ours must not take their numbers.
+// no_standard_one() moves a descriptor above 2. A program may have closed its standard descriptors,
+// and ours must not take their numbers.
 int no_standard_one(int descriptor) {
   if (descriptor < 0 || descriptor > 2) return descriptor;
   const int higher = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
@@ -76,8 +80,9 @@ int no_standard_one(int descriptor) {
   return higher;
 }
 
-// After unshare(CLONE_NEWPID) the first child is the first process of the new namespace,
-// which ends with it. That child must be the program's own.
+// is_other_namespace_ahead() says whether the next child enters another PID namespace. After
+// unshare(CLONE_NEWPID) the first child is the first process of the new namespace, which ends with
+// it. That child must be the program's own.
 bool is_other_namespace_ahead() {
   char own[64] = "", next[64] = "";
   const ssize_t bytes = readlink("/proc/self/ns/pid", own, sizeof own - 1);
@@ -85,15 +90,16 @@ bool is_other_namespace_ahead() {
                        std::strcmp(own, next) != 0);
 }
 
-// Whether a process that has lost its parent becomes a child of this process.
+// adopts_orphans() says whether processes that have lost their parent become children of this
+// process.
 bool adopts_orphans() {
   int is_subreaper = 0;
   return getpid() == 1 ||
          (prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper, 0, 0, 0) == 0 && is_subreaper != 0);
 }
 
-// The process between, for a process that adopts orphans. It has its own memory, stays as
-// long as the program runs, and holds nothing open.
+// start_and_stay() runs in the intermediate process if this process adopts orphans. That process
+// has its own memory, lives as long as the program, and keeps no descriptor open.
 [[noreturn]] void start_and_stay(Start &start) {
   (void)setsid();
   (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
@@ -114,8 +120,8 @@ std::vector<char *> environment_without_openssl() {
   return kept;
 }
 
-// The process number of a process between that stays; -1 with start.error set where there
-// is none.
+// start_staying() starts such an intermediate process and returns its process ID; -1, with
+// start.error set, on failure.
 pid_t start_staying(Start &start) {
   int told[2];
   if (pipe2(told, O_CLOEXEC) != 0) {
@@ -123,13 +129,13 @@ pid_t start_staying(Start &start) {
     return -1;
   }
   start.told = told[1];
-  // As fork(), with these differences: no signal comes when the child ends, only our
-  // wait() sees it, and nobody's fork handlers run.
+  // This is like fork(), with these differences: no signal is sent when the child ends, only our
+  // own wait sees it, and no fork handlers run.
   const auto staying = static_cast<pid_t>(syscall(SYS_clone, 0, nullptr, nullptr, nullptr, 0));
   if (staying == 0) start_and_stay(start);
   if (staying < 0) start.error = errno;
   close(told[1]);
-  // Reads nothing, and the end of the pipe, where the program has begun.
+  // This reads nothing, and the end of the pipe, if the program was started.
   while (staying > 0 && read(told[0], &start.error, sizeof start.error) < 0 && errno == EINTR) {
   }
   close(told[0]);
@@ -177,7 +183,7 @@ std::unique_ptr<Program> Program::start(const std::string &path,
   if (nothing < 0 || ends[0] < 0 || ends[1] < 0 || stacks == MAP_FAILED) {
     start.error = errno;
   } else {
-    // The program writes as if there were always room.
+    // The write end is blocking, because the program expects that.
     (void)fcntl(ends[1], F_SETFL, 0);
     sigset_t all;
     sigfillset(&all);
@@ -185,8 +191,8 @@ std::unique_ptr<Program> Program::start(const std::string &path,
     if (adopts_orphans()) {
       staying = start_staying(start);
     } else {
-      // Its lowest byte, the signal at the end, is 0: no signal comes, and only this
-      // wait() sees it.
+      // The lowest byte of the flags, the exit signal, is 0: no signal is sent, and only this
+      // waitpid() sees the child.
       const pid_t between = clone(start_and_leave, static_cast<char *>(stacks) + kStackBytes,
                                   CLONE_VM | CLONE_VFORK, &start);
       if (between < 0) start.error = errno;
@@ -211,7 +217,7 @@ Program::~Program() { (void)end(State::kFailed); }
 Program::State Program::end(State state) {
   if (descriptor_ >= 0) close(descriptor_);
   descriptor_ = -1;
-  // The program now only has to end, as soon as its driver lets it.
+  // The program only has to end now, which takes as long as its driver needs.
   const int turns = state == State::kDone ? kTurnsOfOneThatIsDone : kTurnsToEnd;
   for (int turn = 0; staying_ > 0 && turn < turns; ++turn) {
     if (waitpid(staying_, nullptr, WNOHANG | __WCLONE) != 0)

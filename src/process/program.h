@@ -1,6 +1,5 @@
-// Programs of ours that a library starts in somebody else's process, unnoticed. They are
-// nobody's child: no SIGCHLD comes when they end, and no wait() of the process finds
-// them.
+// Helper programs that the library starts unnoticed in a foreign process. They are not children of
+// that process: no SIGCHLD is sent when they end, and no wait() of the process finds them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,17 +12,18 @@
 
 namespace lanecrypt::process {
 
-// A program under way, whose standard output is kept. Nobody waits for its end, so it
-// must end by itself, in bounded time, and its output must end with the line kLastLine.
-// One thread at a time may use this. A child of fork can go on reading what its parent
-// has not read.
+// Program is a running program whose standard output is collected. Nothing waits for its end, so it
+// must end by itself, in bounded time, and its output must end with the line kLastLine. Only one
+// thread at a time may use this object. A child of fork() can continue to read what its parent has
+// not read.
 class Program {
  public:
   static constexpr char kLastLine[] = "end\n";
 
-  // Starts the file `path` with these arguments. It gets this process's environment
-  // without what configures OpenSSL, and an empty standard input. Its errors are
-  // discarded. nullptr where it cannot be started, with the reason in `why`.
+  // start() starts the file `path` with these arguments. The program gets this process's
+  // environment without the variables that configure OpenSSL, and an empty standard input. Its
+  // standard error is discarded. If it cannot be started, start() returns nullptr, with the reason
+  // in `*why`.
   static std::unique_ptr<Program> start(const std::string &path,
                                         const std::vector<std::string> &arguments,
                                         std::string *why);
@@ -32,10 +32,10 @@ class Program {
 
   enum class State {
     kRuns,
-    kDone,    // the output is whole
+    kDone,    // the output is complete
     kFailed,  // it ended before its last line, or wrote too much
   };
-  // Reads what is there. Waits for more, and for the end, at most for `limit`.
+  // wait() reads what is available. It waits for more output, and for the end, at most for `limit`.
   State wait(std::chrono::milliseconds limit);
   // The output without its last line.
   const std::string &output() const { return output_; }
@@ -45,7 +45,7 @@ class Program {
   State end(State state);
 
   int descriptor_;
-  int staying_;  // the process between, where it stays; -1 otherwise
+  int staying_;  // the intermediate process if it stays, else -1
   State state_ = State::kRuns;
   std::string output_;
 };

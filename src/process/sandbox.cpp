@@ -1,3 +1,5 @@
+// Detects that the process has sandboxed itself, by /proc/self/status and the root folder.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "process/sandbox.h"
 
@@ -21,18 +23,18 @@ namespace {
 
 constexpr int64_t kYoungMs = 5000, kLookAgainMs = 10;
 constexpr uint32_t kYoungLooks = 1000;
-// A new file gets the lowest free number. If the program closes our file unseen, it will
-// not soon have one of its own at this number.
+// A new file gets the lowest free descriptor. If the program closes our file, it will not soon have
+// one of its own at this number.
 constexpr int kHighDescriptor = 1000;
 constexpr size_t kMostStatusBytes = 16384;
 
-// The number behind `field`; -1 where it is not there.
+// field_of() returns the number behind `field`; -1 if the field is missing.
 int64_t field_of(const char *text, const char *field) {
   const char *at = std::strstr(text, field);
   return at == nullptr ? -1 : std::strtoll(at + std::strlen(field), nullptr, 10);
 }
 
-// /proc/self/status of this process, open.
+// StatusFile is /proc/self/status of this process, kept open.
 class StatusFile {
  public:
   static StatusFile &of_process() {
@@ -41,13 +43,14 @@ class StatusFile {
   }
   StatusFile(const StatusFile &) = delete;
 
-  // Runs when this is unloaded. At exit() that is after all who ask, unlike the
+  // end() runs when this module is unloaded. At exit() that is after the last user, unlike the
   // destructors of static objects.
   __attribute__((destructor)) static void end() {
     if (is_made_) of_process().close_own();
   }
 
-  // A library that is being loaded may open files, whatever sandbox came before.
+  // begin_anew() opens the file again. A library that is being loaded may open files, whatever
+  // sandbox came before.
   static void begin_anew() {
     const bool is_new = !is_made_;
     StatusFile &file = of_process();
@@ -57,7 +60,7 @@ class StatusFile {
     file.open_own();
     file.unlock();
   }
-  // Nothing where the kernel does not tell.
+  // read_rights() returns nothing if the kernel does not report the state.
   std::optional<Rights> read_rights() {
     lock();
     std::optional<Rights> rights;
@@ -76,7 +79,8 @@ class StatusFile {
     (void)pthread_atfork(nullptr, nullptr, [] { of_process().begin_child(); });
   }
 
-  // Another thread holds it for microseconds. A child of fork may inherit it held.
+  // lock() is a spin lock: another thread holds it for microseconds. A child of fork() may inherit
+  // it locked; see begin_child().
   void lock() {
     while (busy_.test_and_set(std::memory_order_acquire)) sched_yield();
   }
@@ -86,8 +90,8 @@ class StatusFile {
     const int low = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
     if (low < 0) return;
     int opened = fcntl(low, F_DUPFD_CLOEXEC, kHighDescriptor);
-    // Where the limit forbids so high a number, any number will do that is not of a
-    // standard file.
+    // If the limit forbids such a high number, any number will do, except those of the standard
+    // files.
     if (opened < 0) opened = fcntl(low, F_DUPFD_CLOEXEC, 3);
     close(low);
     if (opened < 0) return;
@@ -101,8 +105,8 @@ class StatusFile {
     }
   }
 
-  // Closes it only if it is still ours: the program may have closed it, and opened
-  // another file there.
+  // close_own() closes the descriptor only if it is still ours: the program may have closed it, and
+  // opened another file there.
   void close_own() {
     if (is_ours()) close(descriptor_);
     descriptor_ = -1;
@@ -112,8 +116,8 @@ class StatusFile {
     struct stat now;
     return descriptor_ >= 0 && fstat(descriptor_, &now) == 0 && is_same(now);
   }
-  // Servers close descriptors that they do not know. Where a sandbox forbids the call,
-  // the error is another.
+  // is_closed() says whether the program has closed our file. Servers close descriptors that they
+  // do not know. If a sandbox forbids the call, the error is a different one.
   bool is_closed() const {
     struct stat now;
     if (descriptor_ < 0) return false;
@@ -123,13 +127,13 @@ class StatusFile {
     return now.st_dev == file_.st_dev && now.st_ino == file_.st_ino;
   }
 
-  // Uses read(), which every sandbox allows.
+  // read_open() uses read(), which every sandbox allows.
   std::optional<Rights> read_open() {
     if (!is_ours()) return std::nullopt;
     char text[kMostStatusBytes];
     const std::optional<Rights> rights = rights_of(text, read(descriptor_, text, sizeof text - 1));
-    // A new sandbox might forbid this call. Nobody reads again once there is one, so it
-    // is not made.
+    // A new sandbox might forbid lseek(). Nothing is read again once there is a sandbox, so the
+    // call is then omitted.
     if (!at_open_ || rights == at_open_) (void)lseek(descriptor_, 0, SEEK_SET);
     return rights;
   }
@@ -142,13 +146,13 @@ class StatusFile {
     return rights;
   }
 
-  // A child begins with its parent's sandbox, and has inherited the parent's file. If
-  // nothing has changed since that was opened, no sandbox forbids the child to open its
-  // own.
+  // begin_child() runs in a child of fork(). The child has its parent's sandbox, and has inherited
+  // the parent's file. If nothing has changed since that was opened, no sandbox forbids the child
+  // to open its own.
   void begin_child() {
     unlock();
     char text[kMostStatusBytes];
-    // Parent and child share the place in the file. This does not change it.
+    // Parent and child share the file position. pread() does not change it.
     const bool may_open =
         is_ours() ? rights_of(text, pread(descriptor_, text, sizeof text - 1, 0)) == at_open_
                   : is_closed();
@@ -180,11 +184,11 @@ Root Root::now() {
 SandboxWatch::SandboxWatch() : at_load_(rights_at_load()), root_at_load_(Root::now()) {}
 
 bool SandboxWatch::has_come() const {
-  const CancellationOff not_cancelled;  // reading a file is a wait
+  const CancellationOff not_cancelled;  // reading a file is a cancellation point
   const std::optional<Rights> now = StatusFile::of_process().read_rights();
   if (!now || *now != at_load_) return true;
-  // A process that has filters may add more. Where the kernel does not tell how many
-  // there are, be careful.
+  // A process that has filters may add more. If the kernel does not report their number, assume
+  // that there are more.
   if (now->seccomp != 0 && now->filters < 0) return true;
   return root_at_load_ == Root{} || Root::now() != root_at_load_;
 }

@@ -1,3 +1,5 @@
+// Watches for a sandbox from the time when the library is loaded.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "process/thread.h"
 
@@ -6,13 +8,13 @@
 namespace lanecrypt::process {
 namespace {
 
-// Since this was loaded.
+// The state since this module was loaded.
 const SandboxWatch watch;
 
 }  // namespace
 
-// Where the state at load could not be told, we start threads: whoever loaded this on
-// purpose wants them, and the provider does not load it there.
+// If the state at load time could not be determined, threads are started: a program that loads the
+// library on purpose wants them, and the provider does not load it in such a process.
 bool is_sandboxed() { return watch.could_tell() && watch.has_come(); }
 
 }  // namespace lanecrypt::process

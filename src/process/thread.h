@@ -1,5 +1,5 @@
-// Threads of ours. A process that has sandboxed itself since this was loaded gets none:
-// its sandbox may end it for starting one.
+// Starts our threads. A process that has sandboxed itself since this module was loaded gets none,
+// because its sandbox may kill it for starting one.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace lanecrypt::process {
 
-// Thrown as where the system gives no more threads.
+// Sandboxed is thrown in the same places as NoThread.
 class Sandboxed : public std::system_error {
  public:
   Sandboxed()
@@ -20,10 +20,10 @@ class Sandboxed : public std::system_error {
                           "the process has sandboxed itself since devices were first wanted") {}
 };
 
-// Whether a sandbox has come since this was loaded.
+// is_sandboxed() says whether the process has sandboxed itself since this module was loaded.
 bool is_sandboxed();
 
-// Throws Sandboxed or NoThread.
+// start_thread() starts a thread that runs `body`. It throws Sandboxed or NoThread.
 template <typename Body>
 std::thread start_thread(Body body) {
   if (is_sandboxed()) throw Sandboxed();
