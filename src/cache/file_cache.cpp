@@ -1,3 +1,5 @@
+// Reads and writes the files of the cache, and checks that no other user can have written them.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/file_cache.h"
 
@@ -18,7 +20,7 @@
 namespace lanecrypt::cache {
 namespace {
 
-// A descriptor that closes itself.
+// File owns a file descriptor.
 class File {
  public:
   explicit File(int descriptor) : descriptor_(descriptor) {}
@@ -27,7 +29,7 @@ class File {
   File &operator=(const File &) = delete;
   int get() const { return descriptor_; }
   bool open() const { return descriptor_ >= 0; }
-  // False where the last write did not reach the disk.
+  // shut() closes the descriptor. It returns false if the last write did not reach the disk.
   bool shut() {
     const int descriptor = descriptor_;
     descriptor_ = -1;
@@ -38,8 +40,8 @@ class File {
   int descriptor_;
 };
 
-// FNV-1a, 64 bits: finds damage and names files. Against an attacker the folder's
-// ownership protects, not this.
+// hash() computes FNV-1a with 64 bits, to detect damage and to name files. It is no protection
+// against an attacker; the ownership of the folder is.
 uint64_t hash(const std::string &bytes) {
   uint64_t value = 0xcbf29ce484222325u;
   for (const char c : bytes) value = (value ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
@@ -53,9 +55,9 @@ struct Header {
 constexpr char kMagic[8] = {'l', 'c', 'o', 'p', 'e', 'n', 'c', '1'};
 constexpr uint64_t kMostBytes = 256u << 20;
 
-// Returns the path of the cache's folder, or "" if there is no place for it. In a set-uid program
-// secure_getenv() gives nothing: its files would belong to another user than its caller. A home is
-// never made: users of the system have one that must not be there.
+// path_of() returns the path of the cache's folder, or "" if there is no place for it. In a
+// set-user-ID program secure_getenv() returns nothing: the files would belong to another user than
+// the caller. A home folder is never created: some system users have one that must not exist.
 std::string path_of(const char *folder) {
   if (const char *cache = secure_getenv("XDG_CACHE_HOME"); cache != nullptr && cache[0] == '/')
     return std::string(cache) + "/lanecrypt/" + folder;
@@ -65,15 +67,15 @@ std::string path_of(const char *folder) {
   return std::string(home) + "/.cache/lanecrypt/" + folder;
 }
 
-// Whether it belongs to this user, and nobody else can write it.
+// trusted() says whether the file belongs to this user, and no other user can write to it.
 bool trusted(int descriptor, mode_t type) {
   struct stat info;
   return fstat(descriptor, &info) == 0 && (info.st_mode & S_IFMT) == type &&
          info.st_uid == geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// Opens the cache's folder. Returns -1 if others could have put another folder of this user in its
-// place, such as one with files that they made for this user to unpack.
+// open_folder() opens the cache's folder. It returns -1 if other users could have replaced it by
+// another folder of this user, such as one with files that they made this user unpack.
 int open_folder(const char *name, bool create) {
   const std::string path = path_of(name);
   const uid_t owners[] = {0, geteuid()};
@@ -94,8 +96,9 @@ std::string file_name(const std::string &key) {
   return name;
 }
 
-// A new file, to be renamed once it is whole, or -1. A process that was killed may have left one
-// of that name: in a container each new process may have the same number.
+// open_temporary() creates a new file, to be renamed when it is complete, and returns its
+// descriptor, or -1. A killed process may have left a file of that name: in a container each new
+// process may have the same process ID.
 int open_temporary(int folder, const std::string &name, std::string *temporary) {
   constexpr int kAttempts = 100;
   static std::atomic<unsigned> number{0};
@@ -137,7 +140,7 @@ bool write_all(int descriptor, const void *from, size_t bytes) {
 std::optional<std::string> load(const char *folder_name, const std::string &key) {
   const File folder(open_folder(folder_name, false));
   if (!folder.open()) return {};
-  // O_NONBLOCK, since a FIFO of that name must not hold us up.
+  // O_NONBLOCK, because a FIFO of that name must not block this process.
   const File file(
       openat(folder.get(), file_name(key).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   if (!file.open() || !trusted(file.get(), S_IFREG)) return {};

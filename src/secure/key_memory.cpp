@@ -1,3 +1,5 @@
+// Allocates, locks and wipes memory for keys.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "secure/key_memory.h"
 

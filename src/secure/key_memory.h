@@ -1,6 +1,6 @@
-// Memory for keys on the host. It is locked where the limit allows, left out of core
-// dumps, empty in a child of fork unless the child must go on with it, and wiped when it
-// is freed. Short keys share pages (slab.h).
+// Host memory for keys. It is locked if the limit allows, excluded from core dumps, zeroed in a
+// child of fork() unless the child must continue to use it, and wiped when it is freed. Short keys
+// share pages (slab.h).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,11 +13,12 @@ namespace lanecrypt::secure {
 
 class Slab;
 
-// A zeroed block that cannot be copied. Where the system refuses to lock it
-// (RLIMIT_MEMLOCK), it is used all the same: its other guards hold.
+// KeyMemory is a zeroed block that cannot be copied. If the system refuses to lock it
+// (RLIMIT_MEMLOCK), it is used nevertheless, because the other protections still hold. If there is
+// no memory, it is empty: see ok().
 class KeyMemory {
  public:
-  // What a child of fork finds in it.
+  // Fork says what a child of fork() finds in the memory.
   enum class Fork { kEmpty, kKept };
 
   KeyMemory() = default;
@@ -29,20 +30,20 @@ class KeyMemory {
   uint8_t *data() { return data_; }
   const uint8_t *data() const { return data_; }
   size_t size() const { return bytes_; }
-  // Locks it again, where the limit allows: a child of fork inherits kKept memory, but no
-  // locks.
+  // lock() locks the memory again, if the limit allows: a child of fork() inherits kKept memory,
+  // but no locks.
   void lock() const;
-  // False where so many bytes could not be had.
+  // ok() returns false if fewer than `bytes` bytes could be allocated.
   bool ok(size_t bytes) const { return bytes_ >= bytes; }
 
  private:
   uint8_t *data_ = nullptr;
   size_t bytes_ = 0;
-  size_t mapped_ = 0;     // bytes of its own pages; 0 where
-  Slab *slab_ = nullptr;  // it shares those of this one
+  size_t mapped_ = 0;     // the bytes of its own mapping; 0 if
+  Slab *slab_ = nullptr;  // it shares pages of this slab
 };
 
-// Zeroes memory in a way that the compiler keeps.
+// wipe() zeroes memory in a way that the compiler does not optimise away.
 void wipe(void *memory, size_t bytes);
 
 }  // namespace lanecrypt::secure

@@ -1,3 +1,5 @@
+// Manages the slabs of each block size, without locks.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "secure/slab.h"
 
@@ -18,13 +20,13 @@
 namespace lanecrypt::secure {
 namespace {
 
-// For the sizes of which there are many blocks, the first slab is a page, and each
-// further one is four times as long, up to `most_words` words: programs may have two
-// blocks for each connection.
+// Size is a block size. If a size has many blocks, the first slab is a page, and each further one
+// is four times as long, up to `most_words` words: programs may have two blocks for each
+// connection.
 struct Size {
   size_t slot_bytes, most_words;
 };
-// For a cipher's key, a prime, a key's numbers, and a key's image.
+// For the key of a cipher, a prime, the numbers of a key, and a key in the form that devices need.
 constexpr Size kSlots[] = {{64, Slab::kMostWords}, {512, 1}, {2048, 1}, {8192, 1}};
 constexpr size_t kSizes = std::size(kSlots);
 constexpr size_t kMostSlabs = 256;
@@ -33,16 +35,18 @@ size_t words_of(const Size &size, size_t n) {
   return n < 3 ? std::min(size.most_words, size_t{1} << (2 * n)) : size.most_words;
 }
 
-// Its destructor does nothing: threads may use it while the process ends.
+// Shelf has the slabs of one block size. Its destructor does nothing: threads may use it while the
+// process ends.
 struct Shelf {
   std::atomic<Slab *> slabs[kMostSlabs];
-  // The slab that last had a free block.
+  // The index of the slab that last had a free block.
   std::atomic<size_t> hint;
 };
 
 constinit Shelf shelves[2][kSizes] = {};
 
-// Another slab at place `n`, unless another thread puts one there meanwhile.
+// add_slab() adds a slab at index `n`, unless another thread has added one. It returns false if
+// there is no memory.
 bool add_slab(Shelf &shelf, size_t n, const Size &size, KeyMemory::Fork fork) {
   const size_t words = words_of(size, n), bytes = words * Slab::kSlotsOfWord * size.slot_bytes;
   uint8_t *const memory = map_pages(bytes, fork);
@@ -63,7 +67,7 @@ bool add_slab(Shelf &shelf, size_t n, const Size &size, KeyMemory::Fork fork) {
 uint8_t *map_pages(size_t bytes, KeyMemory::Fork fork) {
   void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
-  // The system may refuse each of these. The memory still serves.
+  // The system may refuse each of these. The memory is then used without that protection.
   (void)mlock(memory, bytes);
   (void)madvise(memory, bytes, MADV_DONTDUMP);
   if (fork == KeyMemory::Fork::kEmpty) (void)madvise(memory, bytes, MADV_WIPEONFORK);

@@ -1,5 +1,5 @@
-// Bytes that are wiped when their memory goes, also as they grow. For what is made of secrets and
-// is gone soon; keys are in KeyMemory.
+// A byte vector that wipes its memory when it is freed, also when it grows. It is for short-lived
+// data derived from secrets; keys are in KeyMemory.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
