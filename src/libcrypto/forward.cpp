@@ -1,5 +1,7 @@
+// Binds the process's libcrypto, and defines the functions that forward to it.
+//
 // SPDX-License-Identifier: Apache-2.0
-// The RSA paddings and the RAND methods are deprecated, and called here all the same.
+// The RSA paddings and the RAND methods are deprecated, but still needed here.
 #define OPENSSL_SUPPRESS_DEPRECATED
 
 #include "libcrypto/forward.h"
@@ -36,12 +38,12 @@
 namespace lanecrypt {
 namespace {
 
-// The loaded object that holds `address`. dladdr() tells it too, but searches all names
-// of the object for that of the address.
+// Object is the loaded object that contains `address`. dladdr() would find it too, but also
+// searches all symbols of the object for the nearest name.
 struct Object {
   uintptr_t address;
   uintptr_t begin, end;
-  // Of the dynamic linker, for as long as the object is loaded. "": the program itself.
+  // The dynamic linker's string, valid as long as the object is loaded. "": the program itself.
   const char *path;
 };
 
@@ -54,12 +56,12 @@ struct Table {
 #undef F
 };
 
-// Set once and never freed. It has no lock, since it must work in a child of fork whose
-// parent was just binding.
+// bound is set once and never freed. It is atomic and has no lock, because it must work in a child
+// of fork() whose parent was just binding.
 std::atomic<const Table *> bound{nullptr};
 
-// dl_iterate_phdr() is C code and holds a lock, so its callbacks may not throw. They allocate
-// nothing.
+// find_object() is a callback of dl_iterate_phdr(), which is C code and holds a lock, so it may not
+// throw. It allocates no memory.
 int find_object(struct dl_phdr_info *info, size_t, void *pointer) noexcept {
   Object &object = *static_cast<Object *>(pointer);
   uintptr_t begin = UINTPTR_MAX, end = 0;
@@ -76,24 +78,25 @@ int find_object(struct dl_phdr_info *info, size_t, void *pointer) noexcept {
   return 1;
 }
 
-// The symbol, or nullptr where the object does not export it itself: dlsym() also looks
-// into the objects that it links.
+// symbol_of() returns the symbol, or nullptr if the object does not export it itself: dlsym() also
+// searches the object's dependencies.
 void *symbol_of(void *handle, const Object &object, const char *name) {
   void *symbol = dlsym(handle, name);
   const auto address = reinterpret_cast<uintptr_t>(symbol);
   return address >= object.begin && address < object.end ? symbol : nullptr;
 }
 
-// How many threads are inside functions that a cleanup must not overtake.
+// The number of threads that are inside functions that OPENSSL_cleanup() must wait for.
 std::atomic<int> inside{0};
 
-// OPENSSL_cleanup() calls this after it has made libcrypto_is_ending() true and before it frees
-// anything. The time limit is for a thread that was killed inside.
+// OPENSSL_cleanup() calls wait_for_threads_inside() after libcrypto_is_ending() has become true and
+// before it frees anything. The time limit is for a thread that was killed inside such a function.
 void wait_for_threads_inside() {
   for (int n = 0; n < 1000 && inside != 0; ++n) usleep(1000);
 }
 
-// OpenSSL 4 has no OPENSSL_atexit(), and needs none: its cleanup runs when the process unloads it.
+// have_cleanup_wait() registers that function. OpenSSL 4 has no OPENSSL_atexit(), and needs none:
+// its cleanup runs when the process unloads it.
 void have_cleanup_wait(const Table &table) {
   int (*at_exit)(void (*)()) = nullptr;
   void *symbol = symbol_of(table.handle, table.object, "OPENSSL_atexit");
@@ -102,8 +105,8 @@ void have_cleanup_wait(const Table &table) {
   (void)pthread_atfork(nullptr, nullptr, [] { inside = 0; });
 }
 
-// Binds the object. The handle is kept for good, so the object is not unloaded under the
-// table.
+// bind_handle() binds the object. The handle is never closed, so that the object is not unloaded
+// while the table refers to it.
 Status bind_handle(void *handle, const Object &object, const std::string &path) {
   std::unique_ptr<Table> table(new (std::nothrow) Table{});
   if (table == nullptr) return Status(LC_ERROR_MEMORY, "out of memory");
@@ -127,7 +130,7 @@ Status bind_handle(void *handle, const Object &object, const std::string &path) 
   }
   const Table *before = nullptr;
   if (bound.compare_exchange_strong(before, table.get(), std::memory_order_acq_rel)) {
-    have_cleanup_wait(*table.release());  // it stays for good
+    have_cleanup_wait(*table.release());  // never freed
   } else if (before->object.begin != object.begin) {
     return Status(LC_ERROR_UNSUPPORTED,
                   "this process has two copies of libcrypto, and Lanecrypt already works with "
@@ -137,10 +140,11 @@ Status bind_handle(void *handle, const Object &object, const std::string &path) 
   return Status();
 }
 
-// A copy, since another thread may unload the object.
+// Path is a copy, because another thread may unload the object.
 using Path = std::array<char, PATH_MAX>;
 
-// The path of a loaded object whose file is called libcrypto*, "" for none.
+// note_libcrypto() copies the path of a loaded object whose file is named libcrypto*. The path
+// stays "" if there is none.
 int note_libcrypto(struct dl_phdr_info *info, size_t, void *pointer) noexcept {
   const char *name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
   const char *slash = std::strrchr(name, '/');
@@ -174,8 +178,8 @@ Status bind_libcrypto_of(const void *address) {
 
 Status bind_libcrypto_of_process() {
   if (bound.load(std::memory_order_acquire) != nullptr) return Status();
-  // First the libcrypto that the program sees. Then one that something keeps to itself,
-  // as Python's modules do. Then the system's.
+  // The candidates are the libcrypto that the program sees, then one that is loaded with
+  // RTLD_LOCAL, as Python's modules do, then the system's.
   if (void *seen = dlsym(RTLD_DEFAULT, "OSSL_LIB_CTX_new"); seen != nullptr)
     if (bind_libcrypto_of(seen).ok()) return Status();
   Path path{};
@@ -196,11 +200,13 @@ Status bind_libcrypto_of_process() {
                 "found no libcrypto of OpenSSL 3.0 or later (libcrypto.so.3 or libcrypto.so.4)");
 }
 
-// It arranges nothing without an option. This option changes nothing for anybody.
+// begin_libcrypto() passes an option, because OPENSSL_init_crypto() registers no exit handler
+// without one. This option changes nothing for the program.
 void begin_libcrypto() { (void)::OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CRYPTO_STRINGS, nullptr); }
 
-// Without options it initializes nothing. OPENSSL_cleanup() makes it fail from its first step on.
-// That of OpenSSL 4 only asks for a cleanup when the library itself is unloaded.
+// Without options, OPENSSL_init_crypto() initialises nothing. OPENSSL_cleanup() makes it fail from
+// its first step on. In OpenSSL 4, OPENSSL_cleanup() only requests a cleanup for the time when the
+// library itself is unloaded.
 bool libcrypto_is_ending() {
   const Table *table = bound.load(std::memory_order_acquire);
   return table != nullptr && table->OPENSSL_init_crypto(0, nullptr) == 0;
@@ -208,8 +214,8 @@ bool libcrypto_is_ending() {
 
 namespace {
 
-// nullptr where there is no libcrypto, or no memory to look for one. The functions below are called
-// from destructors too, and libcrypto's do not throw.
+// table_of_process() returns nullptr if there is no libcrypto, or no memory to search for one. The
+// functions below are also called from destructors, and libcrypto's functions do not throw.
 const Table *table_of_process() noexcept {
   const Table *table = bound.load(std::memory_order_acquire);
   if (table != nullptr) return table;
@@ -221,7 +227,7 @@ const Table *table_of_process() noexcept {
   return bound.load(std::memory_order_acquire);
 }
 
-// Keeps a cleanup that has not begun from freeing anything while this lives.
+// CleanupHeldOff delays a cleanup that has not begun while it lives, so that nothing is freed.
 class CleanupHeldOff {
  public:
   CleanupHeldOff() {
@@ -265,12 +271,12 @@ extern "C" {
 #include "libcrypto/functions.inc"
 #undef F
 
-// Wipes without a libcrypto, so at any time.
+// This works at any time, because it needs no libcrypto.
 void OPENSSL_cleanse(void *pointer, size_t bytes) {
   if (bytes != 0) explicit_bzero(pointer, bytes);
 }
 
-// ERR_raise() and ERR_raise_data() expand to this.
+// ERR_raise() and ERR_raise_data() expand to this function.
 void ERR_set_error(int lib, int reason, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
