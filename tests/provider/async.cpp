@@ -1,5 +1,5 @@
-// OpenSSL's ASYNC jobs run on stacks of 32 KiB. The provider may use only as much as a
-// small function would.
+// Tests the provider in OpenSSL's ASYNC jobs, which run on stacks of 32 KiB. The provider may use
+// only as much stack as a small function would.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(Async, ADeviceServesAJobOnASmallStack) {
   Library library({{"devices", "host"}, {"threshold_bytes", "64"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
   Bytes outputs[2];
-  // OpenSSL's own cipher, and beside it ours, on a thread with an ordinary stack.
+  // OpenSSL's own cipher runs on a thread with an ordinary stack, for comparison.
   for (int side : {0, 1}) {
     outputs[side].assign(100000, 7);
     Work work{library.cipher("AES-256-CTR", side == 0 ? "default" : "gpu"), &outputs[side]};

@@ -1,6 +1,6 @@
-// Large updates that several cores share, where they were measured to be sooner than a
-// device. Their bytes, and the stream after them, are OpenSSL's. The counters show that
-// the cores did it.
+// Tests large updates on several cores, which are used if they were measured to be faster than a
+// device. The output, and the stream after it, must equal OpenSSL's. The counters show that the
+// cores were used.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ class Cores : public MeasuredCard {
     ASSERT_TRUE(library_->is_ready()) << library_->errors();
   }
   uint64_t bytes_of_cores() { return library_->counter("lanecrypt.cores-bytes"); }
-  // After a GiB the library looks for devices, and for what was measured.
+  // After a GiB the library enumerates devices, and loads the measurements.
   void do_much() {
     constexpr int kMost = 20000;
     EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
@@ -80,7 +80,7 @@ TEST_F(Cores, LeaveTheStreamAsOpensslDoes) {
     const uint64_t before = bytes_of_cores();
     Twins twins(*library_, one.name);
     twins.init(kKey, kIv, one.kind.direction == LC_ENCRYPT ? 1 : 0);
-    // Begins and ends within blocks, if the mode allows that.
+    // The updates begin and end within blocks, if the mode allows that.
     for (const size_t bytes : {is_whole ? size_t{0} : size_t{5}, 2 * kMiB + (is_whole ? 0 : 100),
                                size_t{48}, 3 * kMiB}) {
       if (bytes == 0) continue;
@@ -99,7 +99,7 @@ TEST_F(Cores, LeaveTheStreamAsOpensslDoes) {
   EXPECT_EQ(library_->counter("lanecrypt.device-jobs"), 0u);
   EXPECT_EQ(library_->counter("lanecrypt.failures"), 0u);
   EXPECT_LT(bytes_of_cores(), library_->counter("lanecrypt.cpu-bytes"));
-  // Now in one call.
+  // The same in one call of EVP_Cipher().
   const uint64_t before = bytes_of_cores();
   Twins twins(*library_, "AES-256-CBC");
   twins.init(kKey, kIv, 0);

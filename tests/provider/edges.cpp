@@ -1,5 +1,5 @@
-// The edges at which the two sides of a stream could differ, each by itself, and the
-// errors, which must be OpenSSL's own.
+// Tests the edge cases in which the CPU's and the device's part of a stream could differ, one by
+// one, and the errors, which must be OpenSSL's.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST_F(Edges, EverySplitOfThreeBlocks) {
   Sample sample(11);
   for (const std::string_view name : kCiphers) {
     const char *const cipher = name.data();
-    // The other block ciphers come through the same code as AES.
+    // The other block ciphers run through the same code as AES.
     const bool is_whole =
         wants_every_case() ? name.starts_with("AES") : name.starts_with("AES-256");
     const size_t step = is_whole || name == "ChaCha20" ? 1 : 5;
@@ -66,7 +66,7 @@ TEST_F(Edges, EverySplitOfThreeBlocks) {
   EXPECT_GT(library.counter("lanecrypt.device-jobs"), 1000u);
 }
 
-// Input and output that overlap in part give what OpenSSL gives, useful or not.
+// Input and output that overlap in part give OpenSSL's result, useful or not.
 TEST_F(Edges, EveryOverlap) {
   Sample sample(7);
   for (const char *cipher : kCiphers)
@@ -118,7 +118,7 @@ TEST_F(Edges, DecryptsWhatWasEncrypted) {
       twins.init(kKey, kIv, 0);
       twins.update(secret, Twins::Aliasing::kApart, 0);
       EXPECT_EQ(twins.finish(), 1);
-      // Wrong in one bit, and one byte too short.
+      // The padding is wrong in one bit, and the text is one byte too short.
       secret.back() ^= 1;
       twins.init(nullptr, kIv, 0);
       twins.update(secret, Twins::Aliasing::kApart, 0);
@@ -129,7 +129,7 @@ TEST_F(Edges, DecryptsWhatWasEncrypted) {
       EXPECT_EQ(twins.finish(), 0);
       ASSERT_TRUE(twins.is_whole()) << name << " " << bytes << ": " << twins.difference();
     }
-  // One in 256 has padding that looks right by chance.
+  // One in 256 has padding that is valid by chance.
   EXPECT_GT(refused, 130);
 }
 
@@ -159,8 +159,8 @@ TEST_F(Edges, StealingWithoutAKey) {
   O(EVP_CIPHER_CTX_free)(context);
 }
 
-// Every way of stealing, every length around a few blocks, and a second message, which is
-// refused until the next initialization.
+// Every variant of ciphertext stealing, every length around a few blocks, and a second message,
+// which is refused until the next initialisation.
 TEST_F(Edges, EveryWayOfStealing) {
   if (only_opengl_is_under_test()) GTEST_SKIP() << "OpenGL does no ciphertext stealing";
   Sample sample(5);
@@ -190,9 +190,9 @@ TEST_F(Edges, OneKeyAtATime) {
     Twins twins(library, cipher);
     twins.init(kKey, kIv, 1);
     twins.update(pattern(100), Twins::Aliasing::kApart, 0);
-    twins.init(kKey + 1, nullptr, 0);  // another key, and the IV of before
+    twins.init(kKey + 1, nullptr, 0);  // another key, and the previous IV
     twins.update(pattern(100), Twins::Aliasing::kApart, 0);
-    twins.init(nullptr, nullptr, 1);  // the direction alone
+    twins.init(nullptr, nullptr, 1);  // only the direction
     twins.update(pattern(100), Twins::Aliasing::kApart, 0);
     twins.finish();
     EXPECT_TRUE(twins.is_whole()) << cipher << ": " << twins.difference();
@@ -224,7 +224,7 @@ TEST_F(Edges, TheSameNamesAndConstants) {
   }
 }
 
-// The parameters of a context that can be read and set, by name and type.
+// The gettable and settable parameters of a context, by name and type.
 TEST_F(Edges, TheSameParameters) {
   for (const char *name : all_ciphers()) {
     std::set<std::pair<std::string, unsigned>> lists[2][2];
@@ -244,7 +244,7 @@ TEST_F(Edges, TheSameParameters) {
   }
 }
 
-// In TLS up to 1.2 the cipher pads a record and cuts off its MAC.
+// In TLS up to 1.2 the cipher pads a record and removes its MAC.
 TEST_F(Edges, TlsRecords) {
   for (const char *name : {"AES-128-CBC", "AES-256-CBC"}) {
     Bytes made[2];
@@ -266,7 +266,7 @@ TEST_F(Edges, TlsRecords) {
             O(EVP_CipherInit_ex2)(context, cipher, kKey, kIv, encrypt, nullptr));
         if (encrypt == 0) results[side].push_back(O(EVP_CIPHER_CTX_set_params)(context, params));
         if (encrypt == 1) {
-          params[1] = OSSL_PARAM_END;  // encrypting, the MAC is part of the data
+          params[1] = OSSL_PARAM_END;  // when encrypting, the MAC is part of the data
           results[side].push_back(O(EVP_CIPHER_CTX_set_params)(context, params));
           params[1] = {OSSL_CIPHER_PARAM_TLS_MAC_SIZE, OSSL_PARAM_UNSIGNED_INTEGER, &mac_bytes,
                        sizeof mac_bytes, 0};
@@ -296,7 +296,7 @@ TEST_F(Edges, TlsRecords) {
   take_errors();
 }
 
-// A context is used by one thread at a time, but not always by the same.
+// A context is used by one thread at a time, but not always by the same one.
 TEST(EdgesOfThreads, EveryThreadIsCounted) {
   Library library({{"devices", "none"}, {"threshold_bytes", "100"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();

@@ -1,5 +1,5 @@
-// Devices that fail. The caller gets OpenSSL's answer or, if the CPU is not allowed, an
-// error that says why.
+// Tests devices that fail. The caller gets OpenSSL's result or, if the CPU is not allowed, an error
+// with the reason.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 const uint8_t kKey[32] = {3, 1, 4}, kIv[16] = {1, 5, 9};
 
-// The emulator fails as its environment says (src/device/host/host_device.cpp).
+// The emulator fails as its environment variable says (src/device/host/host_device.cpp).
 class Faults : public testing::Test {
  protected:
   static void fail(const char *how) { setenv("LANECRYPT_HOST_FAULT", how, 1); }
@@ -67,7 +67,7 @@ TEST_F(Faults, ALostDeviceIsNotNoticed) {
         twins.finish();
         EXPECT_TRUE(twins.is_whole()) << cipher << ", " << when << ": " << twins.difference();
         EXPECT_EQ(library.counter("lanecrypt.failures"), 1u) << cipher << ", " << when;
-        // After the loss the device is asked for nothing more.
+        // The device gets no requests after it was lost.
         EXPECT_GE(library.counter("lanecrypt.cpu-jobs"), 2u);
         EXPECT_NE(library.text_param("lanecrypt.devices").find("lost"), std::string::npos)
             << library.text_param("lanecrypt.devices");
@@ -114,7 +114,7 @@ TEST_F(Faults, ADeviceThatFailsItsSelfTestIsNotUsed) {
   EXPECT_EQ(1u, take_system_log().size());
 }
 
-// RSA goes on by the CPU, and no signature is wrong.
+// RSA continues on the CPU, and no signature is wrong.
 TEST_F(Faults, RsaGoesOnWithoutTheDevice) {
   for (const char *how : {"lost-after:0", "lost-after:7", "lost-after:30", "lost-upload:6",
                           "lost-download:3", "fail-launch:4", "wrong-byte:0", "wrong-byte:20"}) {
@@ -135,8 +135,8 @@ TEST_F(Faults, RsaGoesOnWithoutTheDevice) {
   }
 }
 
-// Of two devices one fails, and then the other. Each is counted and reported once,
-// whoever takes over, and whether or not the CPU may.
+// One of two devices fails, and then the other. Each is counted and reported once, whether a device
+// or the CPU takes over, and whether or not the CPU may.
 TEST_F(Faults, EachLostDeviceIsToldOfOnce) {
   setenv("LANECRYPT_HOST_DEVICES", "2", 1);
   for (const char *must : {"no", "yes"}) {
@@ -152,7 +152,7 @@ TEST_F(Faults, EachLostDeviceIsToldOfOnce) {
     for (const int lost : {1, 2}) {
       std::vector<std::string> log;
       for (int call = 0; call < 100 && log.empty(); ++call) {
-        // If the CPU may not take over, the last device's failure is an error.
+        // If the CPU may not take over, the failure of the last device is an error.
         const bool may_fail = lost == 2 && std::string(must) == "yes";
         EXPECT_TRUE(encrypt(library, &data) == 1 || may_fail);
         log = take_system_log();
@@ -193,7 +193,7 @@ TEST_F(Faults, EachDeviceLostToRsaIsToldOfOnce) {
   EXPECT_EQ(0u, take_system_log().size()) << "told again";
 }
 
-// What a device does not offer at all is no failure, and nothing is reported.
+// A request for an algorithm that a device does not offer is no failure, and nothing is reported.
 void expect_no_failure_of_what_it_lacks(const char *device) {
   Library library({{"devices", device}, {"threshold_bytes", "64"}, {"rsa", "always"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
@@ -224,7 +224,7 @@ void expect_no_failure_of_what_it_lacks(const char *device) {
 }
 
 TEST_F(Faults, WhatADeviceLacksIsNone) {
-  // Forms by tables need more kernels than these.
+  // Table-based kernels need more kernels than these.
   const char *const form = getenv("LANECRYPT_AES_FORM");
   const std::string before = form == nullptr ? "" : form;
   unsetenv("LANECRYPT_AES_FORM");
@@ -235,9 +235,9 @@ TEST_F(Faults, WhatADeviceLacksIsNone) {
 
 TEST_F(Faults, WhatOpenGlLacksIsNone) { expect_no_failure_of_what_it_lacks("gl"); }
 
-// The settings leave the choice to the environment, and that is wrong. OpenSSL does the work, which
-// nobody would notice, so the system's log is told once. Where a device is required, the error says
-// it.
+// The settings leave the choice of devices to the environment, whose list is invalid. OpenSSL does
+// the work, which would go unnoticed, so the system log gets one line. If a device is required, the
+// error has the reason.
 TEST_F(Faults, AWrongListInTheEnvironmentIsNamed) {
   constexpr char kWrong[] = "the environment variable LANECRYPT_DEVICES = \"toaster\" is wrong";
   const std::string before = getenv("LANECRYPT_DEVICES");

@@ -1,6 +1,6 @@
-// A library context whose default properties ask for `fips=yes`, and a fetch that does
-// not. What stands behind our algorithms is then fetched without it too, and no fetch
-// leaves an error behind.
+// Tests a library context whose default properties are `fips=yes`, and fetches that clear the
+// property. The algorithms that ours use internally must then be fetched without it too, and no
+// fetch leaves an error behind.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ class FipsQuery : public testing::Test {
   }
 };
 
-// Done by a device, and by OpenSSL behind ours.
+// On a device, and by OpenSSL's cipher inside ours.
 TEST_F(FipsQuery, CiphersEncrypt) {
   for (const char *threshold : {"0", "1G"}) {
     Library library({{"devices", devices_under_test()}, {"threshold_bytes", threshold}});
@@ -64,8 +64,8 @@ TEST_F(FipsQuery, CiphersEncrypt) {
   }
 }
 
-// The random generators were made before. Without a provider that has FIPS's there would
-// be none, and none for OpenSSL's own RSA either.
+// The random generators were created before. Without a provider with FIPS generators there would be
+// none, and none for OpenSSL's own RSA either.
 TEST_F(FipsQuery, RsaSignsAndDecrypts) {
   for (const char *rsa : {"always", "auto"}) {
     Library library(
@@ -118,7 +118,7 @@ TEST_F(FipsQuery, RsaSignsAndDecrypts) {
     sign("?provider=gpu");
     decrypt(keys.sides[1].get(), "?provider=gpu", false);
     demand_fips(library);
-    // Uses what was fetched before, and a key made again from its numbers.
+    // This uses methods that were fetched before, and a key imported from its numbers.
     sign(kOurs);
     OSSL_PARAM *numbers = parameters_of(keys.sides[0], EVP_PKEY_KEYPAIR);
     EVP_PKEY *made = nullptr;
@@ -130,8 +130,8 @@ TEST_F(FipsQuery, RsaSignsAndDecrypts) {
     O(OSSL_PARAM_free)(numbers);
     ASSERT_NE(made, nullptr);
     EXPECT_EQ(take_error_texts(), "");
-    // OpenSSL's own PKCS#1 v1.5 with implicit rejection (from 3.2 on, and in
-    // distributions' 3.0) fetches a digest that no provider then has.
+    // OpenSSL's own PKCS #1 v1.5 with implicit rejection (from 3.2 on, and in distributions' 3.0)
+    // fetches a digest that no provider then has.
     decrypt(made, kOurs, true);
     O(EVP_PKEY_free)(made);
     EXPECT_EQ(take_error_texts(), "");

@@ -1,5 +1,5 @@
-// Where keys of ciphers lie in the process. OpenSSL's contexts have theirs where they
-// would have them without us. All of our copies are in memory that core dumps leave out.
+// Tests where cipher keys lie in the process. OpenSSL's contexts have theirs in the same places as
+// without the provider. All of the provider's copies are in memory that core dumps exclude.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace provider_test {
 namespace {
 
 constexpr size_t kNeedleBytes = 16;
-// The test's own copies of a key are hidden by this.
+// The test's own copies of a key are XORed with this, so that the search does not find them.
 constexpr uint8_t kHidden = 0xA5;
 
 struct Mapping {
@@ -31,8 +31,8 @@ struct Mapping {
   std::string line;
 };
 
-// Mappings that can be written, except stacks. What calls leave there, OpenSSL's too,
-// later calls overwrite.
+// read_mappings() returns the writable mappings, except for stacks. Calls leave data there,
+// OpenSSL's too, which later calls overwrite.
 std::vector<Mapping> read_mappings() {
   pthread_attr_t attributes;
   size_t stack_bytes = 0;
@@ -62,14 +62,14 @@ std::vector<Mapping> read_mappings() {
 
 struct Places {
   size_t in_dumps = 0, outside = 0;
-  std::string mappings;  // of those in dumps
+  std::string mappings;  // the mappings that core dumps include
 };
 
-// Finds where the process has the beginnings of these keys.
+// find() finds where the process has the first bytes of these keys.
 std::vector<Places> find(const std::vector<Bytes> &hidden_keys) {
   constexpr size_t kPieceBytes = 1 << 20;
   const size_t piece_and_overlap = kPieceBytes + kNeedleBytes - 1;
-  // A mapping of its own, which is not searched.
+  // This is a separate mapping, which is not searched.
   void *const memory =
       mmap(nullptr, piece_and_overlap, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   const int file = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
@@ -87,7 +87,7 @@ std::vector<Places> find(const std::vector<Bytes> &hidden_keys) {
     may_begin[(key[0] ^ kHidden) << 8 | (key[1] ^ kHidden)] = true;
   std::vector<Places> places(hidden_keys.size());
   for (const Mapping &one : read_mappings()) {
-    // A sanitizer's shadow is too long to search, and has no keys.
+    // A sanitizer's shadow memory is too large to search, and has no keys.
     if (one.end - one.first > uintptr_t{1} << 30) continue;
     if (one.is_empty || (own >= one.first && own < one.end)) continue;
     for (uintptr_t from = one.first; from < one.end; from += kPieceBytes) {
@@ -121,7 +121,7 @@ class KeyPlaces : public testing::Test {
 
   void SetUp() override { ASSERT_TRUE(library.is_ready()) << library.errors(); }
 
-  // With a key, and with text encrypted under it.
+  // begin() returns a context with a key, and with text encrypted under it if `with_text`.
   Context begin(const char *name, const char *provider, const Bytes &hidden, bool with_text) {
     Context context(O(EVP_CIPHER_CTX_new)());
     uint8_t key[64];
@@ -132,7 +132,7 @@ class KeyPlaces : public testing::Test {
     O(OPENSSL_cleanse)(key, sizeof key);
     Bytes out(text.size() + 32);
     int bytes = 0;
-    // CCM wants its length first.
+    // CCM needs the length of the text first.
     if (!with_text) return context;
     if (std::string(name).ends_with("CCM")) {
       EXPECT_EQ(O(EVP_EncryptUpdate)(context.get(), nullptr, &bytes, nullptr, int(text.size())), 1);

@@ -1,5 +1,4 @@
-// The module as a file. It brings no libcrypto of its own, and can be loaded and
-// unloaded.
+// Tests the module as a file. It contains no libcrypto, and can be loaded and unloaded.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -24,7 +23,7 @@ int count_libcrypto(dl_phdr_info *info, size_t, void *count) {
 TEST(Load, BringsNoSecondLibcrypto) {
   Library library({{"devices", "host"}, {"threshold_bytes", "0"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
-  // This has also bound the library's own CPU path.
+  // This has also bound the library's own CPU code.
   Library without({{"devices", "none"}, {"threshold_bytes", "0"}});
   ASSERT_TRUE(without.is_ready()) << without.errors();
   for (Library *each : {&library, &without}) {
@@ -52,12 +51,12 @@ TEST(Load, ComesAndGoes) {
   }
 }
 
-// Nothing is left behind that would grow.
+// No memory is left behind that would accumulate.
 TEST(Load, ComesAndGoesAThousandTimes) {
   [[maybe_unused]] uint64_t early = 0;
   for (int time = 0; time < 1000; ++time) {
     if (time == 200) early = mallinfo2().uordblks;
-    // To open a device takes much longer than the rest.
+    // Opening a device takes much longer than the rest.
     const bool has_device = time % 100 == 50;
     Library library({{"devices", has_device ? "host" : "none"}, {"threshold_bytes", "0"}});
     ASSERT_TRUE(library.is_ready()) << time << ": " << library.errors();

@@ -1,4 +1,4 @@
-// A cache of the test's own, with what a device was supposedly measured to take.
+// A test fixture with a private cache, which contains measurements of a device.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -25,10 +25,9 @@ class MeasuredCard : public testing::Test {
   void TearDown() override {
     before_.empty() ? unsetenv("XDG_CACHE_HOME") : setenv("XDG_CACHE_HOME", before_.c_str(), 1);
   }
-  // The emulator as a card that takes 100 microseconds and then does 100 GB/s, for
-  // AES-128-CTR.
+  // The emulator as a card for AES-128-CTR that takes 100 microseconds and then processes 100 GB/s.
   static void store_quick_card() { store({{LC_AES_CTR, LC_ENCRYPT, 16}}, 100, 0); }
-  // As a card that is slower than several cores, which do 15 GB/s.
+  // The emulator as a card that is slower than several cores, which process 15 GB/s.
   static void store_slow_card(const std::vector<lanecrypt::CipherKind> &kinds) {
     store(kinds, 7, 15);
   }

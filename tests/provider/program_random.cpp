@@ -1,5 +1,5 @@
-// The provider draws from the random generator of the program, as the program configured
-// it. Here that is TEST-RAND, which gives out what it was given, and then fails.
+// Tests that the provider draws from the program's random generator, as the program configured it.
+// Here that is TEST-RAND, which returns the bytes that it was given, and then fails.
 //
 // SPDX-License-Identifier: Apache-2.0
 #define OPENSSL_SUPPRESS_DEPRECATED
@@ -37,13 +37,13 @@ class ProgramRandom : public testing::Test {
     keys = make_key_twins(library, "RSA", 1024);
   }
 
-  // The generator of this thread, and the one that seeds those of all threads.
+  // The generators of this thread, and the one that seeds those of all threads.
   EVP_RAND_CTX *for_salts() { return O(RAND_get0_public)(library.get()); }
   EVP_RAND_CTX *for_secrets() { return O(RAND_get0_private)(library.get()); }
   EVP_RAND_CTX *for_all() { return O(RAND_get0_primary)(library.get()); }
 
   void give(EVP_RAND_CTX *generator, Bytes bytes) {
-    // One byte stands for none: nobody draws so little.
+    // One byte stands for none, because every request is longer.
     if (bytes.empty()) bytes.resize(1);
     const OSSL_PARAM params[] = {
         {OSSL_RAND_PARAM_TEST_ENTROPY, OSSL_PARAM_OCTET_STRING, bytes.data(), bytes.size(), 0},
@@ -51,7 +51,7 @@ class ProgramRandom : public testing::Test {
     ASSERT_EQ(1, O(EVP_RAND_CTX_set_params)(generator, params));
   }
 
-  // Empty if it failed.
+  // sign() returns the signature; empty on failure.
   Bytes sign(int side) {
     const PkeyContext context = context_for(library, keys.sides[side].get(), kProperties[side]);
     const Bytes digest(32, 7);
@@ -97,7 +97,7 @@ TEST_F(ProgramRandom, GivesSalts) {
   for (int side : {0, 1}) EXPECT_TRUE(sign(side).empty());
 }
 
-// In the place of a secret whose padding is wrong.
+// Random bytes replace a premaster secret with wrong padding.
 TEST_F(ProgramRandom, GivesPremasterSecrets) {
   const Bytes wrong(keys.bytes, 1);
   Bytes sealed(keys.bytes), opened(keys.bytes);
@@ -130,11 +130,12 @@ TEST_F(ProgramRandom, GivesPremasterSecrets) {
   EXPECT_EQ(1u, rsa_device_jobs(library));
 }
 
-// The generator of the thread that asks for the key, though other threads search for it.
+// The primes come from the generator of the thread that requests the key, although other threads
+// search for them.
 TEST_F(ProgramRandom, GivesKeys) {
   give(for_all(), {});
-  // Since 3.5 the threads that search have generators of their own in that context, and
-  // these have nothing to give.
+  // Since OpenSSL 3.5 the threads that search have their own generators in that context, and these
+  // have no bytes to return.
   if (100 * O(OPENSSL_version_major)() + O(OPENSSL_version_minor)() >= 305) {
     give(for_secrets(), {});
     EXPECT_FALSE(generate());
@@ -156,7 +157,7 @@ TEST_F(ProgramRandom, Blinds) {
   EXPECT_EQ(1u, rsa_device_jobs(library));
 }
 
-// What a program puts in the place of all generators, in all contexts.
+// The bytes drawn from a RAND_METHOD that the program has set for all contexts.
 std::atomic<size_t> bytes_of_method;
 
 TEST_F(ProgramRandom, MayBeAMethod) {

@@ -87,12 +87,12 @@ Library::Library(const Settings &settings, bool with_default, const Settings &de
   for (const auto &[name, value] : default_settings) text += name + " = " + value + "\n";
   text += "[gpu_settings]\n";
   text += "module = " PROVIDER_MODULE "\n";
-  // Most tests are about this setting. A later line of a test may say otherwise, and the
-  // last one counts.
+  // Most tests use this setting. A later line of a test may override it, because the last line
+  // counts.
   text += "in_process = yes\n";
   for (const auto &[name, value] : settings) text += name + " = " + value + "\n";
-  // The file does not activate it: OpenSSL would keep nothing of a provider that refuses
-  // to load, not even the reason.
+  // The file does not activate the provider: OpenSSL would discard everything about a provider that
+  // fails to load, even the reason.
   const bool written = write(file, text.data(), text.size()) == ssize_t(text.size());
   close(file);
   take_errors();
@@ -100,8 +100,7 @@ Library::Library(const Settings &settings, bool with_default, const Settings &de
   ready_ = written && O(OSSL_LIB_CTX_load_config)(context_, path) == 1;
   unlink(path);
   if (ready_) {
-    // Up to some 3.0.x the file's `module` counts only if the file activates the provider
-    // too.
+    // In some releases of 3.0.x, `module` counts only if the file also activates the provider.
     const std::string module = PROVIDER_MODULE;
     const std::string folder = module.substr(0, module.rfind('/'));
     O(OSSL_PROVIDER_set_default_search_path)(context_, folder.c_str());
@@ -124,7 +123,7 @@ EVP_CIPHER *Library::cipher(const char *name, const char *provider) {
     const auto found = fetched_.find(key);
     if (found != fetched_.end()) return found->second;
   }
-  // Threads may fetch it at the same time.
+  // Threads may fetch the cipher concurrently.
   EVP_CIPHER *cipher = O(EVP_CIPHER_fetch)(context_, name, properties.c_str());
   if (cipher == nullptr) return nullptr;
   const std::lock_guard lock(mutex_);
@@ -237,7 +236,7 @@ int Twins::update(const Bytes &in, Aliasing aliasing, size_t misalignment, size_
         aliasing == Aliasing::kApart ? own.data() + (misalignment * 7) % 32 : from + shift;
     outcome.out_bytes = -1;
     const int result = O(EVP_CipherUpdate)(context, to, &outcome.out_bytes, from, int(in.size()));
-    // Compare all of the buffer: nothing may be written beside the output.
+    // The whole buffer is compared: nothing may be written outside the output.
     outcome.out = aliasing == Aliasing::kApart ? own : source;
     return result;
   });
@@ -322,7 +321,7 @@ void Twins::duplicate() {
       whole_ = false;
       difference_ = "copy failed";
     }
-    // The old context must share nothing with the copy.
+    // The old context must share no state with the copy.
     uint8_t rubbish[80] = {1, 2, 3}, out[112];
     int bytes = 0;
     O(EVP_CipherUpdate)(context, out, &bytes, rubbish, sizeof rubbish);
@@ -357,7 +356,7 @@ void Twins::read_parameters() {
     for (size_t value : {size_t(padding), size_t(num), key_bytes, iv_bytes, params[0].return_size,
                          params[1].return_size})
       outcome.out.push_back(uint8_t(value));
-    // The same by pointer, as the old EVP_CIPHER_CTX_iv() asks.
+    // The same by pointer, as the old EVP_CIPHER_CTX_iv() queries it.
     const void *pointer = nullptr;
     OSSL_PARAM by_pointer[] = {
         {OSSL_CIPHER_PARAM_IV, OSSL_PARAM_OCTET_PTR, &pointer, sizeof iv, OSSL_PARAM_UNMODIFIED},

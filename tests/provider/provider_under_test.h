@@ -1,8 +1,8 @@
-// A libcrypto, a fresh library context with OpenSSL's default provider and ours in it,
-// and both sides of a comparison.
+// A libcrypto, a new library context with OpenSSL's default provider and ours, and a comparison of
+// the two.
 //
-// The libcrypto is the file that LANECRYPT_TEST_LIBCRYPTO names, or the
-// system's. Its functions are called as O(EVP_CIPHER_fetch)(...).
+// The libcrypto is the file that LANECRYPT_TEST_LIBCRYPTO names, or the system's. Its functions are
+// called as O(EVP_CIPHER_fetch)(...).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -23,7 +23,7 @@
 
 namespace provider_test {
 
-// Each place that calls a function looks it up once.
+// libcrypto_symbol() returns a function's address. Each use of O() looks it up once.
 void *libcrypto_symbol(const char *name);
 #define O(name)                                                           \
   ([] {                                                                   \
@@ -50,34 +50,35 @@ inline const char *const kCiphers[] = {
 inline const char *const kAuthenticated[] = {"AES-128-GCM",       "AES-192-GCM",  "AES-256-GCM",
                                              "ChaCha20-Poly1305", "ARIA-128-GCM", "ARIA-256-GCM"};
 inline constexpr size_t kAuthenticatedCount = sizeof kAuthenticated / sizeof kAuthenticated[0];
-// Also authenticated. Text comes in one piece, and its length is told before.
+// The authenticated mode whose text comes in one piece, and whose length must be set before.
 inline const char *const kCcm[] = {"AES-128-CCM", "AES-192-CCM", "AES-256-CCM", "ARIA-128-CCM"};
 inline constexpr size_t kCipherCount = sizeof kCiphers / sizeof kCiphers[0];
 
-// The devices for tests that are not about a certain one: those of
+// devices_under_test() returns the devices for tests that are not about a certain one: those of
 // LANECRYPT_TEST_DEVICES, and by default the emulator.
 std::string devices_under_test();
-// Whether only OpenGL's devices are tested, which do neither authenticated modes nor
-// ciphertext stealing.
+// only_opengl_is_under_test() says whether only OpenGL devices are tested, which support neither
+// authenticated modes nor ciphertext stealing.
 bool only_opengl_is_under_test();
 
-// Takes all errors out of this thread's queue: only the codes, or with their texts.
+// These remove all errors from this thread's error queue, and return only the codes, or the texts.
 std::vector<unsigned long> take_errors();
 std::string take_error_texts();
 
-// A library context that a configuration file has set up.
+// Library is a library context that is set up by a configuration file.
 class Library {
  public:
-  // default_settings: those of the default provider.
+  // `default_settings` are the settings of the default provider.
   explicit Library(const Settings &settings, bool with_default = true,
                    const Settings &default_settings = {});
   ~Library();
   Library(const Library &) = delete;
   bool is_ready() const { return ready_; }
-  // What went wrong while loading.
+  // errors() returns the errors that were raised while loading.
   const std::string &errors() const { return errors_; }
   OSSL_LIB_CTX *get() const { return context_; }
-  // provider: "default" or "gpu". Each is fetched once, and freed with the library. Any thread.
+  // cipher() fetches a cipher of `provider`, "default" or "gpu". Each is fetched once, and freed
+  // with the library. Thread-safe.
   EVP_CIPHER *cipher(const char *name, const char *provider);
   uint64_t counter(const char *name);
   std::string text_param(const char *name);
@@ -91,7 +92,7 @@ class Library {
   std::map<std::string, EVP_CIPHER *> fetched_;  // by provider and name
 };
 
-// What the default provider and ours do in the same call.
+// Outcome is the result of one call to the default provider or to ours.
 struct Outcome {
   int result = 0;
   int out_bytes = 0;
@@ -100,23 +101,23 @@ struct Outcome {
   bool operator==(const Outcome &) const = default;
 };
 
-// The same cipher operation on both sides. Each call compares what they do.
+// Twins is the same cipher operation with both providers. Each call compares their outcomes.
 class Twins {
  public:
   Twins(Library &library, const char *cipher);
   ~Twins();
   Twins(const Twins &) = delete;
 
-  bool is_whole() const { return whole_; }  // nothing has differed so far
+  bool is_whole() const { return whole_; }  // no outcome has differed so far
   const std::string &difference() const { return difference_; }
 
-  // encrypt: 1, 0, or -1 as it was
+  // `encrypt` is 1, 0, or -1 to keep the direction.
   int init(const uint8_t *key, const uint8_t *iv, int encrypt, const OSSL_PARAM *params = nullptr);
   int set_padding(int padding);
   int set_num(unsigned num);
   int set_text(const char *name, const char *value);
-  // Output is written `offset` bytes behind the input in one buffer (0: in place), or to
-  // a buffer of its own.
+  // Where the output is: in its own buffer, in place, or `shift` bytes behind the input in one
+  // buffer.
   enum class Aliasing { kApart, kInPlace, kShifted };
   int update(const Bytes &in, Aliasing aliasing, size_t misalignment, size_t shift = 0);
   int at_once(const Bytes &in, Aliasing aliasing, size_t misalignment);
@@ -126,14 +127,14 @@ class Twins {
   int update_aad(const Bytes &aad);
   int set_tag(const Bytes &tag);
   int set_tag_bytes(size_t bytes);
-  // EVP_CIPHER_CTX_ctrl() with a buffer of so many bytes.
+  // control() calls EVP_CIPHER_CTX_ctrl() with a buffer of `bytes` bytes.
   int control(int command, size_t bytes);
-  // CCM: sets the length of all the text to come.
+  // CCM: set_length() sets the length of the whole text.
   int set_length(size_t bytes);
   int read_tag(size_t bytes);
-  // Goes on with copies. The old ones get other data and are freed.
+  // duplicate() continues with copies. The old contexts get other data and are freed.
   void duplicate();
-  // Reads all parameters that can be read.
+  // read_parameters() reads all gettable parameters.
   void read_parameters();
 
  private:

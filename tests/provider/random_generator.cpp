@@ -1,5 +1,5 @@
-// OpenSSL's random generator. Before 3.5 it gets its AES from the provider if the
-// application prefers that. None of it goes to a device, even with everything forced.
+// Tests OpenSSL's random generator. Before 3.5 it fetches AES from the provider if the application
+// prefers that. None of its requests goes to a device, even if the settings force one.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ bool fetches_by_default_properties() {
 
 class RandomGenerator : public testing::TestWithParam<const char *> {
  protected:
-  // Draws requests of all lengths from each generator of a context.
+  // draw() makes requests of all lengths to each generator of a context.
   void draw(Library &library) {
     std::vector<uint8_t> bytes(1 << 20);
     for (const size_t length : {1, 16, 48, 4096, 65535, 65536, 65537, 1 << 20}) {
@@ -48,13 +48,13 @@ TEST_P(RandomGenerator, StaysOnTheCpu) {
   EXPECT_EQ(0u, library.counter("lanecrypt.device-jobs"));
   EXPECT_EQ(0u, library.counter("lanecrypt.cores-bytes"));
   EXPECT_EQ("[]", library.text_param("lanecrypt.devices"));
-  // It asked our provider.
+  // The generator did use our provider.
   EXPECT_EQ(fetches_by_default_properties(), library.counter("lanecrypt.cpu-jobs") > 0);
 }
 INSTANTIATE_TEST_SUITE_P(Ciphers, RandomGenerator,
                          testing::Values("AES-128-CTR", "AES-192-CTR", "AES-256-CTR"));
 
-// Even if a device is required and there is none, there are random numbers.
+// Random numbers are available even if a device is required and there is none.
 TEST_F(RandomGenerator, NeedsNoDevice) {
   Library library({{"devices", "none"}, {"threshold_bytes", "0"}, {"require_gpu", "yes"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
@@ -63,7 +63,7 @@ TEST_F(RandomGenerator, NeedsNoDevice) {
   EXPECT_EQ(0u, library.counter("lanecrypt.failures"));
 }
 
-// What an application encrypts goes where the settings say.
+// An application's own requests go where the settings say.
 TEST_F(RandomGenerator, IsNotWhatApplicationsAre) {
   Library library(kForced);
   ASSERT_TRUE(library.is_ready()) << library.errors();

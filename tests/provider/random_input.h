@@ -1,4 +1,4 @@
-// Random input by a seed, the same on every machine.
+// Pseudo-random input from a seed, the same on every machine.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,6 +1,6 @@
-// Calls that OpenSSL refuses, or does not know and ignores, in the middle of a message of
-// which a device has had a part. OpenSSL's context has not seen that part. It must not
-// begin there again, with the counters that the device has used.
+// Tests calls that OpenSSL refuses, or does not know and ignores, in the middle of a message of
+// which a device has processed a part. OpenSSL's context has not processed that part. It must not
+// start again there, with the counters that the device has used.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace provider_test {
 namespace {
 
 constexpr size_t kText = 4000;
-// Bytes of a message's text. The first part always goes to a device.
+// The lengths in bytes of a message's text and of its first part, which always goes to a device.
 constexpr size_t kFirst = 1000;
 
 OSSL_PARAM tag_param(Bytes &tag) {
@@ -25,7 +25,7 @@ OSSL_PARAM tag_param(Bytes &tag) {
 
 class RefusedCalls : public testing::Test {
  protected:
-  // By the threshold small updates are OpenSSL's, and large ones a device's.
+  // With this threshold OpenSSL processes small updates, and a device large ones.
   Library library{{{"devices", devices_under_test()}, {"threshold_bytes", "500"}}};
   Random random{77};
   void SetUp() override {
@@ -33,7 +33,8 @@ class RefusedCalls : public testing::Test {
     ASSERT_TRUE(library.is_ready()) << library.errors();
   }
 
-  // Runs a message of which a device has had the first part, with `call` in between.
+  // run_with() runs a message of which a device has processed the first part, with `call` in
+  // between.
   void run_with(const char *cipher, bool encrypt, bool small,
                 const std::function<void(Twins &, const Message &)> &call) {
     Message message = make_message(random, cipher, kText);
@@ -66,7 +67,8 @@ class RefusedCalls : public testing::Test {
     EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
   }
 
-  // Begins a decryption by ours only, of which a device has had the first part.
+  // begin_alone() begins a decryption with our provider only, of which a device has processed the
+  // first part.
   EVP_CIPHER_CTX *begin_alone(const char *cipher, const Message &message) {
     EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
     EXPECT_EQ(O(EVP_CipherInit_ex2)(context, library.cipher(cipher, "gpu"), message.key.data(),
@@ -92,7 +94,7 @@ class RefusedCalls : public testing::Test {
               1);
     return O(EVP_CipherFinal_ex)(context, nothing, &written);
   }
-  // Everything is refused, in a copy too, until there is a new IV.
+  // expect_ended() checks that everything is refused, in a copy too, until there is a new IV.
   void expect_ended(EVP_CIPHER_CTX *context, const Message &message) {
     EVP_CIPHER_CTX *copy = O(EVP_CIPHER_CTX_new)();
     EXPECT_EQ(O(EVP_CIPHER_CTX_copy)(copy, context), 1);
@@ -109,7 +111,7 @@ class RefusedCalls : public testing::Test {
     }
     take_errors();
   }
-  // Without additional data, and with an IV of the usual length.
+  // plain_message() returns a message without additional data, and with an IV of the usual length.
   Message plain_message(const char *cipher) {
     Message message = make_message(random, cipher, kText);
     message.iv = random_bytes(random, 12);
@@ -119,8 +121,8 @@ class RefusedCalls : public testing::Test {
   }
 };
 
-// GCM was told no fixed part of an IV, and refuses both. ChaCha20-Poly1305 accepts both
-// and does nothing.
+// No fixed part of an IV was set, so GCM refuses both. ChaCha20-Poly1305 accepts both and does
+// nothing.
 TEST_F(RefusedCalls, AnIvIsAskedForInTheMidst) {
   for (const int command : {EVP_CTRL_GCM_IV_GEN, EVP_CTRL_GCM_SET_IV_INV})
     run_all([&](Twins &twins, const Message &, bool) { twins.control(command, 8); });
@@ -136,7 +138,7 @@ TEST_F(RefusedCalls, AnInitInTheMidstIsRefused) {
   }
 }
 
-// What came with the parameter is taken: the message begins with it.
+// The IV that came with the refused parameter is accepted: the message begins with it.
 TEST_F(RefusedCalls, AnInitWithAnIvIsRefused) {
   Bytes tag(17);
   const OSSL_PARAM params[] = {tag_param(tag), OSSL_PARAM_END};
@@ -152,7 +154,7 @@ TEST_F(RefusedCalls, AnInitWithAnIvIsRefused) {
     });
 }
 
-// As in OpenSSL, GCM goes on without a counter, and ChaCha20-Poly1305 begins again.
+// As in OpenSSL, GCM continues without a counter, and ChaCha20-Poly1305 begins again.
 TEST_F(RefusedCalls, AKeyComesWithoutAnIv) {
   for (const char *cipher : kAuthenticated)
     for (const bool other : {true, false})
@@ -173,8 +175,8 @@ TEST_F(RefusedCalls, AKeyComesWithoutAnIv) {
   EXPECT_GE(library.counter("lanecrypt.device-jobs"), 32u);
 }
 
-// OpenSSL may go on with text that it has refused. We do not, but neither side begins
-// again.
+// OpenSSL may continue with text that it has refused. The provider does not, but neither of them
+// starts again.
 TEST_F(RefusedCalls, TextComesAfterAWrongTag) {
   for (const char *cipher : {"AES-128-GCM", "AES-192-GCM", "AES-256-GCM"}) {
     const Message message = plain_message(cipher);
@@ -186,7 +188,7 @@ TEST_F(RefusedCalls, TextComesAfterAWrongTag) {
   }
 }
 
-// Nobody knows which of several parameters OpenSSL's context has taken, so its IV is not
+// It is not known which of several parameters OpenSSL's context has accepted, so its IV is not
 // known.
 TEST_F(RefusedCalls, OneOfSeveralParametersIsRefused) {
   for (const char *cipher : kAuthenticated) {
@@ -203,7 +205,7 @@ TEST_F(RefusedCalls, OneOfSeveralParametersIsRefused) {
   }
 }
 
-// The IV is taken whatever is refused with it, and the next key begins with it.
+// The IV is accepted whatever is refused with it, and the next key begins with it.
 TEST(RefusedStreams, AnIvComesWithARefusedParameter) {
   Library library({{"devices", devices_under_test()}, {"threshold_bytes", "500"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();

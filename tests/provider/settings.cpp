@@ -1,4 +1,4 @@
-// The settings of openssl.cnf, and the errors for wrong ones.
+// Tests the settings in openssl.cnf, and the errors for invalid ones.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 
 const uint8_t kKey[32] = {1}, kIv[16] = {2};
 
-// Encrypts `bytes` with our cipher. Returns the result of the call.
+// encrypt() encrypts `bytes` with our cipher. It returns the result of the call.
 int encrypt(Library &library, const char *name, size_t bytes) {
   EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
   Bytes in(bytes), out(bytes + 16);
@@ -31,7 +31,7 @@ int encrypt(Library &library, const char *name, size_t bytes) {
   return result;
 }
 
-// One stream of zeros.
+// Stream is one stream of zeros.
 class Stream {
  public:
   Stream(Library &library, const char *name, size_t most)
@@ -102,8 +102,7 @@ TEST(SizeSettings, PinnedBytes) {
 
 using Prefer = MeasuredCard;
 
-// The default is speed. A program that does little touches no device, whatever the device
-// is.
+// The default is speed. A program that does little touches no device, whatever the device is.
 TEST_F(Prefer, LittleLooksForNoDevice) {
   store_quick_card();
   for (const Settings &settings :
@@ -120,8 +119,8 @@ TEST_F(Prefer, LittleLooksForNoDevice) {
   }
 }
 
-// A program that does much of one kind gets the device that was measured to be faster for
-// that. It gets none for what was not measured or is too short.
+// A program that does much of one kind gets the device that was measured to be faster for that. It
+// gets none for kinds that were not measured or texts that are too short.
 TEST_F(Prefer, MuchGoesWhereItIsSooner) {
   store_quick_card();
   Library library(Settings{{"devices", "host"}});
@@ -142,7 +141,7 @@ TEST_F(Prefer, MuchGoesWhereItIsSooner) {
   EXPECT_EQ(library.counter("lanecrypt.device-jobs"), before + 1);
 }
 
-// A threshold and require_gpu decide by themselves.
+// A threshold or require_gpu overrides the measurements.
 TEST_F(Prefer, IsOverridden) {
   Library forced({{"devices", "host"}, {"prefer", "speed"}, {"threshold_bytes", "2k"}});
   ASSERT_TRUE(forced.is_ready()) << forced.errors();
@@ -163,7 +162,7 @@ TEST(Settings, ThresholdDecides) {
   EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 0u);
   EXPECT_EQ(library.counter("lanecrypt.cpu-jobs"), 1u);
   EXPECT_EQ(library.counter("lanecrypt.cpu-bytes"), 2047u);
-  // Nothing has looked for a device so far.
+  // No device was enumerated so far.
   EXPECT_EQ(library.text_param("lanecrypt.devices"), "[]");
   EXPECT_EQ(encrypt(library, "AES-128-CTR", 2048), 1);
   EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 1u);
@@ -173,8 +172,8 @@ TEST(Settings, ThresholdDecides) {
   EXPECT_NE(devices.find("\"bytes\": 2048"), std::string::npos) << devices;
 }
 
-// Settings of keystream-ahead, which no longer exists, are ignored for one release, whatever
-// their values. Its counters can be read, and are 0.
+// Settings of keystream-ahead, which no longer exists, are ignored for one release, whatever their
+// values. Its counters can be read, and are 0.
 TEST(Settings, KeystreamAheadIsIgnored) {
   Library library({{"devices", "host"},
                    {"threshold_bytes", "2k"},
@@ -249,7 +248,7 @@ TEST(Settings, StatsFileTellsWhatWasDone) {
   EXPECT_EQ(line.back(), '\n');
 }
 
-// A child of fork works with devices of its own, and reports only what it did itself.
+// A child of fork() opens its own devices, and reports only its own work.
 TEST(Settings, ForkStartsAfresh) {
   const std::string path = testing::TempDir() + "/provider_fork." + std::to_string(getpid());
   unlink(path.c_str());
@@ -272,10 +271,11 @@ TEST(Settings, ForkStartsAfresh) {
   unlink(path.c_str());
 }
 
-// ---- What is offered --------------------------------------------------------------
+// ---- Offered algorithms -----------------------------------------------------------
 
-// How many ciphers of ours EVP has made an object of, after the program has drawn random
-// numbers: that asks for AES, and EVP then makes one of all that every provider offers.
+// ciphers_offered() returns for how many of our ciphers EVP has constructed an EVP_CIPHER after the
+// program has drawn random numbers: that fetches AES, and EVP then constructs all ciphers that
+// every provider offers.
 int ciphers_offered(Library &library) {
   uint8_t drawn[16];
   EXPECT_EQ(O(RAND_bytes_ex)(library.get(), drawn, sizeof drawn, 0), 1);
@@ -293,8 +293,8 @@ struct Offer {
   bool ciphers, rsa;
 };
 
-// A start pays for each algorithm that is offered, and gains nothing where only OpenSSL on the
-// caller's core can do it.
+// Each offered algorithm costs time at the start of a program, and gains nothing if only OpenSSL on
+// the caller's core can do it.
 TEST(Offers, OnlyWhatMayGain) {
   const Offer offers[] = {
       {{{"in_process", "no"}}, false, true},
@@ -323,7 +323,7 @@ TEST(Offers, OnlyWhatMayGain) {
     EXPECT_EQ(rsa != nullptr, offer.rsa);
     O(EVP_SIGNATURE_free)(rsa);
     take_errors();
-    // Who only prefers ours gets OpenSSL's in its place.
+    // A program that only prefers our cipher gets OpenSSL's instead.
     EVP_CIPHER *const preferred = O(EVP_CIPHER_fetch)(library.get(), "AES-256-CTR", nullptr);
     ASSERT_NE(preferred, nullptr) << take_error_texts();
     const std::string from = O(OSSL_PROVIDER_get0_name)(O(EVP_CIPHER_get0_provider)(preferred));

@@ -1,3 +1,5 @@
+// Replaces syslog() in the test program.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/system_log.h"
 
@@ -9,7 +11,7 @@
 namespace provider_test {
 namespace {
 
-// It has no destructor: a thread may write when the program ends.
+// Log is never destroyed, because a thread may write when the program ends.
 struct Log {
   std::mutex mutex;
   std::vector<std::string> lines;
@@ -35,7 +37,7 @@ std::vector<std::string> take_system_log() {
 
 }  // namespace provider_test
 
-// They come before libc's functions, which are not declared here. With _FORTIFY_SOURCE
+// These definitions take precedence over libc's, which are not declared here. With _FORTIFY_SOURCE
 // the second is called instead of the first.
 extern "C" {
 __attribute__((visibility("default"))) void syslog(int, const char *format, ...) {

@@ -1,4 +1,4 @@
-// What the provider tells the system's log: in this program, its syslog() is ours.
+// Collects what the provider writes to the system log: this test program defines syslog().
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace provider_test {
 
-// The lines since the last call.
+// take_system_log() returns the lines since the last call.
 std::vector<std::string> take_system_log();
 
 }  // namespace provider_test

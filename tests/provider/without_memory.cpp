@@ -1,6 +1,6 @@
-// The provider where memory is wanting: each allocation of the module fails in turn, once, or from
-// there on. Whatever a call of OpenSSL's needs the module for then fails with an error raised, or
-// is done right, and the process goes on.
+// Tests the provider without memory: each allocation of the module fails in turn, alone or with all
+// later ones. An OpenSSL call that needs the module then either fails with an error raised or
+// succeeds with the right result, and the process continues.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
@@ -23,16 +23,17 @@
 
 namespace {
 
-// Where the module's code is. Its operator new is its own, and calls malloc().
+// The address range of the module's code. The module has its own operator new, which calls
+// malloc().
 uintptr_t module_begin = 0, module_end = 0;
 
 struct Want {
   bool is_armed = false;
-  long allocations = 0;  // of the module, since it was armed
+  long allocations = 0;  // of the module, since is_armed was set
   long first = 0;        // the first that fails
-  bool lasts = false;    // whether all that follow fail too
+  bool lasts = false;    // whether all later ones fail too
 };
-// Of this thread: the module's other threads are not the caller's.
+// This is thread-local, because failures are only injected into the calling thread.
 thread_local Want want;
 
 bool fails_now(const void *caller) {
@@ -44,7 +45,7 @@ bool fails_now(const void *caller) {
 
 }  // namespace
 
-// In place of the C library's, for all modules of this process.
+// These replace the C library's functions, for all modules of this process.
 extern "C" {
 void *__libc_malloc(size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
@@ -63,7 +64,7 @@ void *aligned_alloc(size_t alignment, size_t bytes) {
 namespace provider_test {
 namespace {
 
-// What the processes of a test tell each other.
+// Told is shared memory for the results of the child processes.
 struct Told {
   long allocations;
   char what[200];
@@ -72,7 +73,7 @@ struct Told {
 class WithoutMemory : public testing::Test {
  protected:
   WithoutMemory() {
-    // Initializes nothing of the provider, which each child does anew.
+    // This initialises nothing of the provider, which each child does anew.
     void *const module = dlopen(PROVIDER_MODULE, RTLD_NOW | RTLD_LOCAL);
     EXPECT_NE(nullptr, module) << dlerror();
     if (module == nullptr) return;
@@ -98,10 +99,10 @@ class WithoutMemory : public testing::Test {
   }
   ~WithoutMemory() override { munmap(told_, sizeof(Told)); }
 
-  // Runs `work` in a child for each number of allocations that succeed before one fails, or all
-  // do. It returns "" if everything was done, an error of OpenSSL's if something was not, and
-  // begins with "!" if what happened may not happen. `least`: how many allocations there are at
-  // least. With `is_slow` only one allocation fails in each child.
+  // sweep() runs `work` in a child for each number of allocations that succeed before one or all of
+  // them fail. `work` returns "" if everything succeeded, an OpenSSL error if something failed, and
+  // a text that begins with "!" for a violation. `least` is the minimum number of allocations. If
+  // `is_slow`, only the variant with one failing allocation runs.
   void sweep(const std::function<std::string()> &work, long least, bool is_slow = false) {
     for (const bool lasts : {false, true}) {
       if (lasts && is_slow) break;
@@ -117,7 +118,7 @@ class WithoutMemory : public testing::Test {
         ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
             << "allocation " << first << (lasts ? " and all later ones: " : ": ")
             << (WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : told_->what);
-        // A failure may leave out what comes later.
+        // A failure may skip later allocations.
         all = std::max(all, told_->allocations);
       }
       EXPECT_GE(all, least);
@@ -126,7 +127,7 @@ class WithoutMemory : public testing::Test {
 
  private:
   [[noreturn]] void run_child(const std::function<std::string()> &work, long first, bool lasts) {
-    // A device that was given no memory is still there for what comes next.
+    // A device that got no memory can still be used afterwards.
     want = {true, 0, first, lasts};
     std::string what = work();
     told_->allocations = want.allocations;
@@ -143,7 +144,7 @@ class WithoutMemory : public testing::Test {
   Told *told_ = nullptr;
 };
 
-// Why a call failed. It must have raised an error.
+// failure() returns why a call failed. The call must have raised an error.
 std::string failure(const char *call) {
   const std::string why = take_error_texts();
   return why.empty() ? std::string("! no error raised by ") + call : call + (": " + why);
@@ -192,7 +193,8 @@ TEST_F(WithoutMemory, RefusesWrongSettings) {
 
 // ---- Ciphers ----
 
-// Encrypts by both providers, in two updates and after a copy of the context, and compares.
+// encrypt() encrypts with both providers, in two updates and after a copy of the context, and
+// compares.
 std::string encrypt(Library &library, const char *name) {
   const uint8_t key[64] = {1, 2, 3}, iv[16] = {4};
   const Bytes in(256, 'x');
@@ -249,8 +251,8 @@ TEST_F(WithoutMemory, EncryptsRightByItself) {
 
 // ---- Keys ----
 
-// A key made by the default provider is used by ours: imported, copied, for a signature of its own
-// and one of a message, for a text and its decryption, and read again.
+// use_key() uses a key of the default provider in ours: it imports and copies the key, signs a
+// message, verifies the signature, and exports the key. With RSA it also encrypts and decrypts.
 std::string use_key(Library &library, const char *type, const OSSL_PARAM *parts) {
   const PkeyContext maker(O(EVP_PKEY_CTX_new_from_name)(library.get(), type, "provider=gpu"));
   if (maker == nullptr) return failure("EVP_PKEY_CTX_new_from_name");
@@ -312,7 +314,7 @@ std::string use_key(Library &library, const char *type, const OSSL_PARAM *parts)
   return opened_bytes == 20 && std::memcmp(opened.data(), message, 20) == 0 ? "" : "! a wrong text";
 }
 
-// The parts of a new key of the default provider's.
+// parts_of_new_key() returns the parameters of a new key of the default provider.
 OSSL_PARAM *parts_of_new_key(const char *type) {
   OSSL_LIB_CTX *const library = O(OSSL_LIB_CTX_new)();
   OSSL_PARAM *parts = nullptr;
@@ -353,7 +355,7 @@ TEST_P(KeysWithoutMemory, SignRight) {
       true);
 }
 
-// Nobody listens there, so the process signs itself.
+// No service listens there, so the process signs itself.
 TEST_P(KeysWithoutMemory, SignRightWithoutTheService) {
   run({{"in_process", "no"},
        {"service", "/nonexistent/lanecrypt/socket"},

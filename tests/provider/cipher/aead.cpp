@@ -1,6 +1,5 @@
-// GCM and ChaCha20-Poly1305 in streams, case by case: lengths, tags, keys and IVs told in
-// every order that programs use, counters that wrap, TLS. Random calls are in
-// random_messages.cpp.
+// Tests streams of GCM and ChaCha20-Poly1305, case by case: lengths, tags, keys and IVs set in
+// every order that programs use, counters that wrap, TLS. Random calls are in random_messages.cpp.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -26,7 +25,7 @@ class Authenticated : public testing::Test {
   }
 };
 
-// Every length, in one piece and in two.
+// Every length of text, in one piece and in two.
 TEST_F(Authenticated, EveryLength) {
   Sample sample(5);
   for (const char *cipher : kAuthenticated)
@@ -53,8 +52,8 @@ TEST_F(Authenticated, EveryLength) {
   EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
 }
 
-// The length of IVs, told again and again, before, between and within messages:
-// unchanged, another, and an impossible one.
+// The length of the IV is set repeatedly, before, between and within messages: unchanged, changed,
+// and invalid.
 TEST_F(Authenticated, LengthsOfIvsToldAgain) {
   const size_t lengths[] = {12, 12, 12, 12, 16, 7, 0, 129};
   const Bytes key = random_bytes(random, 32), iv = random_bytes(random, 256);
@@ -68,7 +67,7 @@ TEST_F(Authenticated, LengthsOfIvsToldAgain) {
       for (int message = 0; message < 4; ++message) {
         const Bytes text = random_bytes(random, random_piece(random, 900));
         tell();
-        // Without any IV, OpenSSL makes a random one.
+        // If no IV was ever set, OpenSSL generates a random one.
         twins.init(message == 0 || below(random, 2) == 0 ? key.data() : nullptr,
                    message > 0 && below(random, 4) == 0 ? nullptr : iv.data(), 1);
         tell();
@@ -85,9 +84,9 @@ TEST_F(Authenticated, LengthsOfIvsToldAgain) {
   EXPECT_GT(library.counter("lanecrypt.device-jobs"), 100u);
 }
 
-// A context of GCM that is turned to decryption compares with the tag that it has made,
-// until it is told one. That must be the tag of this text, not of what OpenSSL's context
-// saw of it.
+// A GCM context that is switched to decryption compares with the tag that it has computed, until a
+// tag is set. That must be the tag of this text, not of the part that OpenSSL's context has
+// processed.
 TEST_F(Authenticated, DecryptionIsToldNoTag) {
   for (const char *cipher : kAuthenticated)
     for (const size_t bytes : {8u, 16u, 100u, 4096u})  // the first has no block for a device
@@ -115,7 +114,7 @@ TEST_F(Authenticated, DecryptionIsToldNoTag) {
   EXPECT_GE(library.counter("lanecrypt.device-jobs"), 40u);
 }
 
-// The call that ends a message is refused before there is a tag, and does not end it.
+// The final call of a decryption is refused if no tag is set, and does not end the message.
 TEST_F(Authenticated, TheTagComesAfterARefusedEnd) {
   for (const char *cipher : {"AES-128-GCM", "AES-192-GCM", "AES-256-GCM"}) {
     Message message = make_message(random, cipher, 1000);
@@ -136,7 +135,7 @@ TEST_F(Authenticated, TheTagComesAfterARefusedEnd) {
   EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
 }
 
-// A key is told with each message: unchanged, and with one bit of any byte changed.
+// A key is set with each message: unchanged, and with one bit of any byte changed.
 TEST_F(Authenticated, KeysThatNearlyAgree) {
   const Bytes iv = random_bytes(random, 12), text = random_bytes(random, 100);
   for (const char *cipher : kAuthenticated) {
@@ -154,7 +153,7 @@ TEST_F(Authenticated, KeysThatNearlyAgree) {
   EXPECT_GT(library.counter("lanecrypt.device-jobs"), 100u);
 }
 
-// An IV of 16 bytes with which GCM's first counter block is `start`.
+// iv_of() returns an IV of 16 bytes with which GCM's first counter block is `start`.
 Bytes iv_of(Library &library, const Bytes &key, const Block &start) {
   EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
   Block block = {};
@@ -165,13 +164,13 @@ Bytes iv_of(Library &library, const Bytes &key, const Block &start) {
             1);
   EXPECT_EQ(O(EVP_CipherUpdate)(context, h_bytes, &bytes, h_bytes, 16), 1);
   O(EVP_CIPHER_CTX_free)(context);
-  // H to the power 2^128 - 2.
+  // The inverse of H is H to the power 2^128 - 2.
   Gf128 power = gf128_of_block(block), inverse = gf128_one();
   for (int n = 1; n < 128; ++n) {
     power = gf128_square(power);
     inverse = gf128_multiply(inverse, power);
   }
-  const Block lengths = {{0, 0, 0, 0x80000000u}};  // 128 bits
+  const Block lengths = {{0, 0, 0, 0x80000000u}};  // the length of the IV: 128 bits
   Gf128 iv = gf128_add(gf128_multiply(gf128_of_block(start), inverse), gf128_of_block(lengths));
   block = gf128_to_block(gf128_multiply(iv, inverse));
   Bytes out(16);
@@ -179,8 +178,8 @@ Bytes iv_of(Library &library, const Bytes &key, const Block &start) {
   return out;
 }
 
-// GCM's counter of 32 bits wraps: on the device, on the CPU behind it, and where
-// they meet.
+// GCM's counter of 32 bits wraps: on the device, on the CPU after it, and at the boundary between
+// them.
 TEST_F(Authenticated, CounterWraps) {
   Library with_threshold({{"devices", devices_under_test()}, {"threshold_bytes", "200"}});
   for (uint32_t blocks = 1; blocks < 60; blocks += blocks < 20 ? 1 : 7)
@@ -213,7 +212,7 @@ TEST_F(Authenticated, CounterWraps) {
   EXPECT_GE(with_threshold.counter("lanecrypt.device-jobs"), 100u);
 }
 
-// Requests as large as real ones, at the default threshold.
+// Requests of realistic size, at the default threshold.
 TEST(AuthenticatedLarge, CarryMegabytes) {
   if (only_opengl_is_under_test()) GTEST_SKIP() << "OpenGL does no authenticated modes";
   Library library({{"devices", devices_under_test()}, {"threshold_bytes", "1M"}});
@@ -248,7 +247,7 @@ TEST(AuthenticatedLarge, CarryMegabytes) {
   EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
 }
 
-// OpenSSL does TLS's records, whose IVs it makes, as a whole.
+// OpenSSL processes whole TLS records, and generates their IVs.
 TEST_F(Authenticated, TlsRecords) {
   for (const char *name : {"AES-128-GCM", "AES-256-GCM", "ChaCha20-Poly1305"}) {
     const size_t explicit_bytes = is_gcm(name) ? 8 : 0, text_bytes = 600;
@@ -268,7 +267,7 @@ TEST_F(Authenticated, TlsRecords) {
             results[side].end(),
             {O(EVP_CipherInit_ex2)(context, library.cipher(name, providers[side]), key.data(),
                                    iv.data(), encrypt, nullptr),
-             // -1: all of it, so that nothing is random
+             // -1 sets the whole IV, so that nothing is random
              O(EVP_CIPHER_CTX_ctrl)(context, EVP_CTRL_AEAD_SET_IV_FIXED, is_gcm(name) ? -1 : 12,
                                     const_cast<uint8_t *>(iv.data())),
              O(EVP_CIPHER_CTX_ctrl)(context, EVP_CTRL_AEAD_TLS1_AAD, 13, aad),
@@ -287,7 +286,7 @@ TEST_F(Authenticated, TlsRecords) {
   take_errors();
 }
 
-// After an IV that OpenSSL chose, OpenSSL goes on by itself.
+// After an IV that OpenSSL has generated, OpenSSL processes the following messages itself.
 TEST_F(Authenticated, GeneratedIv) {
   const Bytes key = random_bytes(random, 16), text = random_bytes(random, 500);
   EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
@@ -308,10 +307,10 @@ TEST_F(Authenticated, GeneratedIv) {
   EXPECT_EQ(O(EVP_CipherFinal_ex)(context, tag.data(), &bytes), 1);
   EXPECT_EQ(back, text);
   O(EVP_CIPHER_CTX_free)(context);
-  EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 1u);  // with the IV given
+  EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 1u);  // with the IV that was set
 }
 
-// Additional data after the text are refused, whichever side did the text.
+// Additional data after the text are refused, wherever the text was processed.
 TEST_F(Authenticated, AdditionalDataComeFirst) {
   for (size_t bytes : {size_t(5), size_t(500)}) {
     Message message = make_message(random, "AES-256-GCM", bytes);
@@ -322,15 +321,15 @@ TEST_F(Authenticated, AdditionalDataComeFirst) {
     EXPECT_EQ(twins.update_aad({1, 2, 3}), 0);
     EXPECT_EQ(twins.finish(), 1);
     twins.read_tag(16);
-    // GCM has no second message under an IV.
+    // GCM allows no second message under an IV.
     EXPECT_EQ(twins.update(message.plain, Twins::Aliasing::kApart, 0), 0);
     EXPECT_EQ(twins.finish(), 0);
     ASSERT_TRUE(twins.is_whole()) << bytes << ": " << twins.difference();
   }
 }
 
-// EVP tells ciphers of every mode whether to pad. Other parameters beside that still
-// count.
+// EVP sets the padding of ciphers of every mode. Other parameters in the same call are still
+// applied.
 TEST_F(Authenticated, PaddingIsNoMatter) {
   for (const char *name : kAuthenticated)
     for (const bool wrong : {false, true}) {

@@ -1,5 +1,5 @@
-// CCM, whose calls have an order and whose text comes in one piece. Ours must do what
-// OpenSSL's own does, in that order and in any other, and the device must have done its
+// Tests CCM, which requires its calls in a certain order and its text in one piece. The provider
+// must behave like OpenSSL, in that order and in any other, and the device must have done its
 // share.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -20,7 +20,7 @@ struct Message {
   Bytes key, iv, aad, plain, cipher, tag;
 };
 
-// The right answer, by OpenSSL.
+// seal() computes the expected ciphertext and tag by OpenSSL.
 void seal(Library &library, const char *name, Message *message, size_t tag_bytes) {
   EVP_CIPHER_CTX *context = O(EVP_CIPHER_CTX_new)();
   int bytes = 0;
@@ -37,7 +37,7 @@ void seal(Library &library, const char *name, Message *message, size_t tag_bytes
   if (!message->aad.empty())
     ok = ok && O(EVP_CipherUpdate)(context, nullptr, &bytes, message->aad.data(),
                                    int(message->aad.size()));
-  // Text of no bytes is text too, and has an address.
+  // An empty text also needs an address.
   Bytes plain = message->plain;
   plain.push_back(0);
   ok = ok &&
@@ -71,7 +71,7 @@ Twins::Aliasing random_aliasing(Random &random) {
   return below(random, 3) == 0 ? Twins::Aliasing::kInPlace : Twins::Aliasing::kApart;
 }
 
-// Makes all calls of a message, in their order.
+// begin_message() makes all calls of a message before its text, in the required order.
 void begin_message(Twins &twins, const Message &message, bool encrypt, const Bytes &tag) {
   twins.set_iv_bytes(message.iv.size());
   twins.set_tag_bytes(tag.size());
@@ -83,7 +83,7 @@ void begin_message(Twins &twins, const Message &message, bool encrypt, const Byt
   }
 }
 
-// Returns whether its tag was wrong: OpenSSL must then be told the next message's length.
+// run_message() returns whether its tag was wrong: the length of the next message must then be set.
 bool run_message(Random &random, Library &library, Twins &twins, const char *cipher,
                  bool needs_length) {
   Message message = make_message(random, random_length(random));
@@ -116,8 +116,8 @@ void run_case(Library &library, uint64_t seed) {
   EXPECT_TRUE(twins.is_whole()) << cipher << ", seed " << seed << ": " << twins.difference();
 }
 
-// Makes any call after any other. Only after text that was refused the tag is not read:
-// what OpenSSL then has in its place is of no use to anyone.
+// run_disorder() makes any call after any other. Only after text that was refused the tag is not
+// read, because OpenSSL's value is then meaningless.
 void run_disorder(Library &library, uint64_t seed) {
   Random random(seed);
   const char *cipher = random_cipher(random);
@@ -126,7 +126,7 @@ void run_disorder(Library &library, uint64_t seed) {
   const size_t tag_bytes = random_tag_bytes(random);
   seal(library, cipher, &message, tag_bytes);
   const Bytes other_iv = random_bytes(random, 16), other_key = random_bytes(random, 32);
-  // For a context that was told another length of IV.
+  // This is for a context with a longer IV length.
   Bytes longest_iv = message.iv;
   longest_iv.resize(16);
   bool encrypt = below(random, 2) == 0, was_refused = false;
@@ -206,7 +206,7 @@ TEST_F(Ccm, AnyOrderDoesWhatOpenSSLDoes) {
   EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
 }
 
-// Every length, with every length of a nonce and of a tag.
+// Every length of text, with every length of nonce and tag.
 TEST_F(Ccm, EveryLength) {
   Sample sample(11);
   for (const char *cipher : kCcm)
@@ -230,8 +230,8 @@ TEST_F(Ccm, EveryLength) {
   EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
 }
 
-// Additional data whose length takes 2 bytes and 6, and text whose length just fits into
-// 2 bytes and just does not.
+// Additional data whose length field takes 2 bytes and 6, and text whose length just fits into 2
+// bytes and just does not.
 TEST_F(Ccm, Bounds) {
   for (const size_t bytes : {(1 << 16) - 1, 1 << 16}) {
     Message message = make_message(random, bytes);
@@ -257,8 +257,7 @@ TEST_F(Ccm, Bounds) {
   EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
 }
 
-// One message is one chain. However long it is, it stays with OpenSSL unless somebody
-// forces a device.
+// A message is one chain. However long it is, OpenSSL processes it unless a device is forced.
 TEST(CcmLarge, StaysOnTheCpu) {
   Library library(Settings{{"devices", "host"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
@@ -284,7 +283,7 @@ TEST(CcmLarge, RunsWithNoDevice) {
   EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 0u);
 }
 
-// A program that must have a device gets one for each text that is long enough.
+// With require_gpu, each text that is long enough runs on a device.
 TEST(CcmLarge, RequireGpu) {
   Library library({{"devices", "host"}, {"threshold_bytes", "100"}, {"require_gpu", "yes"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
@@ -308,7 +307,7 @@ TEST(CcmLarge, RequireGpu) {
   take_errors();
 }
 
-// OpenSSL does TLS's records as a whole.
+// OpenSSL processes whole TLS records.
 TEST_F(Ccm, TlsRecords) {
   const Bytes key = random_bytes(random, 32), iv = random_bytes(random, 16),
               text = random_bytes(random, 8 + 600 + 16);
@@ -344,7 +343,7 @@ TEST_F(Ccm, TlsRecords) {
   take_errors();
 }
 
-// A key that comes with the lengths, or before them, as OpenSSL has it.
+// The key comes together with the lengths, or before them. Both must behave as in OpenSSL.
 TEST_F(Ccm, LengthsAfterTheKey) {
   for (const bool encrypt : {true, false}) {
     Message message = make_message(random, 500);

@@ -1,6 +1,6 @@
-// The longest text of a message, whose last blocks have the last counters. One byte more
-// is refused, whichever side has had the message. The test sets a message to where it
-// would be after 64 or 256 GiB, in the provider's own state.
+// Tests the longest text of a message, whose last blocks have the last counters. One byte more is
+// refused, wherever the message was processed. The test sets the position after 64 or 256 GiB
+// directly in the provider's state.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -21,13 +21,13 @@ namespace {
 
 using lanecrypt::provider::CipherContext;
 
-constexpr size_t kLast = 320;  // whole blocks of both
+constexpr size_t kLast = 320;  // whole blocks of both ciphers
 
 uint64_t most_bytes_of(const std::string &cipher) {
   return is_gcm(cipher) ? (uint64_t{1} << 36) - 32 : (uint64_t{1} << 38) - 64;
 }
 
-// An operation by the provider's functions, which give access to its state.
+// Operation calls the provider's functions directly, which gives access to its state.
 class Operation {
  public:
   Operation(Library &library, const std::string &name) {
@@ -46,7 +46,7 @@ class Operation {
 
   CipherContext &state() { return *static_cast<CipherContext *>(state_); }
   bool is_ours() { return state().aead.message != nullptr; }
-  // Pretends that so many bytes of text came before; whole blocks.
+  // set_position() pretends that the text so far has `bytes` bytes, which must be whole blocks.
   void set_position(uint64_t bytes) {
     if (is_ours())
       state().aead.message->text_bytes = state().aead.message->summed_bytes = bytes;
@@ -60,7 +60,8 @@ class Operation {
                 : function<OSSL_FUNC_cipher_decrypt_init_fn>(OSSL_FUNC_CIPHER_DECRYPT_INIT);
     return call(state_, key.data(), key.size(), iv.data(), iv.size(), nullptr) == 1;
   }
-  // Empty if it was refused, and nothing was written.
+  // update() returns the output. It is empty if the call was refused, and then nothing may have
+  // been written.
   Bytes update(const Bytes &in) {
     Bytes out(in.size(), 0x5A);
     size_t bytes = 0;
@@ -70,7 +71,7 @@ class Operation {
     EXPECT_EQ(out, Bytes(in.size(), 0x5A));
     return {};
   }
-  // The same by EVP_Cipher(). Returns whether it was taken.
+  // at_once() does the same by the function of EVP_Cipher(). It returns whether the call succeeded.
   bool at_once(const Bytes &in) {
     Bytes out(in.size(), 0x5A);
     size_t bytes = 0;
@@ -113,10 +114,10 @@ class Operation {
 class LongestText : public testing::Test {
  protected:
   Library library{{{"devices", devices_under_test()}, {"threshold_bytes", "0"}}};
-  // A library where no request goes to a device. With one core it would offer no cipher.
+  // A library whose requests never go to a device. With one core it would offer no cipher.
   Library on_cpu{{{"in_process", "no"}, {"cores", "2"}}};
   Random random{36};
-  // The key, the IV and two parts of the text. `begun`: the output for the first part.
+  // The key, the IV and two parts of the text. `begun` is the output for the first part.
   Bytes key, iv, first, last, begun;
 
   void SetUp() override {
@@ -131,7 +132,7 @@ class LongestText : public testing::Test {
     key = random_bytes(random, has("-128-") ? 16 : has("-192-") ? 24 : 32);
   }
 
-  // By OpenSSL, with another of its ciphers.
+  // crypt() processes `in` with another cipher of OpenSSL's.
   Bytes crypt(const std::string &cipher, const Bytes &counter, const Bytes &in) {
     Bytes out(in.size() + 16);
     int bytes = 0;
@@ -144,7 +145,7 @@ class LongestText : public testing::Test {
     out.resize(in.size());
     return out;
   }
-  // The keystream of a text that begins `left` bytes before the end of the longest text.
+  // keystream_before_end() returns the keystream for the last `left` bytes of the longest text.
   Bytes keystream_before_end(const std::string &cipher, size_t left) {
     Bytes counter(16);
     const uint64_t block = is_gcm(cipher) ? 16 : 64;
@@ -155,8 +156,8 @@ class LongestText : public testing::Test {
     return crypt(is_gcm(cipher) ? cipher.substr(0, cipher.rfind('-') + 1) + "CTR" : "ChaCha20",
                  counter, Bytes(left));
   }
-  // The tag of a message of that length (SP 800-38D, 7.1), from two parts of its
-  // ciphertext.
+  // gcm_tag() computes the tag of a message of `bytes` bytes (SP 800-38D, section 7.1), from two
+  // parts of its ciphertext.
   Bytes gcm_tag(const std::string &cipher, const Bytes &encrypted, uint64_t bytes) {
     using namespace lanecrypt;
     Bytes blocks(32);
@@ -182,8 +183,8 @@ class LongestText : public testing::Test {
     return tag;
   }
 
-  // Begins a message of which a device has had a part, and in which there is room for so
-  // many bytes.
+  // begin() begins a message of which a device has processed a part, and for which `left` more
+  // bytes are allowed.
   void begin(Operation &operation, const std::string &cipher, size_t left, bool encrypt = true) {
     ASSERT_TRUE(operation.init(key, iv, encrypt));
     begun = operation.update(encrypt ? first : begun);
@@ -191,7 +192,7 @@ class LongestText : public testing::Test {
     ASSERT_TRUE(operation.is_ours());
     operation.set_position(most_bytes_of(cipher) - left);
   }
-  // It takes not one byte more, and cannot be ended.
+  // expect_ended() checks that the message accepts not one byte more, and cannot be finished.
   void expect_ended(Operation &operation) {
     take_errors();
     EXPECT_TRUE(operation.update(Bytes(1)).empty());
@@ -205,7 +206,7 @@ class LongestText : public testing::Test {
 
 TEST_F(LongestText, TheLastBlocksAreRight) {
   for (const std::string cipher : kAuthenticated)
-    // By a device, and by the CPU after it, which gets pieces shorter than a block.
+    // The text goes to a device, or in pieces shorter than a block to the CPU.
     for (const size_t piece : {kLast, size_t{7}}) {
       choose_key(cipher);
       Operation sealing(library, cipher), opening(library, cipher);
@@ -244,7 +245,7 @@ TEST_F(LongestText, NothingComesAfterIt) {
       begin(whole, cipher, kLast, encrypt);
       ASSERT_FALSE(whole.update(last).empty());
       expect_ended(whole);
-      // The next message has nothing to do with this one.
+      // The next message is not affected.
       ASSERT_TRUE(whole.init(key, iv, encrypt));
       EXPECT_FALSE(whole.update(first).empty());
     }
@@ -252,7 +253,7 @@ TEST_F(LongestText, NothingComesAfterIt) {
 
 TEST_F(LongestText, APieceAcrossItsEndIsRefusedAsAWhole) {
   for (const std::string cipher : kAuthenticated)
-    // Blocks for a device, a few bytes for the CPU, and both at once.
+    // Whole blocks for a device, a few bytes for the CPU, and both.
     for (const size_t bytes : {size_t{384}, size_t{kLast + 1}, size_t{16384}}) {
       choose_key(cipher);
       Operation operation(library, cipher);
@@ -268,7 +269,8 @@ TEST_F(LongestText, APieceAcrossItsEndIsRefusedAsAWhole) {
   EXPECT_EQ(library.counter("lanecrypt.failures"), 0u);
 }
 
-// If no device has seen the message, OpenSSL finds out too late, or never.
+// If no device has processed a part of the message, OpenSSL itself would detect the excess too
+// late, or never.
 TEST_F(LongestText, WithoutADevice) {
   for (Library *on : {&library, &on_cpu})
     for (const std::string cipher : kAuthenticated)
@@ -276,7 +278,7 @@ TEST_F(LongestText, WithoutADevice) {
         choose_key(cipher);
         Operation operation(*on, cipher);
         ASSERT_TRUE(operation.init(key, iv, true));
-        // Shorter than a block.
+        // This is shorter than a block, so the CPU processes it.
         ASSERT_FALSE(operation.update(Bytes(5)).empty());
         ASSERT_FALSE(operation.is_ours());
         operation.set_position(most_bytes_of(cipher) - 10);

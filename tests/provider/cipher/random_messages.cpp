@@ -1,6 +1,6 @@
-// Random calls on messages of GCM and ChaCha20-Poly1305. Ours must do what OpenSSL's own
-// does, wherever the threshold lets a message change sides, and the device must have done
-// its share.
+// Makes random calls on messages of GCM and ChaCha20-Poly1305. The provider must behave like
+// OpenSSL, wherever the threshold moves a message between the CPU and the device, and the device
+// must have done its share.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace provider_test {
 namespace {
 
-// One message on both sides, in pieces of any length.
+// run_message() processes one message with both providers, in pieces of random lengths.
 void run_message(Random &random, Twins &twins, const Message &message, bool encrypt) {
   const size_t tag_bytes = below(random, 3) == 0 ? 4 + below(random, 13) : 16;
   Bytes tag = slice(message.tag, 0, tag_bytes);
@@ -59,7 +59,7 @@ void run_case(Library &library, uint64_t seed) {
     const bool encrypt = below(random, 2) == 0;
     twins.set_iv_bytes(message.iv.size());
     if (below(random, 3) == 0 && !keeps_key) {
-      // Key and IV one after the other.
+      // The key and the IV are set one after the other.
       twins.init(message.key.data(), nullptr, encrypt);
       twins.init(nullptr, message.iv.data(), -1);
     } else {
@@ -67,7 +67,7 @@ void run_case(Library &library, uint64_t seed) {
       twins.init(tells_key ? message.key.data() : nullptr, message.iv.data(), encrypt);
     }
     run_message(random, twins, message, encrypt);
-    // What is left undone must not affect the next message.
+    // An unfinished message must not affect the next one.
     if (below(random, 3) == 0) {
       twins.init(nullptr, message.iv.data(), 1);
       twins.update(random_bytes(random, random_piece(random, 900)), Twins::Aliasing::kApart, 0);
@@ -76,7 +76,8 @@ void run_case(Library &library, uint64_t seed) {
   EXPECT_TRUE(twins.is_whole()) << cipher << ", seed " << seed << ": " << twins.difference();
 }
 
-// All is refused, except what comes before the parameters.
+// init_with_long_tag() initialises with a tag that is refused. What precedes the parameters is
+// still accepted.
 void init_with_long_tag(Twins &twins, const uint8_t *iv, bool encrypt) {
   uint8_t tag[17] = {};
   const OSSL_PARAM params[] = {
@@ -85,8 +86,8 @@ void init_with_long_tag(Twins &twins, const uint8_t *iv, bool encrypt) {
   EXPECT_EQ(twins.init(nullptr, iv, encrypt, params), 0);
 }
 
-// Makes any call after any other, but none after a wrong tag: there OpenSSL goes on with
-// text that it has refused.
+// run_disorder() makes any call after any other, but none after a wrong tag: there OpenSSL
+// continues with text that it has refused.
 void run_disorder(Library &library, uint64_t seed) {
   Random random(seed);
   const char *cipher = kAuthenticated[below(random, kAuthenticatedCount)];
@@ -118,15 +119,15 @@ void run_disorder(Library &library, uint64_t seed) {
         twins.set_iv_bytes(below(random, 2) == 0 ? 12 : message.iv.size());
         break;
       case 4:
-        // When encrypting, OpenSSL refuses it, and yet keeps it as the tag that it has
-        // made.
+        // When encrypting, OpenSSL refuses it, and yet keeps it as the tag that it has computed.
         if (!encrypt) {
           twins.set_tag(slice(message.tag, 0, below(random, 2) == 0 ? 16 : 12));
           has_tag = true;
         }
         break;
       case 5:
-        if (has_text && !is_gcm(cipher)) break;  // OpenSSL takes it then, and we do not
+        // OpenSSL accepts it then, and the provider does not
+        if (has_text && !is_gcm(cipher)) break;
         twins.update_aad(below(random, 2) == 0 ? message.aad : slice(longest_iv, 0, 20));
         break;
       case 6:
@@ -140,7 +141,7 @@ void run_disorder(Library &library, uint64_t seed) {
         if (twins.finish() > 0)
           has_tag |= encrypt;
         else if (has_tag || !is_gcm(cipher))
-          begin();  // GCM's end before a tag is none
+          begin();  // GCM's final call before a tag is set ends nothing
         break;
       case 11:
         twins.read_tag(16);
@@ -149,7 +150,7 @@ void run_disorder(Library &library, uint64_t seed) {
         twins.duplicate();
         break;
       case 13:
-        // Without a fixed part GCM makes no IV. ChaCha20-Poly1305 does not know the name.
+        // Without a fixed part GCM generates no IV. ChaCha20-Poly1305 does not know the command.
         twins.control(below(random, 2) == 0 ? EVP_CTRL_GCM_IV_GEN : EVP_CTRL_GCM_SET_IV_INV, 8);
         break;
       case 14:
@@ -193,8 +194,8 @@ TEST(AuthenticatedRandom, RunWithNoDevice) {
   EXPECT_EQ(library.counter("lanecrypt.device-jobs"), 0u);
 }
 
-// For a program that must have a device, a device does all of a message but what no
-// device takes.
+// With require_gpu, a device processes all of a message, except for requests that no device
+// accepts.
 TEST(AuthenticatedRandom, RequireGpu) {
   Library library({{"devices", "host"}, {"threshold_bytes", "100"}, {"require_gpu", "yes"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();

@@ -1,8 +1,8 @@
-// Random calls on random streams. Call by call, ours must do what OpenSSL's own does,
-// wherever the threshold lets a stream change sides.
+// Makes random calls on random streams. Call by call, the provider must behave like OpenSSL,
+// wherever the threshold moves a stream between the CPU and the device.
 //
-// On the devices of LANECRYPT_TEST_DEVICES, on the emulator where it is not set.
-// The number of cases is multiplied by LANECRYPT_TEST_ROUNDS (1).
+// The tests run on the devices of LANECRYPT_TEST_DEVICES, or on the emulator if it is not set. The
+// number of cases is multiplied by LANECRYPT_TEST_ROUNDS (1).
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -19,7 +19,8 @@
 namespace provider_test {
 namespace {
 
-// Lengths around the edges: nothing, parts of blocks, whole blocks, more.
+// random_length() returns lengths around the boundaries: nothing, parts of blocks, whole blocks,
+// more.
 size_t random_length(Random &random) {
   switch (below(random, 8)) {
     case 0:
@@ -39,14 +40,14 @@ size_t random_length(Random &random) {
   }
 }
 
-// Counters that soon wrap at 2^32, 2^64 or 2^128, and others.
+// random_iv() returns counters that soon wrap at 2^32, 2^64 or 2^128, and others.
 Bytes random_iv(Random &random) {
   Bytes iv = random_bytes(random, 16);
   const size_t wraps[] = {0, 4, 8, 16};
   const size_t ones = wraps[below(random, 4)];
   std::fill(iv.end() - long(ones), iv.end(), uint8_t{0xFF});
   if (ones != 0) iv[15] = uint8_t(0xFF - below(random, 20));
-  // ChaCha20 counts in the first bytes, the lowest byte first.
+  // ChaCha20's counter is in the first bytes, in little-endian order.
   if (below(random, 2) == 0) std::reverse(iv.begin(), iv.end());
   return iv;
 }
@@ -56,12 +57,12 @@ const char *random_stealing(Random &random) {
   return kWays[below(random, 3)];
 }
 
-// Runs one stream. A failure names its seed.
+// run_case() runs one stream. A failure names its seed.
 void run_case(Library &library, uint64_t seed) {
   Random random(seed);
   const char *cipher = kCiphers[below(random, kCipherCount)];
   const std::string name = cipher;
-  // What comes after "SM4-", or after the bits of a key.
+  // The mode follows "SM4-", or the bits of a key.
   const size_t bits = name.find_first_of("12"), from = name.starts_with("SM4-") ? 4 : bits + 4;
   const std::string mode = name.substr(name == "ChaCha20" ? name.size() : from);
   const bool is_ctr = mode == "CTR",
@@ -69,7 +70,7 @@ void run_case(Library &library, uint64_t seed) {
   Twins twins(library, cipher);
   Bytes key = random_bytes(random, 64), iv = random_iv(random);
   const int direction = int(below(random, 2));
-  // Now and then there is no IV. OpenSSL then takes zeros.
+  // Sometimes no IV is set. OpenSSL then uses zeros.
   twins.init(key.data(), below(random, 12) == 0 ? nullptr : iv.data(), direction);
   if (below(random, 2) == 0) twins.set_padding(0);
   const bool steals = mode == "CBC-CTS";
@@ -106,7 +107,7 @@ void run_case(Library &library, uint64_t seed) {
         twins.set_padding(int(below(random, 2)));
         break;
       case 8:
-        // One-shot calls within a stream take whole blocks.
+        // EVP_Cipher() within a stream processes whole blocks.
         twins.at_once(is_stream ? in : Bytes(in.begin(), in.end() - long(in.size() % 16)),
                       in_place_only ? Twins::Aliasing::kInPlace : Twins::Aliasing::kApart,
                       misalignment);
@@ -142,7 +143,7 @@ TEST_P(RandomStreams, DoWhatOpenSSLDoes) {
   ASSERT_TRUE(library.is_ready()) << library.errors();
   const uint64_t cases = std::max<uint64_t>(scaled(3000), 1000);
   run_cases(library, 1000000 * std::strtoull(GetParam(), nullptr, 10), cases);
-  // A device did it, and not the CPU alone.
+  // A device has done its share, and not the CPU alone.
   EXPECT_GT(library.counter("lanecrypt.device-jobs"), cases / 6);
   EXPECT_GT(library.counter("lanecrypt.device-bytes"), cases * 100);
   EXPECT_GT(library.counter("lanecrypt.cpu-jobs"), cases / 3);
@@ -151,7 +152,7 @@ TEST_P(RandomStreams, DoWhatOpenSSLDoes) {
 
 INSTANTIATE_TEST_SUITE_P(Thresholds, RandomStreams, testing::Values("0", "1", "64", "257", "700"));
 
-// The same through OpenCL, with fewer cases, since a launch on a CPU takes long.
+// The same streams through OpenCL, with fewer cases, because a launch on a CPU takes long.
 TEST(Streams, DoWhatOpenSSLDoesThroughOpenCl) {
   Library library({{"devices", "opencl"}, {"threshold_bytes", "0"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
@@ -201,7 +202,7 @@ TEST(Streams, RunOnEightThreadsAtOnce) {
   EXPECT_GT(library.counter("lanecrypt.device-jobs"), 500u);
 }
 
-// A counter's carry must cross all sixteen bytes, at every place of the bulk.
+// The carry of the counter must propagate through all sixteen bytes, at every position in the bulk.
 TEST(Streams, CarryTheCounter) {
   Library library({{"devices", devices_under_test()}, {"threshold_bytes", "0"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
@@ -224,9 +225,8 @@ TEST(Streams, CarryTheCounter) {
   EXPECT_GT(library.counter("lanecrypt.device-jobs"), 200u);
 }
 
-// ChaCha20 counts in 64 bits, as in OpenSSL. When the first 32 bits wrap, the carry goes
-// into the first word of what RFC 8439 calls the nonce. When all 64 wrap, it goes no
-// further.
+// ChaCha20's counter has 64 bits, as in OpenSSL. When the first 32 bits wrap, the carry goes into
+// the first word of the nonce of RFC 8439. When all 64 bits wrap, it is dropped.
 TEST(Streams, CarryChaCha20sCounter) {
   Library library({{"devices", devices_under_test()}, {"threshold_bytes", "0"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();
@@ -246,8 +246,7 @@ TEST(Streams, CarryChaCha20sCounter) {
   EXPECT_GT(library.counter("lanecrypt.device-jobs"), 30u);
 }
 
-// Requests as large as real ones: pieces, several streams, the default
-// threshold.
+// Requests of realistic size: in pieces, in several streams, at the default threshold.
 TEST(Streams, CarryMegabytes) {
   Library library({{"devices", devices_under_test()}, {"threshold_bytes", "1M"}});
   ASSERT_TRUE(library.is_ready()) << library.errors();

@@ -1,4 +1,4 @@
-// A message of an authenticated mode, and the right answer to it.
+// Messages of an authenticated mode with the expected ciphertext and tag.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,13 +15,14 @@ struct Message {
 };
 
 bool is_gcm(const std::string &cipher);
-// A key, an IV, additional data and `bytes` of text, of lengths that the cipher takes.
+// make_message() returns a random key, IV and additional data, and `bytes` of text, of lengths that
+// the cipher accepts.
 Message make_message(Random &random, const std::string &cipher, size_t bytes);
-// Makes the ciphertext and the tag by OpenSSL in one piece. If it refuses, the test
+// seal() computes the ciphertext and the tag by OpenSSL in one piece. If OpenSSL refuses, the test
 // fails.
 void seal(Library &library, const char *name, Message *message);
 
-// A length for the next piece: mostly short, and sometimes 0.
+// random_piece() returns a length for the next piece: mostly short, and sometimes 0.
 size_t random_piece(Random &random, size_t left);
 
 }  // namespace provider_test

@@ -1,5 +1,5 @@
-// SM4-XTS, which OpenSSL has from 3.2 on, by either of two standards: the parameter
-// xts_standard must mean to ours what it means to OpenSSL's.
+// Tests SM4-XTS, which OpenSSL has from 3.2 on, by both of its standards: the provider must
+// interpret the parameter xts_standard as OpenSSL does.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr char kName[] = "SM4-XTS", kStandard[] = "xts_standard";
 
-// Standards, in any case, and what is none.
+// random_standard() returns the name of a standard, in upper or lower case, or an invalid name.
 const char *random_standard(Random &random) {
   static const char *const kAll[] = {"GB", "IEEE", "gb", "ieee", "IEEE", "GB", "IEE", ""};
   return kAll[below(random, 8)];
@@ -22,7 +22,7 @@ void run_case(Library &library, uint64_t seed) {
   Random random(seed);
   Twins twins(library, kName);
   Bytes key = random_bytes(random, 32), iv = random_bytes(random, 16);
-  // OpenSSL takes keys that are alike.
+  // OpenSSL accepts two equal keys.
   if (below(random, 8) == 0) std::copy_n(key.begin(), 16, key.begin() + 16);
   std::string standard = random_standard(random);
   OSSL_PARAM params[] = {
