@@ -1,5 +1,6 @@
-// Keys that pass through the provider are what they are without it, in every form and with every
-// setting of the default provider. A key that is loaded is ours at once: nothing makes it again.
+// Tests that keys that pass through the provider are the same as without it, in every format and
+// with every setting of the default provider. A loaded key is ours at once: it is not imported a
+// second time.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/pq/pq_keys.h"
@@ -22,7 +23,7 @@ Bytes counting(size_t bytes) {
   return made;
 }
 
-// All that a program can learn of a key.
+// shown() returns everything that a program can read of a key.
 Shown shown(EVP_PKEY *key) {
   Shown all;
   for (const int selection : {EVP_PKEY_KEYPAIR, EVP_PKEY_PUBLIC_KEY}) {
@@ -129,7 +130,7 @@ TEST_P(PqKeys, OfASeed) {
 
 TEST_P(PqKeys, OfParts) {
   for (const char *type : {"ML-DSA-44", "SLH-DSA-SHA2-128f"}) {
-    // From a library without these settings, so that it has all of its parts.
+    // The key comes from a library without these settings, so that it has all of its parts.
     Library plain(Settings{{"in_process", "no"}});
     const bool is_ml_dsa = type[0] == 'M';
     const Pkey whole = generate(plain, type, "provider=default", counting(is_ml_dsa ? 32 : 48));
@@ -156,7 +157,7 @@ TEST_P(PqKeys, OfParts) {
   }
 }
 
-// What a file has is read alike, in whichever form it was written.
+// A file is read in the same way by both providers, in whichever format it was written.
 TEST_P(PqKeys, OfFiles) {
   ASSERT_EQ(1, O(EVP_set_default_properties)(library.get(), "?provider=gpu"));
   for (const char *form :
@@ -181,7 +182,7 @@ TEST_P(PqKeys, OfFiles) {
 INSTANTIATE_TEST_SUITE_P(Settings, PqKeys, testing::ValuesIn(kTries),
                          [](const auto &one) { return std::string(one.param.name); });
 
-// A key is made ours when it is loaded only if its operations will be ours.
+// A loaded key becomes ours only if its operations will be fetched from us.
 TEST(PqLoading, GoesByTheProgramsPreference) {
   if (!has_pq()) GTEST_SKIP() << "this OpenSSL has neither family";
   Library library(Settings{{"in_process", "no"}});
@@ -200,7 +201,7 @@ TEST(PqLoading, GoesByTheProgramsPreference) {
   EXPECT_TRUE(take_errors().empty());
 }
 
-// Files that hold no key are refused as without us.
+// Files without a valid key are refused as by OpenSSL.
 TEST(PqLoading, RefusesAsWithoutUs) {
   if (!has_pq()) GTEST_SKIP() << "this OpenSSL has neither family";
   Library library(Settings{{"in_process", "no"}});
@@ -214,7 +215,7 @@ TEST(PqLoading, RefusesAsWithoutUs) {
     wrong.push_back(Bytes(one->begin(), one->begin() + 40));
   }
   wrong.push_back(file);
-  wrong.back()[60] ^= 1;  // of the seed: the private key does not belong to it
+  wrong.back()[60] ^= 1;  // a bit of the seed: the private key does not match it
   wrong.push_back(file);
   wrong.back()[2000] ^= 1;
   for (const Bytes &one : wrong) {
@@ -226,8 +227,8 @@ TEST(PqLoading, RefusesAsWithoutUs) {
   }
 }
 
-// RSA keys lose nothing either: with more than two primes, without the numbers that follow from
-// others, and with what restricts a key of RSA-PSS.
+// RSA keys also lose nothing: with more than two primes, without the numbers that can be derived,
+// and with the restrictions of an RSA-PSS key.
 TEST(PqWriting, SurvivesACipherThatIsNotThere) {
   if (!has_pq()) GTEST_SKIP() << "this OpenSSL has neither family";
   Library library(Settings{{"in_process", "no"}});

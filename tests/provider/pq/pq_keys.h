@@ -1,4 +1,4 @@
-// Keys of ML-DSA and SLH-DSA for the tests, from OpenSSL 3.5 on.
+// Generates and encodes ML-DSA and SLH-DSA keys for the tests, from OpenSSL 3.5 on.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -21,7 +21,7 @@ inline bool has_pq() {
   return 100 * O(OPENSSL_version_major)() + O(OPENSSL_version_minor)() >= 305;
 }
 
-// A key of this seed, or of a random one if it is empty.
+// generate() generates a key from `seed`, or from random bytes if it is empty.
 inline Pkey generate(Library &library, const char *type, const char *properties,
                      const Bytes &seed = {}) {
   const PkeyContext context(O(EVP_PKEY_CTX_new_from_name)(library.get(), type, properties));
@@ -46,7 +46,7 @@ inline Pkey key_from(Library &library, const char *type, const char *properties,
   return Pkey(made);
 }
 
-// The key in a form of a file. Empty if it cannot be written so.
+// written() encodes the key. The result is empty if that fails.
 inline Bytes written(EVP_PKEY *key, int selection, const char *output, const char *structure) {
   OSSL_ENCODER_CTX *const context =
       O(OSSL_ENCODER_CTX_new_for_pkey)(key, selection, output, structure, nullptr);

@@ -1,5 +1,5 @@
-// Every refusal says why: the provider raises an error of its own kind, and does not leave that to
-// EVP. What succeeds leaves no error behind.
+// Tests that every refusal has a reason: the provider raises its own error, and does not leave that
+// to EVP. A call that succeeds leaves no error behind.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace provider_test {
 namespace {
 
-// Functions that the headers of 3.0 lack.
+// Functions that OpenSSL 3.0's headers do not declare.
 using BeginMessage = int (*)(EVP_PKEY_CTX *, EVP_SIGNATURE *, const OSSL_PARAM *);
 using Update = int (*)(EVP_PKEY_CTX *, const unsigned char *, size_t);
 using FinishSign = int (*)(EVP_PKEY_CTX *, unsigned char *, size_t *);
@@ -38,7 +38,8 @@ OSSL_PARAM number_param(const char *name, int &value) {
   return {name, OSSL_PARAM_INTEGER, &value, sizeof value, 0};
 }
 
-// Refused, with an error that is not EVP's summary of what a provider did.
+// expect_refused() checks that `call` fails, with an error other than EVP's report of a provider's
+// failure.
 void expect_refused(const std::string &what, const std::function<int()> &call) {
   take_errors();
   EXPECT_LE(call(), 0) << what;
@@ -74,7 +75,7 @@ class PqRefusals : public testing::TestWithParam<const char *> {
   bool is_ml_dsa() const { return GetParam()[0] == 'M'; }
   size_t entropy_bytes() const { return is_ml_dsa() ? 32 : 16; }
 
-  // Begun to sign or to verify with these parameters.
+  // begin() returns a context that is initialised to sign or to verify with these parameters.
   PkeyContext begin(const Pkey &with, bool signs, const OSSL_PARAM *params = nullptr) {
     PkeyContext context(O(EVP_PKEY_CTX_new_from_pkey)(library.get(), with.get(), "provider=gpu"));
     const auto init = function<BeginMessage>(signs ? "EVP_PKEY_sign_message_init"

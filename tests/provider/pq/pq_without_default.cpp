@@ -1,5 +1,5 @@
-// The provider alone in a library context, and with OpenSSL's `base`: keys are made and sign, also
-// where only our own library context has a random generator.
+// Tests the provider alone in a library context, and with OpenSSL's base provider: keys are
+// generated and sign, even if only our own library context has a random generator.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ TEST_P(PqWithoutDefault, KeysSign) {
       const Bytes signature = sign(*library, key, deterministic);
       EXPECT_FALSE(signature.empty()) << type << take_error_texts();
       EXPECT_TRUE(is_right(*library, key, signature)) << type;
-      // Hedged signatures differ, and the others do not.
+      // Hedged signatures differ, and deterministic ones do not.
       EXPECT_EQ(deterministic == 1, signature == sign(*library, key, deterministic)) << type;
     }
     EXPECT_EQ("", take_error_texts());
@@ -92,7 +92,7 @@ TEST_P(PqWithoutDefault, WithBaseKeysAreWrittenAndRead) {
 INSTANTIATE_TEST_SUITE_P(By, PqWithoutDefault, testing::Values("cores", "devices"),
                          [](const auto &one) { return std::string(one.param); });
 
-// A generator that the program has, and that fails, is not passed over.
+// If the program's generator exists and fails, no other one is used.
 TEST(PqRandom, AFailingGeneratorFails) {
   if (!has_pq()) GTEST_SKIP() << "this OpenSSL has neither family";
   Library library(Settings{{"in_process", "no"}});
@@ -101,7 +101,7 @@ TEST(PqRandom, AFailingGeneratorFails) {
   ASSERT_NE(nullptr, key);
   EVP_RAND_CTX *const generator = O(RAND_get0_private)(library.get());
   ASSERT_NE(nullptr, generator);
-  // Without an instance it generates nothing.
+  // An uninstantiated generator fails.
   ASSERT_EQ(1, O(EVP_RAND_uninstantiate)(generator));
   ASSERT_EQ(1, O(EVP_RAND_uninstantiate)(O(RAND_get0_primary)(library.get())));
   unsigned char byte = 0;

@@ -1,6 +1,6 @@
-// Published vectors of RSA decryption, through the provider: OAEP's that came with PKCS #1,
-// OAEP with other digests and with a label, and PKCS #1 v1.5. dev/setup fetches no files of
-// CAVP's for the bare primitive (RSADP).
+// Tests published vectors of RSA decryption, through the provider: the OAEP vectors of PKCS #1,
+// OAEP with other digests and with a label, and PKCS #1 v1.5. dev/setup fetches no CAVP files for
+// the raw primitive (RSADP).
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/x509.h>
@@ -17,7 +17,7 @@ struct Oaep {
 
 class RsaDecryptionVectors : public RsaVectors {
  protected:
-  // Decrypts. Without `oaep` the padding is PKCS #1 v1.5.
+  // open() decrypts. If `oaep` is nullptr, the padding is PKCS #1 v1.5.
   Bytes open(const Pkey &key, const Bytes &sealed, const Oaep *oaep) {
     const PkeyContext context = context_for(library, key.get(), kProperties[1]);
     Bytes opened(sealed.size() + 1);
@@ -45,7 +45,7 @@ class RsaDecryptionVectors : public RsaVectors {
     return opened;
   }
 
-  // Reads all examples of a file, and decrypts those that are taken.
+  // check() reads all examples of a file, and decrypts the selected ones.
   void check(const std::string &name, size_t examples, size_t of_emulator, const Oaep *oaep) {
     Pkey key;
     size_t seen = 0, taken = 0;
@@ -82,7 +82,7 @@ TEST_F(RsaDecryptionVectors, OaepOfOtherDigests) {
     for (const char *second : kDigests) {
       const std::string file = std::string("oaep-custom/oaep-") + first + "-" + second + ".txt";
       const Oaep none{};
-      // SHA-1 for both is in the file that came with PKCS #1.
+      // SHA-1 for both is in the file of PKCS #1.
       if (first != kDigests[0] || second != kDigests[0]) check(file, 60, 6, &none);
     }
   EXPECT_EQ(rsa_jobs(library), rsa_device_jobs(library));

@@ -1,4 +1,4 @@
-// Digests of a third provider. As OpenSSL's own RSA does, ours signs with whatever the
+// Tests digests of a third provider. Like OpenSSL's own RSA, ours signs with the digest that the
 // application's property query finds, not only with the default provider's.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -14,7 +14,7 @@
 namespace provider_test {
 namespace {
 
-// ---- That provider: digests that sum bytes up, so that they are no one else's ----
+// ---- The third provider: digests that sum bytes up, so that no other provider has the same ----
 
 struct Sum {
   uint8_t bytes[32];
@@ -62,7 +62,7 @@ const OSSL_DISPATCH kSum[] = {
     {OSSL_FUNC_DIGEST_GET_PARAMS, reinterpret_cast<Function>(get_sum_params<kBytes>)},
     {0, nullptr},
 };
-// Nobody else has MD4. SHA256 is only for callers who ask for this one.
+// No other provider has MD4. SHA256 is only for callers whose query prefers this provider.
 constexpr char kTheseDefinition[] = "provider=sums,x.sums=yes,x.also=yes";
 const OSSL_ALGORITHM kDigests[] = {
     {"MD4:1.2.840.113549.2.4", kTheseDefinition, kSum<16>, nullptr},
@@ -87,8 +87,8 @@ int begin_provider(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *, const 
 
 // ---- The tests ------------------------------------------------------------
 
-// Each side prefers its own implementation of RSA. For the choice of a digest after that,
-// two wishes outweigh this one.
+// Each side prefers its own implementation of RSA. When a digest is fetched after that, the two
+// properties of kThese outweigh this one.
 const std::string kPreferring[2] = {"?provider=default", "?provider=gpu"};
 constexpr char kThese[] = "?x.sums=yes,?x.also=yes";
 
@@ -102,8 +102,7 @@ class RsaDigests : public testing::TestWithParam<const char *> {
     ASSERT_EQ(1, O(OSSL_PROVIDER_add_builtin)(library.get(), "sums", begin_provider));
     sums = O(OSSL_PROVIDER_load)(library.get(), "sums");
     ASSERT_NE(nullptr, sums) << take_error_texts();
-    // If nobody asks for these digests, they are not taken instead of the default
-    // provider's.
+    // Unless a query asks for these digests, the default provider's are used.
     ASSERT_EQ(1, O(EVP_set_default_properties)(library.get(), "?x.sums=no"));
     key = make_key_twins(library, "RSA", 1024);
   }
@@ -114,7 +113,7 @@ class RsaDigests : public testing::TestWithParam<const char *> {
   static size_t side_of(const char *properties) {
     return std::strcmp(properties, kProperties[1]) == 0 ? 1 : 0;
   }
-  // Makes a call on each side, with that side's wish and other wishes.
+  // expect_same() makes a call with each provider, with its preference and with `more` properties.
   using Both = std::function<int(EVP_PKEY *, const std::string &properties, Outcome &)>;
   void expect_same(const std::string &more, const Both &call) {
     Outcome common;
@@ -172,8 +171,8 @@ TEST_P(RsaDigests, OfAThirdProvider) {
   });
 }
 
-// If two digests have one name, the query decides, anew for each message: no signature uses
-// an earlier one's query.
+// If two digests have the same name, the query decides, anew for each message: no signature uses
+// the query of an earlier one.
 TEST_P(RsaDigests, TheQueryDecides) {
   Bytes made[2];
   for (const bool again : {false, true})
@@ -188,14 +187,14 @@ TEST_P(RsaDigests, TheQueryDecides) {
                     return result;
                   });
   EXPECT_NE(made[0], made[1]);
-  // With a query that insists on our RSA, the default provider's digests are found.
+  // A query that requires our RSA finds the default provider's digests.
   Outcome outcome;
   EXPECT_EQ(1, sign_message("SHA256", key.sides[1].get(), "provider=gpu", outcome))
       << take_error_texts();
   EXPECT_EQ(made[0], outcome.out);
 }
 
-// Each digest has a query of its own. Without a salt PSS is the same each time.
+// Each digest has its own query. Without a salt PSS is deterministic.
 TEST_P(RsaDigests, QueriesOfEachDigest) {
   std::vector<Bytes> made;
   for (const char *general : {"", kThese})
@@ -234,12 +233,13 @@ TEST_P(RsaDigests, QueriesOfEachDigest) {
           };
           expect_same(general, sign);
         }
-  // With the default provider's digests, with the third provider's, and with one of each.
+  // The results are those with the default provider's digests, with the third provider's, and with
+  // one of each.
   std::sort(made.begin(), made.end());
   EXPECT_EQ(4, std::unique(made.begin(), made.end()) - made.begin());
 }
 
-// The context's query is not for OAEP's digests: they have their own, or none.
+// The context's query does not apply to OAEP's digests: they have their own queries, or none.
 TEST_P(RsaDigests, OfOaep) {
   for (const char *of_digest : {(const char *)nullptr, "?provider=default", kThese})
     for (const char *of_mgf1 : {(const char *)nullptr, "?provider=default", kThese})
@@ -262,7 +262,7 @@ TEST_P(RsaDigests, OfOaep) {
           params.push_back(OSSL_PARAM_END);
           return O(EVP_PKEY_CTX_set_params)(context, params.data());
         };
-        // Encrypted once, by the default provider.
+        // The default provider encrypts the text once.
         const Bytes text(20, 7);
         Bytes ciphertext(key.bytes);
         size_t bytes = key.bytes;

@@ -1,5 +1,5 @@
-// Encryption and decryption with RSA, compared with OpenSSL's own: every padding and
-// option, right and wrong.
+// Tests RSA encryption and decryption against OpenSSL's own: every padding and option, right and
+// wrong.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ class RsaEncryption : public testing::Test {
     keys.clear();
     delete library;
   }
-  // Encrypts on one side. Returns nothing if that side refuses.
+  // encrypt() encrypts with one provider. The result is empty if that provider refuses.
   Bytes encrypt(const KeyTwins &key, int side, const Options &options, const Bytes &in) {
     const PkeyContext context = context_for(*library, key.sides[side].get(), kProperties[side]);
     Bytes out(key.bytes);
@@ -70,8 +70,8 @@ class RsaEncryption : public testing::Test {
     take_errors();
     return out;
   }
-  // Decrypts on both sides, which must do the same. If wrong input gives random bytes,
-  // only their length is compared.
+  // decrypt_both() decrypts with both providers, whose outcomes must be equal. If wrong input
+  // yields random bytes, only their length is compared.
   std::string decrypt_both(const KeyTwins &key, const Options &options, const Bytes &in,
                            bool is_random = false, size_t more_room = 0, Bytes *made = nullptr) {
     Outcome common;
@@ -110,7 +110,7 @@ std::vector<KeyTwins> RsaEncryption::keys;
 TEST_F(RsaEncryption, OaepWithEveryDigestAndLabels) {
   const uint64_t before = rsa_device_jobs(*library);
   Sample sample(7);
-  // One side encrypts one length, the other the next; with the next label the other way round.
+  // One provider encrypts one length, the other the next; with the next label they change places.
   uint64_t turn = 0;
   for (const KeyTwins &key : keys)
     for (const char *digest : {"", "SHA1", "SHA256", "SHA512", "SHA3-256"})
@@ -126,7 +126,7 @@ TEST_F(RsaEncryption, OaepWithEveryDigestAndLabels) {
             const int side = static_cast<int>(turn++ % 2);
             if (!sample.takes_next()) continue;
             Bytes sealed = encrypt(key, side, options, message);
-            // Both sides refuse the same input.
+            // Both providers refuse the same input.
             EXPECT_EQ(sealed.empty(), encrypt(key, 1 - side, options, message).empty());
             if (sealed.empty()) continue;
             Bytes made;
@@ -145,8 +145,7 @@ TEST_F(RsaEncryption, OaepWithEveryDigestAndLabels) {
   EXPECT_GT(rsa_device_jobs(*library), before + 100);
 }
 
-// Everything that can be wrong with the padding of PKCS#1 v1.5, made with the
-// bare operation.
+// Everything that can be wrong with PKCS #1 v1.5 padding, constructed with the raw operation.
 TEST_F(RsaEncryption, Pkcs1RightAndWrong) {
   for (const KeyTwins &key : keys) {
     std::vector<Bytes> blocks;
@@ -161,7 +160,7 @@ TEST_F(RsaEncryption, Pkcs1RightAndWrong) {
       block[1] = 1;
       blocks.push_back(block);
       block[1] = 2;
-      block[0] = 1;  // may not be below the modulus; then both sides refuse it
+      block[0] = 1;  // may not be below the modulus; then both providers refuse it
       blocks.push_back(block);
     }
     blocks.push_back(Bytes(key.bytes, 0));
@@ -228,7 +227,7 @@ TEST_F(RsaEncryption, TooLittleRoom) {
         << room;
 }
 
-// TLS up to 1.2: wrong input gives 48 random bytes.
+// TLS up to 1.2: wrong input yields 48 random bytes.
 TEST_F(RsaEncryption, TlsPremasterSecrets) {
   for (const KeyTwins &key : keys)
     for (int wrong = 0; wrong < 8; ++wrong)
@@ -285,8 +284,9 @@ TEST_F(RsaEncryption, EncryptionIsRefusedAlike) {
       }
 }
 
-// Whether a copied context has the label of the original itself. It is then freed twice, as by the
-// default provider of OpenSSL 3.0.17, but not of 3.0.19. A shared label is leaked here.
+// shares_labels() says whether a copied context shares the label with the original. It is then
+// freed twice, as by the default provider of OpenSSL 3.0.17, but not of 3.0.19. This function leaks
+// a shared label.
 bool shares_labels(Library &library, EVP_PKEY *pkey, const char *properties) {
   PkeyContext context = context_for(library, pkey, properties);
   EXPECT_EQ(1, O(EVP_PKEY_decrypt_init)(context.get()));
@@ -305,7 +305,7 @@ bool shares_labels(Library &library, EVP_PKEY *pkey, const char *properties) {
   return shares;
 }
 
-// The original and the copy each free their own.
+// The original and the copy each free their own label.
 TEST_F(RsaEncryption, CopiesHaveLabelsOfTheirOwn) {
   EXPECT_FALSE(shares_labels(*library, keys[2].sides[1].get(), kProperties[1]));
 }

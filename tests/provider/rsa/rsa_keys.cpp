@@ -1,5 +1,5 @@
-// RSA keys: generated, imported, exported, compared, checked and copied. Ours must do the
-// same as OpenSSL's own.
+// Tests RSA keys: generated, imported, exported, compared, checked and copied. The provider must
+// behave like OpenSSL.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class RsaKeys : public testing::Test {
   Library library{{{"devices", rsa_devices()}, {"rsa", "always"}}};
   void SetUp() override { ASSERT_TRUE(library.is_ready()) << library.errors(); }
 
-  // All parameters that a key has, by name.
+  // told_by() returns all gettable parameters of a key, by name.
   static std::map<std::string, Bytes> told_by(EVP_PKEY *key) {
     std::map<std::string, Bytes> told;
     const OSSL_PARAM *names = O(EVP_PKEY_gettable_params)(key);
@@ -99,7 +99,7 @@ TEST_F(RsaKeys, Match) {
   for (const KeyTwins *first : all)
     for (const KeyTwins *second : all) {
       const int expected = O(EVP_PKEY_eq)(first->sides[0].get(), second->sides[0].get());
-      // Also if one of the two keys is in the other provider.
+      // The same if one of the two keys belongs to the other provider.
       for (int side : {0, 1})
         EXPECT_EQ(expected, O(EVP_PKEY_eq)(first->sides[1].get(), second->sides[side].get()));
       EXPECT_EQ(O(EVP_PKEY_parameters_eq)(first->sides[0].get(), second->sides[0].get()),
@@ -112,7 +112,7 @@ TEST_F(RsaKeys, ChecksFindWhatIsWrong) {
   const KeyTwins good = make_key_twins(library, "RSA", 1024),
                  open = copy_key_twins(library, "RSA", good, EVP_PKEY_PUBLIC_KEY);
   std::vector<KeyTwins> keys;
-  // Changes each of the numbers in turn.
+  // Each of the numbers is changed in turn.
   for (const char *changed :
        {"", OSSL_PKEY_PARAM_RSA_N, OSSL_PKEY_PARAM_RSA_E, OSSL_PKEY_PARAM_RSA_D,
         OSSL_PKEY_PARAM_RSA_FACTOR1, OSSL_PKEY_PARAM_RSA_FACTOR2, OSSL_PKEY_PARAM_RSA_EXPONENT1,
@@ -206,7 +206,7 @@ TEST_F(RsaKeys, Generation) {
                               return generate(type, properties, bits, primes, exponent, outcome);
                             }))
           << type << " " << bits << " " << primes << " " << exponent;
-  // The parameters that a generation can be given.
+  // The settable parameters of a key generation.
   for (const char *type : {"RSA", "RSA-PSS"}) {
     std::string names[2];
     for (int side : {0, 1}) {
@@ -222,8 +222,8 @@ TEST_F(RsaKeys, Generation) {
   }
 }
 
-// After a length that was refused neither side makes a key, of whatever length. Both make
-// one once they are given a right length.
+// After a length was refused, neither provider generates a key, of any length. Both generate one
+// after a valid length is set.
 TEST_F(RsaKeys, NoneAfterARefusedLength) {
   for (const char *type : {"RSA", "RSA-PSS"})
     for (const bool mended : {false, true}) {
@@ -255,7 +255,7 @@ TEST_F(RsaKeys, NoneAfterARefusedLength) {
     }
 }
 
-// A key as text, by one of EVP_PKEY_print_*().
+// shown() returns a key as text, by one of EVP_PKEY_print_*().
 auto shown(decltype(&EVP_PKEY_print_params) print, int indent) {
   return [=](EVP_PKEY *pkey, const char *, Outcome &outcome) {
     BIO *memory = O(BIO_new)(O(BIO_s_mem)());
@@ -268,8 +268,8 @@ auto shown(decltype(&EVP_PKEY_print_params) print, int indent) {
   };
 }
 
-// A key's parameters without its numbers: as text, which OpenSSL's encoders cannot make of a
-// foreign key, and in other calls.
+// A key's parameters without its numbers: as text, which OpenSSL's encoders cannot make of another
+// provider's key, and in other calls.
 TEST_F(RsaKeys, ParametersAlone) {
   std::vector<KeyTwins> keys;
   keys.push_back(make_key_twins(library, "RSA", 1024));
@@ -291,7 +291,7 @@ TEST_F(RsaKeys, ParametersAlone) {
                 return copied;
               }));
   }
-  // A key without a modulus has nothing to show.
+  // A key without a modulus cannot be printed.
   const KeyTwins bare = copy_key_twins(library, "RSA-PSS", keys[2], EVP_PKEY_KEY_PARAMETERS);
   BIO *memory = O(BIO_new)(O(BIO_s_mem)());
   EXPECT_EQ(0, O(EVP_PKEY_print_params)(memory, bare.sides[1].get(), 0, nullptr));
@@ -299,7 +299,7 @@ TEST_F(RsaKeys, ParametersAlone) {
   take_errors();
 }
 
-// Our provider makes a key, called through OpenSSL's core.
+// generate_key() generates a key with our provider, through OpenSSL's core.
 Pkey generate_key(Library &library, const char *type, unsigned bits, EVP_PKEY_gen_cb *callback) {
   const PkeyContext context(O(EVP_PKEY_CTX_new_from_name)(library.get(), type, "provider=gpu"));
   OSSL_PARAM params[] = {
@@ -325,7 +325,7 @@ TEST_F(RsaKeys, DevicesMakeThem) {
     const PkeyContext check = context_for(library, key.get(), "provider=default");
     EXPECT_EQ(1, O(EVP_PKEY_check)(check.get())) << take_error_texts();
   }
-  // OpenSSL makes the keys that devices do not make.
+  // OpenSSL generates the keys that devices do not generate.
   const uint64_t before = library.counter("lanecrypt.rsa-cpu-keys");
   EXPECT_NE(nullptr, generate_key(library, "RSA", 512, nullptr));
   EXPECT_EQ(before + 1, library.counter("lanecrypt.rsa-cpu-keys"));
@@ -333,7 +333,7 @@ TEST_F(RsaKeys, DevicesMakeThem) {
   EXPECT_EQ(0u, library.counter("lanecrypt.rsa-failures"));
 }
 
-// Keys may be made of primes from earlier searches too. No two keys are the same.
+// Keys may also use primes from earlier searches. No two keys are the same.
 TEST_F(RsaKeys, PrimesMayBeKept) {
   Library keeping({{"devices", rsa_devices()}, {"rsa", "always"}, {"prime_pool", "64"}});
   ASSERT_TRUE(keeping.is_ready()) << keeping.errors();
@@ -380,15 +380,15 @@ TEST_F(RsaKeys, TheFirstAreMadeByTheCpu) {
   for (int n = 0; n < 2; ++n) EXPECT_NE(nullptr, generate_key(by_choice, "RSA", 1024, nullptr));
   EXPECT_EQ(2u, by_choice.counter("lanecrypt.rsa-cpu-keys"));
   EXPECT_EQ("[]", by_choice.text_param("lanecrypt.devices")) << "devices were looked for";
-  // A device makes later keys, once it is open.
+  // A device generates later keys, once it is open.
   for (int n = 0; n < 2000 && by_choice.counter("lanecrypt.rsa-device-keys") == 0; ++n)
     EXPECT_NE(nullptr, generate_key(by_choice, "RSA", 1024, nullptr));
   EXPECT_EQ(1u, by_choice.counter("lanecrypt.rsa-device-keys"));
   unsetenv("LANECRYPT_HOST_SUBGROUPS");
 }
 
-// A device on which one thread has a number for itself makes no single key, however long,
-// unless it is forced to.
+// A device on which each number has one thread generates no single key, however long, unless it is
+// forced to.
 TEST_F(RsaKeys, SingleThreadsMakeNoSingleKeys) {
   Library by_choice(Settings{{"devices", "host"}});
   ASSERT_TRUE(by_choice.is_ready()) << by_choice.errors();

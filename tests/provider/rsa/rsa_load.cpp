@@ -1,5 +1,5 @@
-// RSA from many threads and many ASYNC jobs at once, with keys of several sizes, and from
-// callers who go away.
+// Tests RSA from many threads and many concurrent ASYNC jobs, with keys of several sizes, and with
+// callers that abandon their jobs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -23,7 +23,8 @@
 namespace provider_test {
 namespace {
 
-// Signs with our provider and verifies with OpenSSL's own. Returns 1 if both were right.
+// Signing signs with our provider and verifies with OpenSSL's own. The result is 1 if both
+// succeeded.
 struct Signing {
   Library *library;
   const KeyTwins *key;
@@ -76,7 +77,7 @@ class RsaLoad : public testing::Test {
   }
 };
 
-// An ASYNC job with its wait context.
+// Job is an ASYNC job with its wait context.
 struct Job {
   Signing signing;
   ASYNC_JOB *job = nullptr;
@@ -104,7 +105,7 @@ TEST_F(RsaLoad, ManyThreads) {
   EXPECT_EQ(0u, library.counter("lanecrypt.rsa-failures"));
 }
 
-// All jobs wait at once. Each is woken by its descriptor.
+// All jobs wait concurrently. Each is woken by its descriptor.
 TEST_F(RsaLoad, ManyJobsByDescriptors) {
   if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
   const size_t kJobs = scaled(4096);
@@ -131,7 +132,7 @@ TEST_F(RsaLoad, ManyJobsByDescriptors) {
     jobs[n].wait = O(ASYNC_WAIT_CTX_new)();
     run(jobs[n]);
   }
-  // Many wait side by side.
+  // Many of them wait concurrently.
   EXPECT_GT(paused, kJobs / 8);
   while (left > 0) {
     std::vector<pollfd> polled;
@@ -187,7 +188,8 @@ TEST_F(RsaLoad, JobsByCallbacks) {
   O(ASYNC_cleanup_thread)();
 }
 
-// An event that one thread tells another. A wait that takes too long ends with false.
+// Event is signalled by one thread and awaited by another. A wait that takes too long returns
+// false.
 class Event {
  public:
   void tell() {
@@ -206,7 +208,7 @@ class Event {
   bool told_ = false;
 };
 
-// A job whose callback waits for other threads.
+// Meeting is a job whose callback waits for other threads.
 struct Meeting {
   Job job;
   Event begins, resumed, ends;
@@ -219,7 +221,7 @@ struct Meeting {
     self.ends.tell();
     return 1;
   }
-  // Starts the job, and returns whether it paused.
+  // start() starts the job, and returns whether it paused.
   bool start(const Signing &what, ASYNC_callback_fn callback) {
     job.signing = what;
     job.wait = O(ASYNC_WAIT_CTX_new)();
@@ -229,7 +231,8 @@ struct Meeting {
   }
 };
 
-// A callback does that if it takes a lock under which another thread resumes jobs.
+// A callback waits for another thread if it takes a lock that is held while that thread resumes
+// jobs.
 TEST_F(RsaLoad, ACallbackMayWaitForWhoResumesItsJob) {
   if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
   int met = 0;
@@ -269,7 +272,7 @@ TEST_F(RsaLoad, AWaitContextGoesAfterItsCallback) {
         O(ASYNC_WAIT_CTX_free)(one.job.wait);
         gone.tell();
       });
-      // No event would tell that the wait context is still there.
+      // No event can show that the wait context still exists.
       EXPECT_FALSE(gone.wait(std::chrono::milliseconds(50)));
       one.resumed.tell();
       EXPECT_TRUE(gone.wait());
@@ -285,10 +288,10 @@ TEST_F(RsaLoad, AWaitContextGoesAfterItsCallback) {
   O(ASYNC_cleanup_thread)();
 }
 
-// A callback does that if it gives up a connection.
+// A callback frees its wait context if it closes a connection.
 TEST_F(RsaLoad, ACallbackMayFreeItsWaitContext) {
   if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
-  // In a child: OpenSSL has no way to take back a job that is not resumed.
+  // This runs in a child, because OpenSSL cannot cancel a job that is not resumed.
   const pid_t child = fork();
   if (child == 0) {
     alarm(120);
@@ -297,7 +300,7 @@ TEST_F(RsaLoad, ACallbackMayFreeItsWaitContext) {
     for (size_t n = 0; n < all.size() && freed < 3; ++n) {
       const auto free_it = [](void *argument) {
         Meeting &self = *static_cast<Meeting *>(argument);
-        if (!self.resumed.wait()) return 1;  // told once the job has paused
+        if (!self.resumed.wait()) return 1;  // signalled once the job has paused
         O(ASYNC_WAIT_CTX_free)(self.job.wait);
         self.ends.tell();
         return 1;
@@ -316,7 +319,7 @@ TEST_F(RsaLoad, ACallbackMayFreeItsWaitContext) {
   EXPECT_EQ(0, status);
 }
 
-// A job that is resumed before it was woken pauses again, or waits.
+// A job that is resumed before it was woken pauses again, or blocks.
 TEST_F(RsaLoad, JobsResumedTooEarly) {
   if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
   Job job;
@@ -336,10 +339,10 @@ TEST_F(RsaLoad, JobsResumedTooEarly) {
   O(ASYNC_cleanup_thread)();
 }
 
-// 64 threads with 64 jobs each. Every eighth job is given up while it waits.
+// 64 threads with 64 jobs each. Every eighth job is abandoned while it waits.
 TEST_F(RsaLoad, ThreadsWithJobsThatGoAway) {
   if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
-  // In a child: OpenSSL has no way to take back a job that is not resumed.
+  // This runs in a child, because OpenSSL cannot cancel a job that is not resumed.
   const pid_t child = fork();
   if (child == 0) {
     const size_t kThreads = 64, each = scaled(64);
@@ -386,7 +389,7 @@ TEST_F(RsaLoad, ThreadsWithJobsThatGoAway) {
   EXPECT_EQ(0, status);
 }
 
-// A job that holds a lock says so by ASYNC_block_pause(), and is not paused.
+// A job that holds a lock calls ASYNC_block_pause(), and is not paused.
 TEST_F(RsaLoad, NoPauseWhereItIsBlocked) {
   if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
   Job job;
@@ -402,10 +405,11 @@ TEST_F(RsaLoad, NoPauseWhereItIsBlocked) {
   O(ASYNC_cleanup_thread)();
 }
 
-// Their jobs are never resumed, and their wait contexts are freed while the device works.
+// The jobs of these callers are never resumed, and their wait contexts are freed while the device
+// works.
 TEST_F(RsaLoad, CallersWhoGoAway) {
   if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
-  // In a child: OpenSSL has no way to take back a job that is not resumed.
+  // This runs in a child, because OpenSSL cannot cancel a job that is not resumed.
   const pid_t child = fork();
   if (child == 0) {
     std::deque<Job> jobs(300);
@@ -419,7 +423,7 @@ TEST_F(RsaLoad, CallersWhoGoAway) {
                                    sizeof job.signing) == ASYNC_PAUSE;
       O(ASYNC_WAIT_CTX_free)(job.wait);
     }
-    // Operations that come meanwhile are done all the same.
+    // Operations that begin in the meantime are done nevertheless.
     int right = 0;
     for (size_t n = 0; n < 20; ++n) right += sign_and_verify(signing(n));
     _exit(paused > 100 && right == 20 ? 0 : 1);
@@ -429,8 +433,8 @@ TEST_F(RsaLoad, CallersWhoGoAway) {
   EXPECT_EQ(0, status);
 }
 
-// A server reads its keys, signs, and forks its workers. The driver of a real device
-// may not survive that: then the CPU signs.
+// A server reads its keys, signs, and forks its workers. The driver of a real device may not
+// survive that: then the CPU signs.
 TEST_F(RsaLoad, ChildrenOfForkSignToo) {
   const bool survives = rsa_devices() == "host";
   for (size_t n = 0; n < 4; ++n) EXPECT_EQ(1, sign_and_verify(signing(n)));
@@ -454,7 +458,7 @@ TEST_F(RsaLoad, ChildrenOfForkSignToo) {
   EXPECT_EQ(4u, rsa_jobs(library));
 }
 
-// A child of fork inherits jobs that wait, but not the threads that would end them.
+// A child of fork() inherits jobs that wait, but not the threads that would complete them.
 TEST_F(RsaLoad, AChildGoesOnWithItsParentsJobs) {
   if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
   std::deque<Job> jobs(40);
@@ -475,8 +479,8 @@ TEST_F(RsaLoad, AChildGoesOnWithItsParentsJobs) {
     paused += !jobs[n].ended;
   }
   ASSERT_GT(paused, 4u);
-  // Every second operation has ended when the child begins. Its result is memory that is empty
-  // in a child.
+  // Every second operation is complete when the child begins. Its result is in memory that is
+  // zeroed in a child.
   for (size_t n = 0; n < jobs.size(); n += 2) {
     pollfd polled{-1, POLLIN, 0};
     size_t count = 1;
@@ -526,10 +530,10 @@ TEST_F(RsaLoad, AChildDoesNotWaitForItsParentsCallbacks) {
   O(ASYNC_cleanup_thread)();
 }
 
-// A program that becomes a daemon closes descriptors that it does not know. Files of its own
-// then have their numbers. A thread looks whether the number is still ours and then writes. A
-// program that takes the number between these two, on a busy machine, gets eight bytes: that
-// may happen once here, but not each time.
+// A program that becomes a daemon closes descriptors that it does not know. Its own files may then
+// get their numbers. A thread checks whether the number is still ours and then writes. If the
+// program takes the number between these two steps, on a busy machine, its file gets eight bytes:
+// that may happen once here, but not each time.
 TEST_F(RsaLoad, NothingIsWrittenIntoTheProgramsFiles) {
   if (!O(ASYNC_is_capable)()) GTEST_SKIP() << "this OpenSSL has no ASYNC jobs";
   Job job;
@@ -551,7 +555,7 @@ TEST_F(RsaLoad, NothingIsWrittenIntoTheProgramsFiles) {
       ASSERT_EQ(0, fstat(file, &entry));
       written += entry.st_size != 0;
       EXPECT_EQ(0, close(file));
-      // Still the program's.
+      // The descriptor is still the program's.
       EXPECT_EQ(0, close(descriptor));
       ++files;
     }

@@ -1,5 +1,5 @@
-// RSA signatures: every padding, digest and option, right and wrong. Ours must do the same
-// as OpenSSL's own.
+// Tests RSA signatures: every padding, digest and option, right and wrong. The provider must behave
+// like OpenSSL.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ std::string text_of(const Options &options) {
          (options.set_salt ? std::to_string(options.salt) : std::string("unset"));
 }
 
-// Returns 1 if all options were accepted.
+// set_options() returns 1 if all options were accepted.
 int set_options(EVP_PKEY_CTX *context, const Options &options) {
   OSSL_PARAM params[5];
   size_t count = 0;
@@ -56,7 +56,7 @@ class RsaSignatures : public testing::Test {
   static void SetUpTestSuite() {
     library = new Library({{"devices", rsa_devices()}, {"rsa", "always"}});
     ASSERT_TRUE(library->is_ready()) << library->errors();
-    // 1025 bits: PSS needs a byte less than the modulus. 1030: six bits in the first byte.
+    // 1025 bits: PSS needs one byte less than the modulus. 1030: six bits in the first byte.
     for (unsigned bits : {512u, 1024u, 1025u, 1030u, 2048u})
       keys.push_back(make_key_twins(*library, "RSA", bits));
   }
@@ -64,7 +64,8 @@ class RsaSignatures : public testing::Test {
     keys.clear();
     delete library;
   }
-  // Signs on both sides. If the signature is random, each side verifies both.
+  // sign_both() signs with both providers. If the signature is randomised, each provider verifies
+  // both.
   void sign_both(const KeyTwins &key, const Options &options, const Bytes &in, size_t room) {
     const bool is_random = options.padding == RSA_PKCS1_PSS_PADDING;
     Bytes made[2];
@@ -240,8 +241,8 @@ TEST_F(RsaSignatures, Recovery) {
       }
 }
 
-// EVP_DigestSign and EVP_DigestVerify: in pieces, with a copied context, with the default
-// digest and a named one, and with parameters that may not be set then.
+// EVP_DigestSign and EVP_DigestVerify: in pieces, with a copied context, with the default digest
+// and a named one, and with parameters that may not be set then.
 TEST_F(RsaSignatures, Messages) {
   const Bytes message = random_bytes(random, 100001);
   for (const KeyTwins &key : keys)
@@ -322,8 +323,8 @@ TEST_F(RsaSignatures, Messages) {
       }
 }
 
-// After a caller has asked for the length, another digest may be set, with which the message
-// then ends.
+// After a caller has queried the length, another digest may be set, with which the message then
+// ends.
 TEST_F(RsaSignatures, ADigestSetTooLate) {
   for (const char *late : {"SHA512", "SHA256", "NO-SUCH-DIGEST"})
     EXPECT_EQ(
@@ -406,7 +407,7 @@ TEST_F(RsaSignatures, Parameters) {
         << text_of(options);
 }
 
-// RSA-PSS keys, unrestricted and restricted to a digest and a shortest salt.
+// RSA-PSS keys, unrestricted and restricted to a digest and a minimum salt length.
 TEST_F(RsaSignatures, PssKeys) {
   for (bool restricted : {false, true}) {
     const KeyTwins key = make_key_twins(*library, "RSA-PSS", 1024, 2, [&](EVP_PKEY_CTX *context) {
@@ -431,7 +432,7 @@ TEST_F(RsaSignatures, PssKeys) {
           sign_both(key, options, random_bytes(random, 32), key.bytes);
           sign_both(key, options, random_bytes(random, 20), key.bytes);
         }
-    // They do neither encryption nor signatures of PKCS#1 v1.5.
+    // These keys support neither encryption nor PKCS #1 v1.5 signatures.
     EXPECT_EQ("", compare(key, [&](EVP_PKEY *pkey, const char *properties, Outcome &) {
                 const PkeyContext context = context_for(*library, pkey, properties);
                 return O(EVP_PKEY_encrypt_init)(context.get());

@@ -22,7 +22,7 @@ void trim_end(std::string &line) {
   while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back()))) line.pop_back();
 }
 
-// libcrypto's numbers, to compute the parts of a key that a file leaves out.
+// Number is a libcrypto number, to compute the parts of a key that a file omits.
 struct FreeNumber {
   void operator()(BIGNUM *number) const { O(BN_clear_free)(number); }
 };
@@ -40,8 +40,8 @@ struct FreeNumbers {
 };
 using Numbers = std::unique_ptr<BN_CTX, FreeNumbers>;
 
-// Finds the primes of n from a pair of exponents (SP 800-56B, appendix C): e d - 1 is
-// 2^t r, and for half of all g some g^(r 2^s) is a root of 1 that is not 1 or -1.
+// primes_of() finds the primes of n from a pair of exponents (SP 800-56B, appendix C): e d - 1 is
+// 2^t r, and for half of all g some g^(r 2^s) is a square root of 1 that is not 1 or -1.
 std::pair<Bytes, Bytes> primes_of(const Bytes &n_bytes, const Bytes &e, const Bytes &d) {
   const Numbers with(O(BN_CTX_new)());
   const Number n = number_of(n_bytes), less = number_of(n_bytes), odd(O(BN_new)()), g(O(BN_new)()),

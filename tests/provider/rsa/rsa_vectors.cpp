@@ -1,5 +1,5 @@
-// NIST's CAVP vectors of RSA signatures (FIPS 186-2 and 186-3) and the vectors of
-// RSASSA-PSS that came with PKCS #1, through the provider.
+// Tests NIST's CAVP vectors of RSA signatures (FIPS 186-2 and 186-3) and the RSASSA-PSS vectors of
+// PKCS #1, through the provider.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/rsa/rsa_vector_files.h"
@@ -27,7 +27,7 @@ class RsaSignatureVectors : public RsaVectors {
     return result == 1;
   }
 
-  // Signs by PKCS #1 v1.5.
+  // sign() signs with PKCS #1 v1.5.
   Bytes sign(const Pkey &key, const std::string &digest, const Bytes &message) {
     EVP_MD_CTX *context = O(EVP_MD_CTX_new)();
     Bytes signature(1024);
@@ -42,8 +42,8 @@ class RsaSignatureVectors : public RsaVectors {
     return signature;
   }
 
-  // Signs by PSS with a given salt. OpenSSL takes no salt, so the message is encoded here,
-  // and the provider does the bare operation.
+  // sign_pss() signs with PSS and a given salt. OpenSSL accepts no salt, so the message is encoded
+  // here, and the provider does the raw operation.
   Bytes sign_pss(const Pkey &key, const std::string &digest, const Bytes &message,
                  const Bytes &salt) {
     const Bytes encoded =
@@ -69,7 +69,7 @@ class RsaSignatureVectors : public RsaVectors {
     return value;
   }
 
-  // The message by EMSA-PSS (RFC 8017, 9.1.1), as long as the modulus.
+  // pss_encoded() computes EMSA-PSS (RFC 8017, section 9.1.1), as long as the modulus.
   Bytes pss_encoded(size_t modulus_bits, const std::string &digest, const Bytes &message,
                     const Bytes &salt) {
     Bytes salted(8);

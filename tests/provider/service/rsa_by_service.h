@@ -1,5 +1,5 @@
-// RSA by a service of the tests' own, which computes with the key that it was given.
-// tests/e2e/service/test_service_provider.py has the real one.
+// RSA by a fake service, which computes with the key that it was given.
+// tests/e2e/service/test_service_provider.py tests the real one.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -34,7 +34,8 @@ inline Number number(std::span<const uint8_t> bytes) {
   return Number(O(BN_bin2bn)(bytes.data(), int(bytes.size()), nullptr));
 }
 
-// By the Chinese remainder theorem, so that each part must be right.
+// private_operation() uses the Chinese remainder theorem, so that each part of the key must be
+// right.
 inline Bytes private_operation(std::span<const uint8_t> input, const std::vector<Bytes> &key) {
   BN_CTX *const context = O(BN_CTX_new)();
   const Number c = number(input), p = number(key[wire::kP]), q = number(key[wire::kQ]);
@@ -92,7 +93,7 @@ class RsaByService : public testing::Test {
     return library->counter((std::string("lanecrypt.rsa-") + name).c_str());
   }
 
-  // Signs with our provider. Empty if it failed, with the errors in `errors`.
+  // sign() signs with our provider. The result is empty on failure, with the errors in `errors`.
   Bytes sign(int seed = 1, const KeyTwins *with = nullptr) {
     const KeyTwins &of = with == nullptr ? key : *with;
     const PkeyContext context = context_for(*library, of.sides[1].get(), kProperties[1]);
@@ -108,7 +109,7 @@ class RsaByService : public testing::Test {
     errors = take_error_texts();
     return done ? signature : Bytes();
   }
-  // Whether OpenSSL's own signature, which has no randomness, is the same.
+  // is_right() says whether OpenSSL's own provider verifies the signature.
   bool is_right(const Bytes &signature, int seed = 1) {
     const PkeyContext context = context_for(*library, key.sides[0].get(), kProperties[0]);
     const Bytes digest(32, uint8_t(seed));
@@ -145,7 +146,7 @@ class RsaByService : public testing::Test {
   std::string errors;
 };
 
-// What a child of fork makes of it: 0, or the status that it ended with.
+// in_child() runs `what` in a child of fork(), and returns 0 or the child's exit status.
 template <class What>
 int in_child(const What &what) {
   const pid_t child = fork();

@@ -1,4 +1,4 @@
-// RSA by a service in jobs of ASYNC, which pause while the service works.
+// Tests RSA by a service in ASYNC jobs, which pause while the service works.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/async.h>
@@ -26,7 +26,7 @@ struct Signing {
 };
 
 int sign_in_job(void *argument) {
-  // The argument is a copy that lasts as long as the job.
+  // The argument is a copy that lives as long as the job.
   Signing &signing = **static_cast<Signing **>(argument);
   const PkeyContext context = context_for(*signing.library, signing.key, kProperties[1]);
   const Bytes digest(32, signing.seed);
@@ -50,7 +50,7 @@ struct Job {
   bool ended = true;
 
   ~Job() { O(ASYNC_WAIT_CTX_free)(wait); }
-  // Starts it or goes on with it.
+  // go_on() starts or resumes the job.
   int go_on() {
     Signing *what = &signing;
     const int state = O(ASYNC_start_job)(&job, wait, &result, sign_in_job, &what, sizeof what);
@@ -81,7 +81,7 @@ class JobsByService : public RsaByService {
     job.signing = {library.get(), key.sides[1].get(), key.bytes, uint8_t(seed)};
     EXPECT_NE(ASYNC_ERR, job.go_on());
   }
-  // Until all have ended. Returns how many were right.
+  // finish() runs all jobs to their end. It returns how many succeeded.
   int finish(std::deque<Job> &jobs, int ms = 20'000) {
     int right = 0;
     for (Job &job : jobs) {
@@ -113,7 +113,7 @@ TEST_F(JobsByService, AreWokenByOneDescriptorEach) {
   EXPECT_EQ(0u, count("cpu-jobs"));
 }
 
-// With the default settings: a trial shows that there are many.
+// With the default settings, a trial shows that there are many jobs.
 TEST_F(JobsByService, ACrowdFindsTheService) {
   for (auto &known : fake.page().rsa_us)
     for (auto &us : known) us = 200;
@@ -127,7 +127,7 @@ TEST_F(JobsByService, ACrowdFindsTheService) {
   EXPECT_GT(count("service-jobs"), 20u * 32 / 2);
 }
 
-// There is no thread of ours to call a callback, so such a job blocks.
+// No thread of ours exists that could call a callback, so such a job blocks.
 TEST_F(JobsByService, ThatWaitByCallbacksBlock) {
   fake.delay_ms = 5;
   load({{"rsa", "always"}});
@@ -168,7 +168,7 @@ TEST_F(JobsByService, AreResumedTooEarly) {
   EXPECT_EQ(5u, count("service-jobs"));
 }
 
-// In a child: OpenSSL has no way to take back a job that is not resumed.
+// This runs in a child, because OpenSSL cannot cancel a job that is not resumed.
 TEST_F(JobsByService, ThatAreNeverResumedLeaveNothing) {
   fake.delay_ms = 5;
   load({{"rsa", "always"}});
@@ -179,7 +179,7 @@ TEST_F(JobsByService, ThatAreNeverResumedLeaveNothing) {
                 for (size_t n = 0; n < jobs.size(); n += 2) jobs[n].ended = true;
                 if (finish(jobs) < 20) return 1;
               }
-              // A wait context that has seen a job given up serves another.
+              // A wait context whose job was abandoned can be used by another job.
               Job job;
               begin(job, 1);
               job.job = nullptr;
@@ -221,7 +221,7 @@ TEST_F(JobsByService, OfAChildHaveTheirOwn) {
   std::deque<Job> jobs(4);
   for (size_t n = 0; n < jobs.size(); ++n) begin(jobs[n], int(n));
   EXPECT_EQ(0, in_child([&] {
-              // Jobs that the parent has begun, and new ones with a wait context of its.
+              // Jobs that the parent has begun, and new ones with the parent's wait context.
               if (jobs[0].go_on() != ASYNC_FINISH || jobs[0].result != 1) return 1;
               for (int n = 0; n < 3; ++n) {
                 begin(jobs[0], n);

@@ -1,5 +1,5 @@
-// RSA by a service: what it does, what it leaves alone, and what becomes of what it refuses or
-// loses.
+// Tests RSA by a service: which operations go there, which do not, and what happens to those that
+// it refuses or loses.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <linux/filter.h>
@@ -40,14 +40,15 @@ TEST_F(RsaByService, WithKeysOfManyLengths) {
   EXPECT_EQ(6, fake.with_key);
 }
 
-// What OpenSSL decrypts, or refuses, and what it gives in the place of wrong padding.
+// Ciphertexts that OpenSSL decrypts or refuses, and its replacement for a message with wrong
+// padding.
 TEST_F(RsaByService, DecryptsAsOpenSslDoes) {
   load({{"rsa", "always"}});
   int jobs = 0;
   for (const int padding : {RSA_PKCS1_PADDING, RSA_PKCS1_OAEP_PADDING, RSA_NO_PADDING}) {
     for (int n = 0; n < 6; ++n) {
       const PkeyContext seals = context_for(*library, key.sides[0].get(), kProperties[0]);
-      // The last is no ciphertext of this padding, as a rule.
+      // The last one is usually no valid ciphertext of this padding.
       Bytes text(padding == RSA_NO_PADDING || n == 5 ? key.bytes : 20u + size_t(n), uint8_t(n + 1));
       text[0] = 0;
       Bytes sealed(key.bytes);
@@ -85,7 +86,7 @@ TEST_F(RsaByService, IsNotAskedForKeysThatItDoesNotTake) {
   EXPECT_EQ(2u, count("cpu-jobs"));
 }
 
-// With the default settings a process that signs little does not even connect.
+// With the default settings, a process that signs little does not even connect.
 TEST_F(RsaByService, IsLeftAloneByWhoSignsLittle) {
   for (auto &known : fake.page().rsa_us)
     for (auto &us : known) us = 1'000'000;
@@ -110,14 +111,14 @@ TEST_F(RsaByService, ServesManyProcesses) {
 }
 
 TEST_F(RsaByService, IsOffWhereTheSettingsSaySo) {
-  // Without devices of the process's own the provider would not offer RSA.
+  // Without devices of its own, the provider would not offer RSA in this process.
   load({{"in_process", "yes"}, {"devices", "none"}, {"rsa", "always"}, {"service", "off"}});
   for (int n = 0; n < 20; ++n) EXPECT_TRUE(signs_rightly(n));
   EXPECT_EQ(0, fake.sessions);
   EXPECT_EQ(20u, count("cpu-jobs"));
 }
 
-// Devices of the process's own are enough, unless the settings name a service.
+// The process's own devices are used, unless the settings name a service.
 TEST_F(RsaByService, BesideDevicesOfTheProcess) {
   load({{"in_process", "yes"}, {"devices", "host"}, {"rsa", "always"}, {"service", "auto"}});
   EXPECT_TRUE(signs_rightly());
@@ -142,7 +143,7 @@ TEST_F(RsaByService, ForgetsKeysAndEndsWithTheProvider) {
   EXPECT_EQ(1, fake.ended);
 }
 
-// ---- What it does not do ---------------------------------------------------------
+// ---- What the service does not do --------------------------------------------------
 
 TEST_F(RsaByService, TheCpuDoesWhatIsRefused) {
   load({{"rsa", "always"}});
@@ -171,7 +172,7 @@ TEST_F(RsaByService, ALossIsToldOnce) {
   EXPECT_NE(std::string::npos, log[0].find("lanecrypt: the service at " + fake.path()));
   EXPECT_EQ(1u, count("failures"));
   EXPECT_EQ(20u, count("cpu-jobs"));
-  // It comes back.
+  // The service starts again.
   fake.start();
   for (int n = 0; n < 200 && count("service-jobs") < 2; ++n) {
     EXPECT_TRUE(signs_rightly(n));
@@ -219,7 +220,7 @@ TEST_F(RsaByService, RequiredAndNotThereIsAnError) {
   EXPECT_NE(std::string::npos, errors.find("service = require is set")) << errors;
 }
 
-// Its usual place, for one user.
+// The default socket of one user's service.
 TEST_F(RsaByService, RequiredAndThere) {
   if (access("/run/lanecrypt/socket", F_OK) == 0) GTEST_SKIP() << "a service runs here";
   const lanecrypt::test::TemporaryFolder folder;
@@ -255,7 +256,7 @@ TEST_F(RsaByService, AChildSignsWithItsParentsKey) {
   EXPECT_EQ(2, fake.sessions);
 }
 
-// A filter that forbids nothing, which the provider cannot know.
+// A seccomp filter that forbids nothing, which the provider cannot know.
 TEST_F(RsaByService, ASandboxLeavesAllToTheCpu) {
   load({{"rsa", "always"}});
   EXPECT_EQ(0, in_child([&] {
@@ -292,7 +293,7 @@ TEST_F(RsaByService, OfManyThreads) {
   EXPECT_EQ(1, fake.sessions);
 }
 
-// ---- New keys -----------------------------------------------------------------------
+// ---- Key generation -----------------------------------------------------------------
 
 TEST_F(RsaByService, MakesKeys) {
   load({{"rsa", "always"}});
@@ -312,7 +313,7 @@ TEST_F(RsaByService, MakesKeysFromTheNinthOn) {
   EXPECT_EQ(8u, count("cpu-keys"));
 }
 
-// With the default settings too. The service of the tests would take too long for one.
+// With the default settings too. The fake service would take too long to generate one.
 TEST_F(RsaByService, IsAskedForLongKeysAtOnce) {
   fake.generate = nullptr;
   load({});
@@ -366,7 +367,7 @@ TEST_F(RsaByService, AKeyIsGivenUpWhereTheProgramSaysSo) {
   EXPECT_EQ(1, fake.closed_channels);
 }
 
-// The service would draw by a generator that the program did not choose.
+// The service would draw from a generator that the program did not choose.
 TEST_F(RsaByService, AProgramWithItsOwnGeneratorMakesItsKeys) {
   load({{"rsa", "always"}});
   key = {};

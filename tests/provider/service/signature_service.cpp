@@ -1,6 +1,6 @@
-// Signatures of ML-DSA and SLH-DSA by a service of the tests' own, which signs with the key that it
-// was given: ML-DSA by the default provider, and SLH-DSA, of which that takes no digest, by the
-// library's code for a core. Only from OpenSSL 3.5 on.
+// Tests ML-DSA and SLH-DSA signatures by a fake service, which signs with the key that it was
+// given: ML-DSA by the default provider, and SLH-DSA, for which that accepts no digest, by the
+// library's CPU code. Only from OpenSSL 3.5 on.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ struct FreeHash {
 };
 using Hash = std::unique_ptr<EVP_MD_CTX, FreeHash>;
 
-// By OpenSSL, in the NULL library context, where no provider of ours is.
+// sign_mu() signs by OpenSSL, in the NULL library context, which does not have our provider.
 Bytes sign_mu(const wire::SignatureSet &set, std::span<const uint8_t> input, const Bytes &secret) {
   const std::string name = "ML-DSA-" + std::to_string(set.number);
   const PkeyContext makes(O(EVP_PKEY_CTX_new_from_name)(nullptr, name.c_str(), nullptr));
@@ -55,7 +55,7 @@ Bytes sign_mu(const wire::SignatureSet &set, std::span<const uint8_t> input, con
   return done ? signature : Bytes();
 }
 
-// R and the digest, with SK.seed, PK.seed and PK.root.
+// sign_digest() signs R and the digest, with SK.seed, PK.seed and PK.root.
 Bytes sign_digest(const wire::SignatureSet &set, std::span<const uint8_t> input,
                   const Bytes &secret) {
   const size_t n = secret.size() / 3;
@@ -79,16 +79,16 @@ Bytes sign_input(const wire::SignatureSet &set, std::span<const uint8_t> input,
 
 struct TriedFamily {
   const char *setting;
-  std::string counters;  // how their names begin
+  std::string counters;  // the prefix of their names
   std::vector<const char *> sets;
-  // Of what is sent, what hedges the signature.
+  // The position and length of the hedging random bytes in the service's input.
   size_t hedged_at, hedged_bytes;
 
   const char *set() const { return sets.front(); }
 };
 const TriedFamily kMlDsa{
     "ml_dsa", "lanecrypt.ml-dsa-", {"ML-DSA-65", "ML-DSA-44", "ML-DSA-87"}, 64, 32};
-// Of each hash.
+// A parameter set of each hash.
 const TriedFamily kSlhDsa{"slh_dsa",
                           "lanecrypt.slh-dsa-",
                           {"SLH-DSA-SHA2-128f", "SLH-DSA-SHAKE-128f", "SLH-DSA-SHA2-192f"},
@@ -119,7 +119,7 @@ class SignaturesByService : public testing::TestWithParam<TriedFamily> {
     load(more, name);
   }
   uint64_t count(const char *name) { return library->counter((family().counters + name).c_str()); }
-  // Empty if it failed, with the errors in `errors`.
+  // sign() returns the signature; empty on failure, with the errors in `errors`.
   Bytes sign(const Bytes &message, const OSSL_PARAM *params = nullptr,
              const char *properties = "provider=gpu") {
     const Hash context(O(EVP_MD_CTX_new)());
@@ -166,7 +166,7 @@ TEST_P(SignaturesByService, SignsWithEachSet) {
   }
 }
 
-// The program's generator gives what hedges a signature, and each signature is another.
+// The program's generator supplies the hedging random bytes, and each signature differs.
 TEST_P(SignaturesByService, HedgesEachSignature) {
   std::vector<Bytes> inputs;
   fake.sign = [&](const wire::SignatureSet &set, std::span<const uint8_t> input,
@@ -199,7 +199,7 @@ TEST_P(SignaturesByService, TheCpuDoesWhatIsRefused) {
   EXPECT_TRUE(signs_rightly());
   EXPECT_EQ(1u, count("failures"));
   EXPECT_EQ(4u, count("cpu-jobs"));
-  // A key that the service does not take is not sent again.
+  // A key that the service does not accept is not sent again.
   fake.outcome = wire::Outcome::kBadKey;
   EXPECT_TRUE(signs_rightly());
   const int requests = fake.requests;
@@ -217,7 +217,7 @@ TEST_P(SignaturesByService, ALossIsToldOnce) {
   EXPECT_EQ(1u, take_system_log().size());
   EXPECT_EQ(1u, count("failures"));
   EXPECT_EQ(10u, count("cpu-jobs"));
-  // It comes back.
+  // The service starts again.
   fake.start();
   for (int n = 0; n < 500 && count("service-jobs") < 2; ++n) {
     EXPECT_TRUE(signs_rightly(n));
@@ -284,7 +284,7 @@ class MlDsaByService : public SignaturesByService {
   const TriedFamily &family() const override { return kMlDsa; }
 };
 
-// With the default settings a lone signature stays on its core.
+// With the default settings, a lone signature stays on its core.
 TEST_F(MlDsaByService, ALoneSignatureStays) {
   for (auto &known : fake.page().sign_us)
     for (auto &us : known) us = 1'000'000;
@@ -311,7 +311,8 @@ class SlhDsaByService : public SignaturesByService {
   const TriedFamily &family() const override { return kSlhDsa; }
 };
 
-// With the default settings the first signature goes, where a device is sooner than any core.
+// With the default settings, the first signature goes to the service if a device is faster than any
+// core.
 TEST_F(SlhDsaByService, ALoneSignatureGoes) {
   for (auto &known : fake.page().sign_us)
     for (auto &us : known) us = 2000;
@@ -330,7 +331,8 @@ TEST_F(SlhDsaByService, ASlowDeviceGetsNone) {
   EXPECT_EQ(3u, count("cpu-jobs"));
 }
 
-// What is hashed here is what the default provider hashes, of a message of any length.
+// The hash that is computed here is the one that the default provider computes, of a message of any
+// length.
 TEST_F(SlhDsaByService, SignsWhatTheDefaultProviderSigns) {
   int yes = 1, raw = 0;
   uint8_t where[255];
@@ -361,7 +363,7 @@ TEST_F(SlhDsaByService, SignsWhatTheDefaultProviderSigns) {
   }
 }
 
-// SK.prf stays here.
+// SK.prf is not sent.
 TEST_F(SlhDsaByService, SendsNoMoreOfTheKeyThanItNeeds) {
   Bytes sent;
   fake.sign = [&](const wire::SignatureSet &set, std::span<const uint8_t> input,
@@ -380,7 +382,7 @@ TEST_F(SlhDsaByService, SendsNoMoreOfTheKeyThanItNeeds) {
   EXPECT_EQ(whole, sent);
 }
 
-// A signature that would give the key away is not the CPU's either.
+// If a signature could reveal the key, the CPU does not make it either.
 TEST_F(SlhDsaByService, NobodySignsWhereAFaultWasSigned) {
   load_always();
   fake.answer = FakeService::Answer::kOutcome;
@@ -393,7 +395,7 @@ TEST_F(SlhDsaByService, NobodySignsWhereAFaultWasSigned) {
   EXPECT_TRUE(signs_rightly());
 }
 
-// The service makes no keys.
+// The service generates no keys.
 TEST_F(SlhDsaByService, NewKeysAreTheCpus) {
   load({{"service", "require"}});
   EXPECT_EQ(1u, count("cpu-keys"));
