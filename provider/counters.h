@@ -123,6 +123,7 @@ class Counters {
     access.add(Count::kCpuBytes, bytes);
     return access.line;
   }
+  // count_cores() counts a request that several cores did.
   void count_cores(uint64_t bytes) {
     const Access access = access_of_thread();
     access.add(Count::kCpuJobs, 1);
@@ -131,6 +132,7 @@ class Counters {
   }
   // own_line() returns the line that the calling thread owns, if it owns one.
   Line &own_line() { return lines_[line_number(this_thread())]; }
+  // count_device() counts a request of which a device did `device_bytes`, and the CPU the rest.
   void count_device(uint64_t device_bytes, uint64_t cpu_bytes) {
     const Access access = access_of_thread();
     access.add(Count::kDeviceJobs, 1);
@@ -138,6 +140,7 @@ class Counters {
     access.add(Count::kCpuBytes, cpu_bytes);
   }
 
+  // totals() returns the sums over all threads.
   Totals totals() const {
     Totals sum{};
     for (const Line &line : lines_)
@@ -187,6 +190,8 @@ class Counters {
   static size_t line_number(uint64_t thread) {
     return size_t(((thread >> 12) * 0x9E3779B97F4A7C15u) >> 60);
   }
+  // access_of_thread() returns the thread's own line, which it takes if it has no owner, or else a
+  // shared line.
   Access access_of_thread() {
     const uint64_t thread = this_thread();
     const size_t n = line_number(thread);

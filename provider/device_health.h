@@ -13,9 +13,10 @@ struct DeviceHealth {
   int usable = 0, lost = 0;
 };
 
-// check_device_health() returns the state of the selected devices. It writes one line to the system
-// log for each device that was lost for bulk ciphers or for signatures, or whose self-test failed.
-// The log is the only sign: the program gets correct results and no error.
+// check_device_health() returns the state of the selected devices. It writes a line to the system
+// log, once, for each device that was lost, or whose self-test failed: one for its bulk ciphers,
+// and one for its public-key operations. The log is the only sign: the program gets correct results
+// and no error.
 DeviceHealth check_device_health(Provider &provider);
 
 }  // namespace lanecrypt::provider

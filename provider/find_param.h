@@ -11,6 +11,8 @@
 
 namespace lanecrypt::provider {
 
+// is_equal() compares the bytes of `a` and `b` at the positions kAt, and stops at the first
+// difference.
 template <size_t... kAt>
 inline bool is_equal(const char *a, const char *b, std::index_sequence<kAt...>) {
   return ((a[kAt] == b[kAt]) && ...);

@@ -13,6 +13,7 @@ inline bool refuse(int reason) {
   ERR_raise(ERR_LIB_PROV, reason);
   return false;
 }
+// refuse_without_memory() does the same with ERR_R_MALLOC_FAILURE.
 inline bool refuse_without_memory() { return refuse(ERR_R_MALLOC_FAILURE); }
 
 // say_why() raises `reason` if no error was raised since `before`, the result of

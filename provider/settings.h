@@ -26,8 +26,9 @@ struct Settings {
   uint64_t threshold_bytes = 1 << 20;
   bool threshold_is_set = false;
   lc_prefer prefer = LC_PREFER_SPEED;
-  // If set, a request of at least threshold_bytes that cannot run on a device fails. So does a
-  // private-key operation of RSA.
+  // If set, a request of at least threshold_bytes that cannot run on a device fails. So do RSA
+  // private-key operations, ML-DSA and SLH-DSA signatures, and the key generations that devices
+  // support.
   bool require_gpu = false;
   // How much of the devices' output is checked.
   lc_verify verify = LC_VERIFY_SAMPLED;

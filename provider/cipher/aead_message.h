@@ -65,6 +65,8 @@ struct AeadMessage : AeadMessageState {
 // whole units of the text. It returns nullptr if that context does not reveal its tag. Then the
 // message must continue in that context. The caller frees the result with free_message().
 AeadMessage *take_over_message(CipherContext &context);
+// copy_message() returns a copy with its own contexts. It returns nullptr, with an error raised, if
+// there is no memory.
 AeadMessage *copy_message(const AeadMessage &message);
 // end_message() wipes the message, which then refuses all data. It stays in place to mark that
 // OpenSSL's context must not continue with the text.

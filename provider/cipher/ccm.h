@@ -14,6 +14,7 @@ enum class Call { kUpdate, kAtOnce };
 // copy_ccm() copies the additional data. `copy` is a bytewise copy of `context`. False, with an
 // error raised, if there is no memory.
 bool copy_ccm(const CipherContext &context, CipherContext &copy);
+// free_ccm() wipes and frees the additional data.
 void free_ccm(CipherContext &context);
 
 // note_ccm_key() is called before OpenSSL's context gets a key.

@@ -19,6 +19,8 @@ namespace lanecrypt::provider {
 // new_cipher_context() creates a context, with OpenSSL's context and no key. It returns nullptr
 // with an error raised on failure. The caller frees it with free_cipher_context().
 CipherContext *new_cipher_context(Provider &provider, int index);
+// copy_cipher_context() returns a copy that shares nothing with `context`, or nullptr with an error
+// raised.
 CipherContext *copy_cipher_context(const CipherContext &context);
 // free_cipher_context() wipes and frees the context; nullptr is allowed.
 void free_cipher_context(CipherContext *context);

@@ -22,6 +22,7 @@ namespace lanecrypt::provider {
 void note_generator_signs(CipherContext &context, const uint8_t *key, const uint8_t *iv,
                           bool encrypt);
 
+// may_be_generators() says whether an update of `in_bytes` may be a request of a random generator.
 inline bool may_be_generators(const CipherContext &context, size_t in_bytes) {
   return context.generator_signs == GeneratorSigns::kAsGenerators &&
          in_bytes <= (context.algorithm().mode == EVP_CIPH_CTR_MODE ? 65536 : 3 * kBlockBytes);

@@ -14,6 +14,8 @@ struct StreamState {
   unsigned used_bytes;      // CTR, CFB, OFB, ChaCha20: the bytes used of the last unit's keystream
   unsigned padding;
 };
+// ask_state() queries the current position. It returns false if OpenSSL's context does not report
+// it.
 bool ask_state(CipherContext &context, StreamState *state);
 
 // begin_position() notes a new key or IV before OpenSSL's context gets it. Either may be nullptr.

@@ -29,6 +29,7 @@ class PqKey {
   // returns nullptr if `made` is nullptr or cannot be exported.
   static PqKey *around(Provider &provider, const PqType &type, EVP_PKEY *made);
 
+  // take() adds one reference, which the caller must release().
   PqKey *take() {
     owners_.fetch_add(1, std::memory_order_relaxed);
     return this;
@@ -73,8 +74,11 @@ class PqKey {
 
  private:
   ~PqKey();
+  // forget_service_key() frees the key for the service, and has the service forget it.
   void forget_service_key();
+  // look_at() notes which parts the exported key has, and its tr.
   void look_at(const OSSL_PARAM params[]);
+  // copy_to_library() makes the library's key from the exported key.
   bool copy_to_library(const OSSL_PARAM params[]);
 
   Provider &provider_;

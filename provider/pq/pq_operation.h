@@ -64,12 +64,15 @@ class PqOperation {
 
  private:
   PqOperation(Provider &provider, const PqType &type, PqKey *key);
+  // These decide where the operation runs: on a device, or by the service. The third one goes by
+  // the measurements.
   void choose_device();
   void choose_service();
   void choose_service_if_sooner();
   void begin_on_cpu();
   OffloadResult run_on_device(const OneOperation &what, std::span<const uint8_t> in,
                               std::span<uint8_t> out);
+  // left_by_service() counts and reports an operation that the service has not done.
   OffloadResult left_by_service(OffloadResult taken);
   OffloadResult run_on_service(const PqSigning &what, std::span<const uint8_t> in,
                                std::span<uint8_t> out);

@@ -30,6 +30,7 @@ struct PqType {
     return {family == PqFamily::kMlDsa ? service::Family::kMlDsa : service::Family::kSlhDsa,
             uint32_t(set)};
   }
+  // Whether the hash of an SLH-DSA set is SHAKE256; otherwise it is SHA-2.
   constexpr bool is_shake() const {
     return family == PqFamily::kSlhDsa && set >= LC_SLH_DSA_SHAKE_128S;
   }

@@ -32,6 +32,8 @@ class SignatureContext {
   // begin() takes a reference to `of`, or keeps the previous key if it is nullptr. It returns false
   // with an error raised on failure.
   bool begin(PqKey *of);
+  // set_params() sets the parameters that both families have. It returns false with an error raised
+  // on failure.
   bool set_params(const OSSL_PARAM params[]);
   // draw() writes the random input of a signature, type.random_bytes bytes, to `to`: the caller's
   // test entropy, zeros for a deterministic signature, or bytes from the program's private
@@ -70,6 +72,8 @@ class SignatureContext {
 
 // has_no_digest() returns false, with an error raised, if a digest is named.
 bool has_no_digest(const char *digest, const char *family);
+// These implement OSSL_FUNC_signature_get_ctx_params and gettable_ctx_params: the default
+// provider's context supplies the AlgorithmIdentifier.
 int get_signature_params(SignatureContext &context, OSSL_PARAM params[]);
 const OSSL_PARAM *gettable_signature_params(void *context, void *provider);
 

@@ -47,6 +47,7 @@ class RsaKey {
  public:
   RsaKey(Provider &provider, RsaType type) : provider_(provider), type_(type) {}
 
+  // take() adds one reference, which the caller must release().
   RsaKey *take() {
     owners_.fetch_add(1, std::memory_order_relaxed);
     return this;
@@ -93,6 +94,7 @@ class RsaKey {
 
  private:
   ~RsaKey();
+  // forget_service_key() frees the key for the service, and has the service forget it.
   void forget_service_key();
 
   Provider &provider_;

@@ -14,11 +14,14 @@ namespace lanecrypt::provider {
 // one job pause. After each call the caller must call pause_until_over() or, if the operation does
 // not pause, stays_on_cpu().
 uint32_t operations_in_line();
+// stays_on_cpu() ends a trial whose operation did not pause.
 void stays_on_cpu();
 
 // PausedWork is an operation for which a job pauses.
 class PausedWork {
  public:
+  // is_over() says whether the operation is complete, or this process can no longer complete it. It
+  // does not block.
   virtual bool is_over() = 0;
   // block() waits in the thread until the operation is complete.
   virtual void block() = 0;
