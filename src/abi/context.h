@@ -61,6 +61,8 @@ class Context {
   // provided that the devices are already enumerated.
   bool is_open(bool opens_now);
 
+  // allocate_pinned() returns zeroed pinned memory, or ordinary memory if no device is open.
+  // free_pinned() frees it, and ignores other pointers.
   Result<void *> allocate_pinned(size_t bytes);
   void free_pinned(void *pointer);
 

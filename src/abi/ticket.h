@@ -24,6 +24,7 @@ template <typename Job>
 using Start = Status (*)(lc_context *context, const Job *job, Completion::Callback callback,
                          CompletionPointer *started);
 
+// check_completion() checks the size of the struct.
 Status check_completion(const lc_completion *completion);
 // make_callback() returns a callback that reports to the caller as `completion` says; nullptr if
 // there is none.

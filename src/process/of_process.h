@@ -19,6 +19,7 @@ namespace lanecrypt::process {
 template <typename T>
 class OfProcess {
  public:
+  // get() returns the T of this process. Thread-safe.
   T &get() {
     Made *known = made_.load();
     if (known != nullptr && known->born_in == forks()) return known->value;
