@@ -1,3 +1,5 @@
+// Sets up library contexts, and compares cipher operations of two providers.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/provider_under_test.h"
 

@@ -1,3 +1,5 @@
+// Makes messages, and seals them by OpenSSL.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/cipher/sealed_message.h"
 

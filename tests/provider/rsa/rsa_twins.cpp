@@ -1,3 +1,5 @@
+// Makes one RSA key in two providers, and compares calls on it.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/rsa/rsa_twins.h"
 

@@ -1,3 +1,5 @@
+// Reads files of RSA test vectors, and imports their keys.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "provider/rsa/rsa_vector_files.h"
 
