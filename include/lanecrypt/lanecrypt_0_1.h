@@ -7,7 +7,10 @@
 
 #include <stdint.h>
 
-#include "lanecrypt/lanecrypt.h"
+#include "lanecrypt/graph.h"
+#include "lanecrypt/ml_dsa.h"
+#include "lanecrypt/rsa.h"
+#include "lanecrypt/slh_dsa.h"
 
 #define LC_RENAMED(name) __attribute__((deprecated("renamed to " name)))
 
