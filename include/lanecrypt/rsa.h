@@ -10,8 +10,9 @@
  * - Key lifetime: keys are copied into wiped memory, locked if the system permits it. The caller
  *   must wipe its own copy.
  * - lc_rsa_key_new() does not test whether p and q are prime.
- * - A random function (lc_rsa_parts.random, lc_rsa_generation.random) may be called on several
- *   threads at once.
+ * - lc_rsa_parts.random is called by lc_rsa_run() and lc_rsa_submit() on the calling thread, and not
+ *   after they have returned. lc_rsa_generation.random is called on several threads at once, and not
+ *   after lc_rsa_generate() has returned.
  *
  * Preconditions
  * - Every input and output has lc_rsa_key_bytes() bytes, big-endian, and each input is less than n.
@@ -74,8 +75,11 @@ typedef struct lc_rsa_parts {
   lc_number p, q, dp, dq, qinv;
   lc_number d;
   /* For a private key that the caller gives: the source of the random numbers that blind it, a
-   * function as lc_rsa_generation.random. It is called while jobs with the key are in progress.
-   * NULL: OpenSSL's private random generator, in a library context of Lanecrypt's own. */
+   * function as lc_rsa_generation.random. lc_rsa_run() and lc_rsa_submit() call it on the calling
+   * thread, and never after they have returned: what it uses may be freed while the job is in
+   * progress. It gives a seed and 4 bytes for each operation; SHAKE256 expands the seed to all other
+   * random numbers of the job. If the keys of a job have different functions, their seeds are used
+   * together. NULL: OpenSSL's private random generator, in a library context of Lanecrypt's own. */
   int (*random)(void *argument, void *to, size_t bytes);
   void *argument;
 } lc_rsa_parts;
@@ -127,9 +131,9 @@ typedef struct lc_rsa_job {
 
 /* Runs a job and waits for it. `result` may be NULL. LC_ERROR_ARGUMENT, and nothing is done, if an
  * input is not less than its n. LC_ERROR_ARGUMENT also if a private key proves wrong: a device or
- * the CPU gets a wrong result with it and its p or q is not prime, or it cannot be blinded.
- * LC_ERROR_INTERNAL if the key's random function fails. In the last two cases other operations of
- * the job may have been done. */
+ * the CPU gets a wrong result with it and its p or q is not prime, or it cannot be blinded; other
+ * operations of the job may then have been done. LC_ERROR_INTERNAL, and nothing is done, if a key's
+ * random function fails or gives the same byte over and over (lc_rsa_submit() returns it too). */
 LC_API lc_status lc_rsa_run(lc_context *context, const lc_rsa_job *job, lc_result *result);
 /* Starts a job, as lc_submit() does. Messages are copied before it returns, and keys are kept.
  * Inputs and outputs must stay until the job has ended. */
@@ -188,8 +192,8 @@ typedef struct lc_rsa_generation {
   int (*on_progress)(void *argument, const lc_rsa_progress *progress);
   /* The source of all random bits, such as RAND_priv_bytes_ex() of a library context. It writes
    * `bytes` bytes to `to` and returns 1, or returns 0, and the call fails. Called on threads of the
-   * library, several at once. NULL: OpenSSL's private random generator, in a library context of
-   * Lanecrypt's own. */
+   * library, several at once, and not after lc_rsa_generate() has returned. NULL: OpenSSL's private
+   * random generator, in a library context of Lanecrypt's own. */
   int (*random)(void *argument, void *to, size_t bytes);
   void *argument;
   /* Not 0: the caller has set `device`. This distinguishes device 0 from a field left zero. */

@@ -80,7 +80,7 @@ class Context:
         device memory are always processed on that device.
     fallback: "cpu", or "none" to raise NoDeviceError or DeviceError if no device can do the work.
     verify: how much of a device's output the CPU computes again: "sampled", "off" or "full".
-        lc_verify in lanecrypt.h says more.
+        lc_verify in lanecrypt/core.h says more.
     prefer: "speed", or "offload" for the choice that takes less CPU time.
     pinned_bytes: the most pinned host memory of the queues of one device; 0 for the default.
     time_limit: the seconds after which a device that completes nothing is no longer used; 0 for the
@@ -94,7 +94,7 @@ class Context:
         belong to root, to this user or to service_owner, in folders that nobody else can change. If
         the service does not do an operation, the CPU does it, unless fallback is "none". "require"
         is like "auto", but raises NoDeviceError or DeviceError if the service does not do an
-        operation. lc_options in lanecrypt.h says more.
+        operation. lc_options in lanecrypt/core.h says more.
     service_owner: the name or number of another user whose socket may be used too.
 
     A context is thread-safe. It is also a context manager, which closes it. A forked child may
