@@ -33,6 +33,7 @@ OTHER_CIPHERS = sorted(f"kernels/{path.parent.name}" for path in
                        if path.parent.name != "aes")
 MAY_INCLUDE = {
     "include": [],
+    "examples": [],
     "kernels/block": ["kernels/aead_layout.h", "kernels/platform.h"],
     "kernels/aead": ["kernels/block", "kernels/aead_layout.h", "kernels/platform.h"],
     "kernels/aes": ["kernels/aead", "kernels/block", "kernels/aead_layout.h", "kernels/platform.h"],
@@ -149,7 +150,7 @@ API_HEADERS = [
     (re.compile(r"(cuda|nv[a-z]+\.h|curand|cooperative_groups)"), ["src/device/cuda"], "CUDA"),
     (re.compile(r"(nanobind/|Python\.h)"), ["python/src"], "Python"),
     (re.compile(r"openssl/"), ["src/libcrypto", "src/cpu", "src/verify", "src/secure", "provider",
-                               "cli", "bench", "tests"], "OpenSSL"),
+                               "cli", "bench", "tests", "examples"], "OpenSSL"),
 ]
 # API-specific words, which kernels must take from platform.h instead.
 API_WORDS = re.compile(

@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from conftest import REPOSITORY
 from provider_fixtures import Configuration, IV, KEY
 
 # Encrypts FIPS 197's example (appendix C.1) on the device that LANECRYPT_DEVICES names.
@@ -132,6 +133,58 @@ def test_a_program_by_find_package(prefix, tmp_path):
     run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", tmp_path / "build")
     check_consumer(tmp_path / "build" / "consumer", prefix)
+
+
+EXAMPLES = {"gcm_messages": [], "rsa_signatures": ["libcrypto"], "blake3_file": []}
+
+
+def build_by_pkg_config(prefix, folder):
+    package = only(prefix.glob("**/lanecrypt.pc"))
+    path = os.pathsep.join(filter(None, [str(package.parent), os.environ.get("PKG_CONFIG_PATH")]))
+    for name, packages in EXAMPLES.items():
+        run("sh", "-c", f"eval cc -Wall -Wextra -Werror {REPOSITORY}/examples/c/{name}.c -o {name}"
+            f" $(pkg-config --cflags --libs {' '.join(['lanecrypt', *packages])})", cwd=folder,
+            env={**os.environ, "PKG_CONFIG_PATH": path})
+
+
+def build_by_find_package(prefix, folder):
+    run("cmake", "-S", REPOSITORY / "examples" / "c", "-B", folder, f"-DCMAKE_PREFIX_PATH={prefix}",
+        "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror")
+    run("cmake", "--build", folder)
+
+
+@pytest.mark.parametrize("devices", ["host", "none"])
+@pytest.mark.parametrize("tool, build_examples", [("pkg-config", build_by_pkg_config),
+                                                  ("cmake", build_by_find_package)])
+def test_the_examples_in_c(prefix, tool, build_examples, devices, tmp_path):
+    if not shutil.which(tool):
+        pytest.skip(f"there is no {tool}")
+    build_examples(prefix, tmp_path)
+    environment = {**os.environ, "LANECRYPT_DEVICES": devices,
+                   "LD_LIBRARY_PATH": str(library(prefix).parent)}
+
+    def example(name, *arguments):
+        return run(tmp_path / name, *arguments, env=environment, cwd=tmp_path)
+
+    printed = example("gcm_messages")
+    used = {"host": "1048576 bytes on a device and 0", "none": "0 bytes on a device and 1048576"}
+    assert used[devices] in printed and "message 7: wrong tag\n4095 messages" in printed
+
+    run("openssl", "genrsa", "-out", "key.pem", "2048", cwd=tmp_path)
+    run("openssl", "pkey", "-in", "key.pem", "-pubout", "-out", "public.pem", cwd=tmp_path)
+    (tmp_path / "one").write_bytes(b"")
+    (tmp_path / "two").write_bytes(b"abc")
+    printed = example("rsa_signatures", "key.pem", "one", "two")
+    used = {"host": "2 signatures on a device, 0", "none": "0 signatures on a device, 2"}
+    assert used[devices] in printed
+    for name in ("one", "two"):
+        run("openssl", "dgst", "-sha256", "-verify", "public.pem", "-signature", f"{name}.sig", name,
+            cwd=tmp_path)
+
+    # The digests of "" and "abc" by BLAKE3's reference implementation.
+    assert example("blake3_file", "one", "two") == (
+        "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262  one\n"
+        "6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85  two\n")
 
 
 def test_the_library_exports_the_abi_alone(prefix):
