@@ -112,12 +112,14 @@ def test_what_is_named_is_installed(machine, root, what, installed):
     assert machine.apt_calls()[-1].endswith(f"install --no-install-recommends {installed}")
 
 
-def test_clang_format_that_cannot_be_fetched(machine):
-    done = machine.setup("lint")
+@pytest.mark.parametrize("what, package, name", [("lint", "clang-format", "clang-format"),
+                                                ("docs", "markdown-it-py", "docs")])
+def test_a_tool_that_cannot_be_fetched(machine, what, package, name):
+    done = machine.setup(what)
     assert done.returncode == 1
-    assert "pip could not fetch clang-format" in done.stderr
+    assert f"pip could not fetch {package}" in done.stderr
     cache = machine.folder / ".cache" / "lanecrypt"
-    assert [entry.name for entry in cache.iterdir()] == ["clang-format.lock"]
+    assert [entry.name for entry in cache.iterdir()] == [f"{name}.lock"]
 
 
 def test_vectors_that_cannot_be_fetched_are_left_out(machine):
