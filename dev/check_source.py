@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the rules of docs/HACKING.md: which folder may include which, that only one folder uses
-CUDA, one OpenCL and one OpenGL, that kernels name no API, that files have the licence, and that
-each is a text file of a kind that the project has. Lists long files and functions, and folders with
-many files. Prints each breach as FILE:LINE: text. Exits with 1 if there is one.
+"""Checks the rules of CONTRIBUTING.md about folders: which folder may include which, that
+only one folder knows CUDA, one OpenCL and one OpenGL, that kernels name no API, that files
+carry the licence, and that each is text of a kind that the project has. Lists long files and
+functions, and folders of many files. Prints each breach as FILE:LINE: what. Exits with 1 if
+there is one.
 """
 
 import collections
