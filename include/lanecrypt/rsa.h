@@ -10,9 +10,9 @@
  * - Key lifetime: keys are copied into wiped memory, locked if the system permits it. The caller
  *   must wipe its own copy.
  * - lc_rsa_key_new() does not test whether p and q are prime.
- * - lc_rsa_parts.random is called by lc_rsa_run() and lc_rsa_submit() on the calling thread, and not
- *   after they have returned. lc_rsa_generation.random is called on several threads at once, and not
- *   after lc_rsa_generate() has returned.
+ * - lc_rsa_parts.random is called by lc_rsa_run() and lc_rsa_submit() on the calling thread, and
+ * not after they have returned. lc_rsa_generation.random is called on several threads at once, and
+ * not after lc_rsa_generate() has returned.
  *
  * Preconditions
  * - Every input and output has lc_rsa_key_bytes() bytes, big-endian, and each input is less than n.
@@ -77,9 +77,10 @@ typedef struct lc_rsa_parts {
   /* For a private key that the caller gives: the source of the random numbers that blind it, a
    * function as lc_rsa_generation.random. lc_rsa_run() and lc_rsa_submit() call it on the calling
    * thread, and never after they have returned: what it uses may be freed while the job is in
-   * progress. It gives a seed and 4 bytes for each operation; SHAKE256 expands the seed to all other
-   * random numbers of the job. If the keys of a job have different functions, their seeds are used
-   * together. NULL: OpenSSL's private random generator, in a library context of Lanecrypt's own. */
+   * progress. It gives a seed and 4 bytes for each operation; SHAKE256 expands the seed to all
+   * other random numbers of the job. If the keys of a job have different functions, their seeds are
+   * used together. NULL: OpenSSL's private random generator, in a library context of Lanecrypt's
+   * own. */
   int (*random)(void *argument, void *to, size_t bytes);
   void *argument;
 } lc_rsa_parts;

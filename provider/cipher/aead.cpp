@@ -172,6 +172,7 @@ int update_text(CipherContext &context, const Placement &place, uint8_t *out, si
         case OffloadResult::kNotTaken:
           break;
         case OffloadResult::kFailed:
+        case OffloadResult::kRefused:
         case OffloadResult::kWrongTag:  // a part has no tag
           return 0;
       }

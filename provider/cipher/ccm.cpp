@@ -200,6 +200,7 @@ int update_text(CipherContext &context, uint8_t *out, size_t *out_bytes, const u
         case OffloadResult::kNotTaken:
           break;
         case OffloadResult::kFailed:
+        case OffloadResult::kRefused:
           return 0;
         case OffloadResult::kWrongTag:
           return refuse_tag(context, call);

@@ -310,6 +310,7 @@ int update_in_bulk(CipherContext &context, const Placement &place, uint8_t *out,
       context.provider->counters.count_cpu(in_bytes);
       break;
     case OffloadResult::kFailed:
+    case OffloadResult::kRefused:
     case OffloadResult::kWrongTag:  // a stream has no tag
       return 0;
   }

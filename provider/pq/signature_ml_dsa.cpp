@@ -268,6 +268,8 @@ int sign_mu(MlDsaContext &context, MlDsaInput &in, uint8_t *signature, size_t *b
         *bytes = out.size();
         return 1;
       case OffloadResult::kFailed:
+      case OffloadResult::kRefused:
+      case OffloadResult::kWrongTag:
         return 0;
       case OffloadResult::kNotTaken:
         break;

@@ -175,6 +175,8 @@ bool sign_message(SignatureContext &context, uint8_t *random, std::span<const ui
         *bytes = out.size();
         return true;
       case OffloadResult::kFailed:
+      case OffloadResult::kRefused:
+      case OffloadResult::kWrongTag:
         return false;
       case OffloadResult::kNotTaken:
         break;
