@@ -126,7 +126,7 @@ class Gl2007Rows : public Gl2007 {};
 
 TEST_P(Gl2007Rows, GoOnWhereTexturesEnd) {
   BatchShape shape;
-  shape.place = test::Place::kDevice;  // in one launch
+  shape.data_memory = test::DataMemory::kDevice;  // in one launch
   const bool is_integer = GetParam().xor_by == Xor::kInteger;
   if (is_integer) shape.cipher = LC_AES_CTR;
   const uint64_t most = is_integer                             ? 16 << 20

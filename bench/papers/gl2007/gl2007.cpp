@@ -28,15 +28,15 @@ Result<std::unique_ptr<Device>> open_device(const EglPlace &place,
 }
 
 // All devices of OpenGL, each to be opened in this way.
-device::Survey find(const Way &way) {
-  device::Survey survey;
+device::DeviceEnumeration find(const Way &way) {
+  device::DeviceEnumeration devices;
   for (const EglPlace &place : device::gl::find_places()) {
-    const device::Properties properties = device::gl::describe(place, survey.found.size());
-    survey.found.push_back({properties, [place, properties, way](device::KernelSet) {
-                              return open_device(place, properties, way);
-                            }});
+    const device::Properties properties = device::gl::describe(place, devices.found.size());
+    devices.found.push_back({properties, [place, properties, way](device::KernelSet) {
+                               return open_device(place, properties, way);
+                             }});
   }
-  return survey;
+  return devices;
 }
 
 // Runs a kernel, which no job uses, over `bytes` bytes at each pointer.
@@ -45,8 +45,8 @@ lc_status draw(lc_context *context, const char *kernel,
                std::initializer_list<uint32_t> numbers) {
   return abi::guarded([&]() -> lc_status {
     Result<runtime::Executor *> found = abi::find_device(context, 0);
-    if (!found.ok()) return abi::tell(found.status());
-    return abi::tell((*found)->call([&](Device &device, auto &) -> Status {
+    if (!found.ok()) return abi::report(found.status());
+    return abi::report((*found)->call([&](Device &device, auto &) -> Status {
       const std::vector<std::string> &kernels = device.properties().kernels;
       if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end())
         return {LC_ERROR_UNSUPPORTED, device.properties().id + " has no kernel " + kernel};

@@ -24,9 +24,9 @@ struct AeadQuestion {
   bool fails = false;  // whether the file's tag is wrong
 };
 // The questions by job: all keys of a job have one size, and so have its IVs and tags.
-using AeadThreadBlocks = std::map<std::array<size_t, 3>, std::vector<AeadQuestion>>;
+using AeadGroups = std::map<std::array<size_t, 3>, std::vector<AeadQuestion>>;
 
-void add(AeadThreadBlocks &groups, AeadQuestion question) {
+void add(AeadGroups &groups, AeadQuestion question) {
   const std::array<size_t, 3> sizes = {question.key.size(), question.iv.size(),
                                        question.tag.size()};
   groups[sizes].push_back(std::move(question));
@@ -124,7 +124,7 @@ class Cavp : public DeviceTest {
                     size_t least_cases);
   void check_aead(lc_cipher cipher, lc_direction direction,
                   const std::vector<AeadQuestion> &questions);
-  void check_aead(lc_cipher cipher, lc_direction direction, const AeadThreadBlocks &groups) {
+  void check_aead(lc_cipher cipher, lc_direction direction, const AeadGroups &groups) {
     for (const auto &[sizes, questions] : groups)
       for (const auto &part : by_nonce(questions)) check_aead(cipher, direction, part);
   }
@@ -220,7 +220,7 @@ TEST_P(Cavp, Gcm) {
   for (const char *begin : {"gcmEncryptExtIV", "gcmDecrypt"})
     for (const std::string &file : cavp_files("ciphers/AES/GCM", begin)) {
       SCOPED_TRACE(file);
-      AeadThreadBlocks groups;
+      AeadGroups groups;
       for (const CavpCase &one : read_cavp(file)) {
         if (one.number("IVlen") % 8 != 0 || one.number("PTlen") % 8 != 0 ||
             one.number("AADlen") % 8 != 0)
@@ -248,7 +248,7 @@ TEST_P(Cavp, Ccm) {
   for (const char *begin : {"VADT", "VNT", "VPT", "VTT", "DVPT"})
     for (const std::string &file : cavp_files("ciphers/AES/CCM", begin)) {
       SCOPED_TRACE(file);
-      AeadThreadBlocks groups;
+      AeadGroups groups;
       CavpCase now;
       for (const CavpCase &one : read_cavp(file)) {
         for (const auto &[name, value] : one.values) {
