@@ -54,7 +54,7 @@ PaperData::PaperData(const Context &context, uint64_t bytes, bool pinned) {
 double PaperData::by_openssl(const BenchCase &run, uint64_t bytes) {
   OpensslCipher openssl(run);
   const uint64_t step = run.stream_bytes != 0 ? run.stream_bytes : bytes;
-  // A short pass by itself says nothing, so this is the mean of many.
+  // A short pass is too short for the clock, so the time is the mean of many passes.
   const uint64_t repeats = std::max<uint64_t>(1, (1 << 18) / bytes);
   const double seconds = seconds_of([&] {
     for (uint64_t r = 0; r < repeats; r++)
@@ -90,7 +90,7 @@ void PaperData::check(const BenchCase &run, uint64_t bytes, const std::string &n
     const uint64_t now = std::min(slice, bytes - done);
     if (!data_.matches(run, done, {out_ + done, now}))
       throw cli::Failure(cli::ExitCode::kFailed, name + ": the output is not OpenSSL's");
-    // What is measured next must not pass with what lies here.
+    // Clears the output, so that the next measurement cannot pass with stale results.
     std::memset(out_ + done, 0, now);
   }
 }

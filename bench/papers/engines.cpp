@@ -13,7 +13,7 @@ bool HostEngine::make_buffers(size_t bytes, uint8_t **in, uint8_t **out) {
   if (!from || !to) return false;
   *in = static_cast<uint8_t *>(from.get());
   *out = static_cast<uint8_t *>(to.get());
-  std::fill_n(*out, whole, 0);  // what NullEngine writes
+  std::fill_n(*out, whole, 0);  // the data that NullEngine writes
   const std::lock_guard lock(mutex_);
   buffers_.push_back(std::move(from));
   buffers_.push_back(std::move(to));

@@ -1,5 +1,5 @@
-// What paper R ran its files through besides a device: the CPU, nothing at all, and only
-// the copies of a device.
+// The engines that paper R compared a device with: the CPU, no cipher at all, and only the copies
+// to and from a device.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace lanecrypt::bench {
 
-// Chunks in ordinary memory. The thread that has read a chunk also runs it.
+// An engine with chunks in ordinary memory. The thread that has read a chunk also runs it.
 class HostEngine : public cli::Engine {
  public:
   bool make_buffers(size_t bytes, uint8_t **in, uint8_t **out) override;
@@ -32,7 +32,7 @@ class HostEngine : public cli::Engine {
   std::vector<std::unique_ptr<void, Free>> buffers_;
 };
 
-// OpenSSL.
+// Encrypts by OpenSSL.
 class CpuEngine : public HostEngine {
  public:
   CpuEngine(const BenchCase &run, const BenchData &data) : run_(run), data_(data) {}
@@ -45,13 +45,13 @@ class CpuEngine : public HostEngine {
   const BenchData &data_;
 };
 
-// A cipher that does nothing: it writes what lay in the buffer.
+// Encrypts nothing: it writes what was in the buffer before.
 class NullEngine : public HostEngine {
  protected:
   void run(cli::Chunk &) override {}
 };
 
-// Copies to a device and back without a kernel, one way after the other.
+// Copies to a device and back without a kernel, first one direction, then the other.
 class CopyEngine : public cli::Engine {
  public:
   CopyEngine(const Context &context, uint32_t device) : context_(context), device_(device) {}
@@ -64,8 +64,8 @@ class CopyEngine : public cli::Engine {
  private:
   const Context &context_;
   const uint32_t device_;
-  std::mutex mutex_;  // of the list
-  std::mutex using_;  // of the memory of the device
+  std::mutex mutex_;  // protects buffers_
+  std::mutex using_;  // protects on_device_
   std::vector<PinnedBuffer> buffers_;
   DeviceBuffer on_device_;
 };

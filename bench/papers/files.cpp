@@ -28,7 +28,7 @@ cli::FileDescriptor open_file(const std::string &path, int flags) {
   return file;
 }
 
-// How much was read: all of `out`, except at the end of the file.
+// Reads until `out` is full or the file ends. Returns the number of bytes read.
 size_t read_piece(const cli::FileDescriptor &file, std::span<uint8_t> out,
                   const std::string &path) {
   size_t done = 0;
@@ -52,7 +52,7 @@ void write_piece(const cli::FileDescriptor &file, std::span<const uint8_t> in,
   }
 }
 
-// Makes what lies at `offset` of a file out of the random bytes in `piece`.
+// Turns the random bytes in `piece` into the content of the file at `offset`.
 void shape_piece(const PaperFile &file, uint64_t offset, std::span<uint8_t> piece) {
   switch (file.content) {
     case PaperFile::Content::kCounting:

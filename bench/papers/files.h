@@ -1,4 +1,4 @@
-// The eight files of paper R (Rosenberg 2007), and a folder in which they lie.
+// The eight files of paper R (Rosenberg 2007), and a temporary folder for them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,34 +12,34 @@ namespace lanecrypt::bench {
 struct PaperFile {
   enum class Content {
     kCounting,  // bytes 0 to 255, repeated
-    kEqual,     // 0xAA
-    kGrowing,   // random, from 0 alone at the beginning to all values at the end
+    kEqual,     // only 0xAA
+    kGrowing,   // random, with a range that grows from only 0 to all values
     kRandom,
   };
   unsigned number;  // as in the paper
   Content content;
-  uint64_t bytes;  // as published, or a part of it, in whole blocks
+  uint64_t bytes;  // the published size or a part of it, in whole blocks
 };
 
-// The files with their published sizes, divided by `divisor`.
+// Returns the files with their published sizes divided by `divisor`.
 std::vector<PaperFile> paper_files(uint64_t divisor);
 
-// A folder of its own in `parent`. It is removed with its contents, also by Ctrl-C and
-// similar signals.
+// A temporary folder in `parent`. The destructor removes it with its contents, and so does the
+// handler of SIGINT and similar signals.
 class PaperFolder {
  public:
-  // Throws Failure if none can be made.
+  // Throws Failure if the folder cannot be made.
   explicit PaperFolder(const std::string &parent);
   ~PaperFolder();
   PaperFolder(const PaperFolder &) = delete;
   PaperFolder &operator=(const PaperFolder &) = delete;
 
-  // Removes it now. Any thread may call it when the process is about to end.
+  // Removes the folder now. Any thread may call it when the process is about to end.
   void remove() const;
 
   std::string file(const std::string &name) const { return path_ + "/" + name; }
   uint64_t free_bytes() const;
-  // Whether what is written there stays in memory.
+  // Returns whether files in the folder stay in memory (tmpfs or ramfs).
   bool is_ram_disk() const;
 
  private:
@@ -48,10 +48,10 @@ class PaperFolder {
 
 // Throws Failure if the disk is full or fails.
 void write_paper_file(const PaperFile &file, const std::string &path);
-// Moves what was written to the disk and out of memory: the next reader waits for the
-// disk. Does nothing for a RAM disk.
+// Writes the file to the disk and drops it from the page cache, so that the next reader waits for
+// the disk. Has no effect on a RAM disk.
 void forget_file(const std::string &path);
-// Throws a Failure that begins with `what` if two files differ.
+// Throws a Failure that begins with `what` if the two files differ.
 void compare_files(const std::string &path, const std::string &other, const std::string &what);
 
 }  // namespace lanecrypt::bench

@@ -10,7 +10,7 @@ std::optional<lc_device_info> find_gl(const Context &context) {
     const lc_device_info info = context.device(index);
     if (std::string_view(info.api) == "gl" && info.selected) return info;
   }
-  // A context that names devices of other APIs looks for none of OpenGL.
+  // If the context selects only devices of other APIs, it has not looked for OpenGL.
   std::optional<lc_device_info> first;
   try {
     const Context all("gl", LC_FALLBACK_NONE);

@@ -1,4 +1,4 @@
-// What the papers that used OpenGL share: the device of OpenGL, opened anew for each way to
+// What the papers that used OpenGL share: the OpenGL device, opened again for each way to
 // compute.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -16,16 +16,16 @@ namespace lanecrypt::bench {
 // A way to compute by OpenGL.
 struct GlWay {
   std::string name;                     // in results
-  std::optional<gl2007::Way> fragment;  // nullopt: the library's device, by compute shaders
+  std::optional<gl2007::Way> fragment;  // nullopt: the library's own device, with compute shaders
 };
 
 const GlWay kComputeWay = {"compute", {}};
 const GlWay kIntegerWay = {"integer", gl2007::Way{}};
-// What R and M had: a table of all pairs of bytes, and a draw for each round.
+// The way of R and M: a table of all pairs of bytes, and one draw per round.
 const GlWay kTable8Way = {"table8", gl2007::Way{.xor_by = gl2007::Xor::kTable8}};
 
-// The first selected device of OpenGL, or the first GPU that OpenGL reaches, or its
-// first device.
+// Returns the first selected OpenGL device, or else the first GPU that OpenGL reaches, or else
+// its first device.
 std::optional<lc_device_info> find_gl(const Context &context);
 
 class GlBench {
@@ -35,11 +35,11 @@ class GlBench {
   PaperBench &bench() const { return bench_; }
   const std::string &api() const { return api_; }
   bool is_gpu() const { return is_gpu_; }
-  // Whether few and small measurements are enough: in a trial, or without a GPU.
+  // Whether few and small measurements are enough: in a quick run, or without a GPU.
   bool is_small() const { return bench_.quick || !is_gpu_; }
 
-  // Opens the device anew with that way, and calls `work` with it as device 0. If it
-  // cannot be opened like that, a note says why.
+  // Opens the device for `way` and calls `work` with it as device 0. If it cannot be opened, a
+  // note says why.
   void with(const GlWay &way, const std::function<void(const Context &)> &work) const;
 
  private:

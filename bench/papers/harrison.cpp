@@ -1,5 +1,5 @@
-// H: Harrison and Waldron 2007. AES-128 by OpenGL, for each way to XOR, to gather and to
-// write a round, and against the size of packets.
+// H: Harrison and Waldron 2007. AES-128 by OpenGL, for each way to XOR, to gather columns and to
+// compute a round, and for packets of many sizes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/papers/harrison.h"
@@ -12,7 +12,7 @@ namespace {
 struct {
   const char *name;
   gl2007::Xor value;
-  double published;  // GB/s with a GeForce 7900 GT, the round trip included
+  double published;  // GB/s with a GeForce 7900 GT, with the round trip over the bus
 } constexpr kXors[] = {{"table8", gl2007::Xor::kTable8, 0.026},
                        {"table4", gl2007::Xor::kTable4, 0.039},
                        {"raster", gl2007::Xor::kRaster, 0.109}};
@@ -37,7 +37,7 @@ class MeasureH {
     packets("openssl", [&](uint64_t bytes) { return data_.by_openssl(run_, bytes); });
   }
 
-  // The paper's goal, with enough data to fill a chip of today.
+  // Measures CTR, the paper's goal, with enough data to fill a current GPU.
   void counter_mode(const GlWay &way, uint64_t most) {
     gl_.with(way, [&](const Context &context) {
       const BenchCase run{*cli::find_cipher("aes-128-ctr"), LC_ENCRYPT};
@@ -77,11 +77,11 @@ class MeasureH {
     data_.check(run_, bytes_, name);
   }
 
-  // Measures one size after the other. The paper's small ones lose.
+  // Measures packets of one size after another. The paper's GPU loses with the small ones.
   void packets(const std::string &how, const std::function<double(uint64_t)> &seconds) {
     for (uint64_t bytes = gl_.is_small() ? 1 << 10 : 16; bytes <= largest_packet_; bytes *= 8) {
       add(how + "-packets", bytes, {}, [&] { return seconds(bytes); });
-      // No name gives the size of these, and the plot needs them all.
+      // The check has no name for each size, but the plot needs them all.
       if (how != "openssl") data_.check(run_, bytes, how);
     }
   }
@@ -124,12 +124,12 @@ void paper_h(PaperBench &bench) {
     for (const auto &gather : kGathers)
       for (const bool rotates : {true, false}) {
         const bool is_plainest = rotates && gather.value == gl2007::Gather::kMulti;
-        // In a trial one way of each is enough.
+        // In a quick run one variant of each way to XOR is enough.
         if (gl.is_small() && !is_plainest) continue;
         const GlWay way = {
             fmt::format("{}-{}-{}", xor_by.name, gather.name, rotates ? "rot" : "norot"),
             gl2007::Way{xor_by.value, gather.value, rotates}};
-        // The paper has the raster units only with a texture for each column.
+        // The paper has figures for the raster units only with a texture for each column.
         const bool is_published = rotates && (is_plainest || xor_by.value != gl2007::Xor::kRaster);
         measure.way(way, is_published ? std::optional(xor_by.published) : std::nullopt,
                     is_plainest);

@@ -1,4 +1,4 @@
-// H: Harrison and Waldron 2007, in its parts. All of it is OpenGL.
+// The parts of H: Harrison and Waldron 2007. All of them use OpenGL.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,11 +7,11 @@
 
 namespace lanecrypt::bench {
 
-// On how many multiprocessors fragments run, and how many there are.
+// Measures on how many multiprocessors fragments run, and how many there are.
 void paper_h_places(const GlBench &gl);
-// Only XOR, with the round trip over the bus and without.
+// Measures XOR alone, with and without the round trip over the bus.
 void paper_h_xor(const GlBench &gl);
-// How much a CPU-bound program keeps of its core beside each way.
+// Measures how much of its core a CPU-bound program keeps while each way computes.
 void paper_h_idle(const GlBench &gl);
 
 }  // namespace lanecrypt::bench

@@ -16,7 +16,7 @@ namespace {
 constexpr struct {
   const char *name;
   gl2007::Xor xor_by;
-  std::optional<double> alone, back;  // GB/s there, with a GeForce 7900 GT
+  std::optional<double> alone, back;  // the paper's GB/s with a GeForce 7900 GT
 } kWays[] = {
     {"table8", gl2007::Xor::kTable8, 0.672, 0.335},
     {"table4", gl2007::Xor::kTable4, 3.510, 0.473},
@@ -24,8 +24,8 @@ constexpr struct {
     {"integer", gl2007::Xor::kInteger, {}, {}},
 };
 
-// The sizes of the paper's textures, 1024 x 1024 of four bytes, and as many bytes as fill
-// a chip of today.
+// Returns the size of the paper's textures, 1024 x 1024 of four bytes, and a size that fills a
+// current GPU.
 std::vector<uint64_t> sizes_of(const GlBench &gl) {
   if (!gl.is_gpu()) return {64 << 10};
   return gl.is_small() ? std::vector<uint64_t>{4 << 20} : std::vector<uint64_t>{4 << 20, 32 << 20};
@@ -37,7 +37,7 @@ class MeasureXor {
       : gl_(gl), bytes_(bytes), a_(bytes), b_(bytes), want_(bytes), got_(bytes) {
     BenchData().fill(0, a_);
     BenchData().fill(0, b_);
-    // The data have all pairs of bytes.
+    // Makes the data contain all pairs of bytes.
     for (uint32_t n = 0; n < 1 << 16; n++) {
       a_[n] = static_cast<uint8_t>(n >> 8);
       b_[n] = static_cast<uint8_t>(n);
@@ -64,7 +64,7 @@ class MeasureXor {
                        out = context.on_device(0, bytes_);
     const auto run = [&](uint32_t times) {
       return seconds_of([&] {
-        // Without it GlBench::with() calls none of this.
+        // In a build without gl2007, GlBench::with() calls none of this.
         if constexpr (gl2007::kIsHere)
           lanecrypt::check(
               lc_gl2007_xor(context.get(), a.address(), b.address(), out.address(), bytes_, times));
@@ -80,11 +80,12 @@ class MeasureXor {
       });
     });
     check(name);
-    // The time that one draw and many have in common is no part of a draw.
+    // Subtracts the time that one draw and many draws have in common, because it does not belong
+    // to a draw.
     const uint32_t times = draws_for(run);
     BenchResult &on_card = add(name + ".card" + of_api, alone, [&] {
       const double many = run(times), one = run(1);
-      // On a busy machine one may take longer than many.
+      // On a busy machine one draw may take longer than many.
       return many > one ? (many - one) / (times - 1) : many / times;
     });
     out.read_to(got_.data(), bytes_);
@@ -93,7 +94,7 @@ class MeasureXor {
   }
 
  private:
-  // An odd number of draws, enough for the clock.
+  // Returns an odd number of draws that takes long enough for the clock.
   uint32_t draws_for(const std::function<double(uint32_t)> &run) const {
     constexpr double kEnoughSeconds = 0.02;
     constexpr uint32_t kMost = 4001;
@@ -127,7 +128,7 @@ class MeasureXor {
 }  // namespace
 
 void paper_h_places(const GlBench &gl) {
-  // Only desktop OpenGL tells it.
+  // Only desktop OpenGL can query this.
   gl.with({"multiprocessors", gl2007::Way{.xor_by = gl2007::Xor::kRaster}},
           [&](const Context &context) {
             std::vector<uint32_t> places(size_t{4} << 20);

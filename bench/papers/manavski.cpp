@@ -1,6 +1,5 @@
-// M: Manavski 2007. AES-128 and AES-256 against size: the kernel's time, the total with
-// both copies, and OpenSSL. Also encryption by OpenGL as it was in 2007, with one round
-// in each pass.
+// M: Manavski 2007. AES-128 and AES-256 by size: the kernel's time, the total with both copies,
+// and OpenSSL. Also encryption by the OpenGL of 2007, with one round per pass.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -15,11 +14,11 @@
 namespace lanecrypt::bench {
 namespace {
 
-constexpr uint64_t kPeakBytes = 8 << 20;  // where the paper has its peak
+constexpr uint64_t kPeakBytes = 8 << 20;  // the size of the paper's best rate
 
 std::optional<double> published(const BenchCase &run, uint64_t bytes) {
   if (bytes != kPeakBytes || run.direction != LC_ENCRYPT) return {};
-  return (run.cipher.key_bytes == 16 ? 8.28 : 6.65) / 8;  // Gbit/s there
+  return (run.cipher.key_bytes == 16 ? 8.28 : 6.65) / 8;  // the paper's Gbit/s
 }
 
 class MeasureM {
@@ -43,7 +42,7 @@ class MeasureM {
     both(bench_.context, index, run, bench_.context.device(index).api, sizes_);
   }
 
-  // The paper's GLSL: a table of all pairs of bytes, and a draw for each round.
+  // Measures the paper's GLSL variant: a table of all pairs of bytes, and one draw per round.
   void old_opengl(const GlBench &gl, const BenchCase &run) {
     gl.with(kTable8Way, [&](const Context &context) {
       std::vector<uint64_t> sizes;
@@ -54,7 +53,7 @@ class MeasureM {
   }
 
  private:
-  // Measures it on the card, and with both copies.
+  // Measures a case in device memory, and with both copies.
   void both(const Context &context, uint32_t index, const BenchCase &run, const std::string &how,
             const std::vector<uint64_t> &sizes) {
     CardData card(context, index, data_.data(), sizes.back());
@@ -82,7 +81,7 @@ class MeasureM {
       openssl = result.spread.median;
     else
       result.over_openssl = result.spread.median / openssl;
-    // The paper's figures are of CUDA.
+    // The paper's figures are for CUDA.
     if (!is_openssl && !how.ends_with(".gl")) result.published = published(run, bytes);
     return bench_.log.add(std::move(result));
   }
@@ -91,7 +90,7 @@ class MeasureM {
   PaperData data_;
   uint64_t most_;
   std::vector<uint64_t> sizes_;
-  std::map<std::pair<std::string, uint64_t>, double> openssl_;  // GB/s of each case and size
+  std::map<std::pair<std::string, uint64_t>, double> openssl_;  // GB/s by case and size
 };
 
 }  // namespace
@@ -107,7 +106,7 @@ void paper_m(PaperBench &bench) {
       const BenchCase run{*cli::find_cipher(name), direction};
       measure.openssl(run);
       for (const uint32_t index : bench.devices()) measure.device(index, run);
-      // The ways of old chips only encrypt.
+      // The variants for old GPUs can only encrypt.
       if (opengl && direction == LC_ENCRYPT) measure.old_opengl(GlBench(bench, *opengl), run);
     }
 }

@@ -1,6 +1,6 @@
-// R: Rosenberg 2007. Whole files, from a RAM disk and from a disk: by OpenSSL, by a
-// device, by a cipher that does nothing, and copied to the device and back. Also how much
-// CPU time that takes, and how much electricity the cards take.
+// R: Rosenberg 2007. Whole files, from a RAM disk and from a disk: by OpenSSL, by a device, by a
+// cipher that does nothing, and copied to the device and back. Also the CPU time of these and the
+// electric power of the GPUs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/papers/rosenberg.h"
@@ -27,17 +27,17 @@ namespace lanecrypt::bench {
 namespace {
 
 constexpr char kRamDisk[] = "/dev/shm";
-// The time for the disk, which may be slow.
+// The time limit of the measurements on the disk, which may be slow.
 constexpr double kDiskSeconds = 45;
 constexpr double kTraceSeconds = 2, kSampleSeconds = 0.02;
 
-// The paper's seconds for a file from its disk, and by its one CPU.
+// The paper's seconds for a file on its disk, by each engine. The CPU had one core.
 struct Published {
   std::optional<double> cpu, device, nothing, copies;
 };
 
-// With the GeForce 8800 GTS and CUDA the means of all runs, and with the GeForce 6800 GT
-// and OpenGL. There is nothing for files 5 to 7, and one run for file 8.
+// The paper's means of all runs with the GeForce 8800 GTS and CUDA; published_by_gl() has those
+// of the GeForce 6800 GT and OpenGL. There are none for files 5 to 7, and one run for file 8.
 Published published_by_cuda(const PaperFile &file) {
   constexpr double kCpu[] = {43.2, 40.6, 42.4, 41.8}, kDevice[] = {41.9, 40.5, 41.8, 40.3};
   if (file.number <= 4) return {kCpu[file.number - 1], kDevice[file.number - 1], 34.9, 35.4};
@@ -51,8 +51,8 @@ Published published_by_gl(const PaperFile &file) {
   return {};
 }
 
-// First the files for which the paper has figures, since the disk may be slow. The random
-// ones are its plainest.
+// The files for which the paper has figures come first, since the disk may be slow. Random files
+// come before the others, because they are the paper's simplest.
 constexpr unsigned kOrder[] = {4, 8, 1, 2, 3, 7, 6, 5};
 
 using Clock = std::chrono::steady_clock;
@@ -69,12 +69,13 @@ class MeasureR {
             {reinterpret_cast<const char *>(data_.key()), run_.cipher.key_bytes})),
         begin_(Clock::now()) {}
 
-  // Measures all ways for one file. False if there was no room, or not time for all.
+  // Measures all engines for one file. Returns false if there was no room, or not enough time for
+  // all.
   bool measure(const PaperFile &file) {
     if (folder_.free_bytes() < 3 * file.bytes + (64 << 20)) return false;
     is_late_ = false;
     write_paper_file(file, path("in"));
-    // A file that is smaller than the published one has no published time.
+    // A file that is smaller than in the paper has no published time.
     const bool is_whole = file.bytes == paper_files(1)[file.number - 1].bytes;
     const Published paper = is_whole ? published_by_cuda(file) : Published{};
     const Published old_paper = is_whole ? published_by_gl(file) : Published{};
@@ -98,8 +99,8 @@ class MeasureR {
     return true;
   }
 
-  // Records the CPU and the power over time, while the file in the folder passes again
-  // and again and, for a device, while only its kernels run.
+  // Records CPU use and power over time, while the file is encrypted repeatedly and, for a
+  // device, while only its kernels run.
   void trace(const PaperFile &file, const PowerMeter &meter) {
     write_paper_file(file, path("in"));
     const double idle = watch(meter, "R.idle", [](double) {});
@@ -129,7 +130,7 @@ class MeasureR {
     return fmt::format("R.file-{}.{}.{}", file.number, where_, how);
   }
 
-  // A context that has only this device, as number 0, and open.
+  // Returns a context with only this device, as number 0 and already open.
   const Context &only(uint32_t index) {
     std::unique_ptr<Context> &context = contexts_[index];
     if (context == nullptr) {
@@ -145,8 +146,8 @@ class MeasureR {
     };
   }
 
-  // Computes as the paper's first device did: with a table of all pairs of bytes. Also
-  // tells whether its time depends on the data.
+  // Measures the method of the paper's first device: a table of all pairs of bytes. It also shows
+  // whether the time depends on the data.
   void by_old_opengl(const PaperFile &file, std::optional<double> published) {
     if (!opengl_) return;
     GlBench(bench_, *opengl_).with(kTable8Way, [&](const Context &context) {
@@ -156,7 +157,7 @@ class MeasureR {
     });
   }
 
-  // Passes one file through, as the command does.
+  // Encrypts one file as the command does.
   void encrypt(const std::string &how, const std::string &to, const MakeEngine &make) {
     cli::Input input(path("in"));
     cli::Output output(to, input.status());
@@ -164,7 +165,7 @@ class MeasureR {
     plan.cipher = run_.cipher;
     plan.pad = false;
     cli::suit_machine(plan, input.size());
-    // One core, as in the paper; another core writes.
+    // Uses one core, as in the paper. Another core writes.
     if (how == "openssl") plan.readers = plan.writers = 1;
     output.create();
     const std::unique_ptr<cli::Engine> engine = make();
@@ -172,7 +173,7 @@ class MeasureR {
     output.commit(is_disk_);
   }
 
-  // False if there is no time left for it.
+  // Measures one engine. Returns false if there is no time left for it.
   bool time(const PaperFile &file, const std::string &how, const std::string &to,
             std::optional<double> published, const MakeEngine &make) {
     is_late_ |= is_disk_ && seconds_since(begin_) > kDiskSeconds;
@@ -214,7 +215,8 @@ class MeasureR {
     while (seconds_since(start) < seconds);
   }
 
-  // Adds what was seen. Returns the median of watts, or 0.
+  // Records CPU use and power while `work` runs and adds them. Returns the median of the power in
+  // watts, or 0.
   double watch(const PowerMeter &meter, const std::string &what,
                const std::function<void(double)> &work) {
     bench_.log.tell(what + ", over time");
@@ -254,7 +256,7 @@ class MeasureR {
   const Clock::time_point begin_;
   const std::optional<lc_device_info> opengl_ = find_gl(bench_.context);
   bool is_late_ = false;
-  std::map<uint32_t, std::unique_ptr<Context>> contexts_;  // of one device each
+  std::map<uint32_t, std::unique_ptr<Context>> contexts_;  // one per device
   cli::Progress progress_;
 };
 
@@ -279,9 +281,9 @@ void measure_files(PaperBench &bench, PaperFolder &folder, bool is_disk, uint64_
 BenchCase paper_r_case() { return {*cli::find_cipher("aes-128-ecb"), LC_ENCRYPT}; }
 
 void paper_r(PaperBench &bench) {
-  // The emulator takes seconds for a mebibyte.
+  // The emulator takes seconds per MiB.
   const uint64_t divisor = !bench.has_gpu() ? 1 << 14 : bench.quick ? 64 : 1;
-  std::mutex mutex;  // of the two
+  std::mutex mutex;  // protects ram and disk
   std::unique_ptr<PaperFolder> ram, disk;
   const cli::InterruptWatch watch([&] {
     const std::lock_guard lock(mutex);

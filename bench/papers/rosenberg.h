@@ -1,4 +1,4 @@
-// R: Rosenberg 2007, in its parts.
+// The parts of R: Rosenberg 2007.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,10 +7,10 @@
 
 namespace lanecrypt::bench {
 
-// The cipher of the paper.
+// The paper's cipher.
 BenchCase paper_r_case();
 
-// AES with the data on the card, with blocks, threads and blocks a thread set by hand.
+// Measures AES in device memory, with blocks, threads and data blocks per thread set explicitly.
 void paper_r_grid(PaperBench &bench, uint32_t device);
 
 }  // namespace lanecrypt::bench

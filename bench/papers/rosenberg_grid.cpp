@@ -12,14 +12,14 @@ struct Sweep {
   uint64_t most_bytes;
 };
 
-// 360 x 512 x 10 was the best of the paper. Large chips today have 132 multiprocessors.
+// 360 x 512 x 10 was the paper's best. Large GPUs today have 132 multiprocessors.
 Sweep sweep_of(bool is_gpu, bool quick) {
   if (!is_gpu) return {{2}, {1}, {10}, 1 << 20};
   if (quick) return {{132, 360}, {512}, {10, 100}, 64 << 20};
   return {{33, 66, 132, 264, 360}, {128, 256, 512}, {1, 10, 100, 1000}, uint64_t{1} << 30};
 }
 
-// How much of each output is compared: all threads write that part.
+// The bytes of each output that are compared. All threads write in that part.
 constexpr uint64_t kCheckedBytes = 32 << 20;
 
 }  // namespace

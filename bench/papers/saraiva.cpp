@@ -1,5 +1,5 @@
-// S: Saraiva 2013, AES. ECB and CBC in both directions against size, on an idle CPU and
-// on a loaded one, and the CPU's share.
+// S: Saraiva 2013, AES. ECB and CBC in both directions by size, on an idle CPU and on a loaded
+// one, and the CPU time that a device takes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -16,8 +16,8 @@ namespace {
 // The paper's range in whole blocks, and larger sizes.
 constexpr uint64_t kSizes[] = {112,     1 << 10,   2 << 10,  3 << 10,   16 << 10,  128 << 10,
                                1 << 20, 3'700'000, 32 << 20, 256 << 20, 1ull << 30};
-// A chain runs at 20 MB/s on a GPU. If it takes longer than the first limit, one pass is
-// made; if longer than the second, none.
+// A CBC chain runs at 20 MB/s on a GPU. If a pass is expected to take longer than kLongSeconds,
+// only one is made; if longer than the other limit, none.
 constexpr double kLongSeconds = 0.5, kMostSeconds = 60, kMostSecondsQuick = 0.25;
 
 class MeasureS {
@@ -25,7 +25,7 @@ class MeasureS {
   MeasureS(PaperBench &bench, uint64_t most)
       : bench_(bench), data_(bench.context, most, false), most_(most) {}
 
-  // `loaded`: whether a load takes all cores meanwhile.
+  // Measures all sizes. If `loaded`, a load occupies all cores during the measurement.
   void sweep(const BenchCase &run, bool loaded) {
     std::optional<CpuLoad> load;
     if (loaded) load.emplace([this](const std::string &text) { bench_.log.note("S: " + text); });
@@ -44,7 +44,7 @@ class MeasureS {
   }
 
  private:
-  // False if the device does not do it at all, or would take too long.
+  // Returns false if the device does not support the case, or would take too long.
   bool try_device(const BenchCase &run, uint32_t index, uint64_t bytes, const std::string &suffix,
                   double openssl) {
     const double most = bench_.quick ? kMostSecondsQuick : kMostSeconds;
@@ -65,7 +65,7 @@ class MeasureS {
     }
   }
 
-  // The expected seconds of a pass, from the size before.
+  // Returns the expected seconds of a pass, from the rate at the previous size.
   double expected(uint64_t bytes) const {
     return rate_ == 0 ? 0 : static_cast<double>(bytes) / 1e9 / rate_;
   }
@@ -82,7 +82,7 @@ class MeasureS {
     const bool is_chain = run.cipher.mode == LC_AES_CBC && run.direction == LC_ENCRYPT;
     const std::string api = bench_.context.device(index).api;
     double cpu = 0, wall = 0;
-    // A long pass is not made twice.
+    // A long pass is made only once.
     const Patience patience =
         expected(bytes) > kLongSeconds && is_chain ? Patience{1, 1, 0, false} : short_patience();
     unsigned passes = patience.warms_up ? 0 : 1;
@@ -101,7 +101,7 @@ class MeasureS {
     rate_ = result.spread.median;
     result.over_openssl = result.spread.median / openssl;
     data_.check(run, bytes, result.name);
-    // With a load, the process's time includes the load's.
+    // With a load, the CPU time of this process includes that of the load.
     if (!suffix.empty() || wall == 0) return;
     const double share = 100 * cpu / wall;
     BenchResult cpu_share{
@@ -128,8 +128,8 @@ class MeasureS {
   PaperBench &bench_;
   PaperData data_;
   uint64_t most_;
-  std::string load_;  // what takes the cores, if anything
-  double rate_ = 0;   // GB/s of the device at the size before
+  std::string load_;  // what occupies the cores, if anything
+  double rate_ = 0;   // GB/s of the device at the previous size
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
-// S: Saraiva 2013, RSA. Keys, 1 to 100 at once, with CPU seconds; private operations, 1
-// to 15 and up to 100,000 at once. Seconds of a whole call, as in the paper. What would
-// take one core too long is calculated from fewer, in rows whose names say so.
+// S: Saraiva 2013, RSA. Key generation, 1 to 100 keys at once, with CPU seconds; private
+// operations, 1 to 15 and up to 100,000 at once. Times are seconds of a whole call, as in the
+// paper. Work that would take one core too long is calculated from a smaller amount, in rows
+// whose names say so.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -41,7 +42,7 @@ class MeasureRsa {
 
   void keys(const PaperKeys &paper) {
     const std::string name = fmt::format("S.rsa-{}.keys", paper.bits);
-    double each = 0;  // seconds of OpenSSL's for a key, by the most made so far
+    double each = 0;  // OpenSSL's seconds per key, from the largest number made so far
     for (const uint64_t count : {1, 2, 5, 10, 100}) {
       if (!has_gpu_ && count > 2) break;
       const auto published = [&](double one, double hundred) -> std::optional<double> {
@@ -65,7 +66,7 @@ class MeasureRsa {
               published(paper.one_gpu, paper.hundred_gpu), {7, 2, bench_.quick ? 0.5 : 1},
               [&] { return make_keys(bench_.context, index, paper.bits, count); });
       if (count < 100 || bench_.quick) continue;
-      // All cores, for which the paper, with one core of its CPU, had no figure.
+      // Uses all cores. The paper has no figure for that, since its CPU used one core.
       timed(name, "openssl-cores", count, {}, patience_for(seconds), [&] {
         return make_keys_by_openssl(paper.bits, cpu::usable_cores(), static_cast<unsigned>(count));
       });
@@ -100,16 +101,16 @@ class MeasureRsa {
   }
 
  private:
-  // Seconds for one core. What would take longer is calculated.
+  // The most seconds that one core may take. Work that would take longer is calculated.
   double affordable() const { return bench_.quick ? 1 : 14; }
 
-  // The patience for work that is expected to take so many seconds.
+  // Returns the patience for work that is expected to take `seconds`.
   Patience patience_for(double seconds) const {
     if (seconds > 0.5) return {0, 0, 0};
     return {7, 2, bench_.quick ? 0.3 : 1};
   }
 
-  // Runs one operation after the other, on one core.
+  // Runs one operation after another on one core.
   void operations_by_openssl(const std::string &name, const BenchRsaKey &key, uint64_t count,
                              const Spread &rate, std::optional<double> published) {
     constexpr double kAffordable = 1;
@@ -134,7 +135,7 @@ class MeasureRsa {
     bench_.log.add(std::move(result));
   }
 
-  // Adds a row for what was not run, by the rate of fewer.
+  // Adds a row for work that was not run, calculated from the rate of a smaller amount.
   void reckoned(const std::string &name, uint64_t count, double seconds,
                 std::optional<double> published) {
     bench_.log.add({name + ".openssl-reckoned",
@@ -147,8 +148,8 @@ class MeasureRsa {
                     published});
   }
 
-  // With a patience of no runs it runs once, without a run before. Returns the median of
-  // the seconds. Adds a row of them, and one of CPU seconds.
+  // Measures `run`. If `patience` has no runs, calls it once without warming up. Adds a row of
+  // the seconds and one of the CPU seconds. Returns the median of the seconds.
   double timed(const std::string &name, const std::string &where, uint64_t count,
                std::optional<double> published, const Patience &patience,
                const std::function<double()> &run) {
@@ -165,7 +166,7 @@ class MeasureRsa {
       result.spread = spread_of({once()});
     } else {
       result.spread = measure_seconds(patience, once);
-      cpu.erase(cpu.begin());  // the run that is not counted
+      cpu.erase(cpu.begin());  // the run that warms up
     }
     BenchResult of_cpu{fmt::format("{}-cpu.{}", name, where), "CPU s", {}, {}, count, "", {}};
     of_cpu.spread = spread_of(std::move(cpu));
@@ -177,7 +178,7 @@ class MeasureRsa {
 
   PaperBench &bench_;
   const bool has_gpu_;
-  std::vector<uint32_t> devices_;  // those that do RSA
+  std::vector<uint32_t> devices_;  // those that support RSA
 };
 
 }  // namespace

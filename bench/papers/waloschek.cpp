@@ -1,5 +1,5 @@
-// W: Waloschek and others 2010. 100,000 packets of 8 KiB, one at a time and all at once,
-// NIST's examples, and how much of the time kernels and copies take.
+// W: Waloschek and others 2010. 100,000 packets of 8 KiB, one at a time and all at once, NIST's
+// example vectors, and the shares of time of kernels and copies.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kPacketBytes = 8192, kPackets = 100000, kTenths = 10;
 
-// SP 800-38A, F.1: ECB, its four blocks.
+// SP 800-38A, appendix F.1: ECB, its four blocks.
 constexpr char kText[] =
     "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51"
     "30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710";
@@ -39,8 +39,8 @@ std::vector<uint8_t> bytes_of(const char *text) {
   return bytes;
 }
 
-// How many of the examples the device has right, in both directions: each whole, and its
-// first one to three blocks. Throws if one is wrong.
+// Runs the examples on the device in both directions: each completely, and its first one to three
+// blocks. Returns how many were right. Throws if one is wrong.
 double run_examples(const Context &context, uint32_t index) {
   unsigned right = 0;
   for (const auto &example : kExamples)
@@ -66,8 +66,9 @@ double run_examples(const Context &context, uint32_t index) {
   return right;
 }
 
-// Runs packets one after the other. Each is handed over when the last is back. It runs
-// all of them once, which takes seconds. Returns the rate of each tenth, in GB/s.
+// Runs all packets one after another, each submitted after the previous one has completed. It
+// makes a single pass, which takes seconds. Returns the spread of the rates of the ten parts, in
+// GB/s.
 Spread one_by_one(const Context &context, uint32_t index, const BenchCase &run, PaperData &data,
                   uint64_t packets) {
   const Messages messages(run, data.data(), data.in(), data.out(), packets * kPacketBytes);
@@ -80,8 +81,7 @@ Spread one_by_one(const Context &context, uint32_t index, const BenchCase &run, 
       throw cli::Failure(cli::ExitCode::kFailed, "a packet was not done by the device");
   };
   const uint64_t tenth = packets / kTenths;
-  for (uint64_t n = 0; n < std::min<uint64_t>(tenth, 1000); n++)
-    one(messages.list[n]);  // not counted
+  for (uint64_t n = 0; n < std::min<uint64_t>(tenth, 1000); n++) one(messages.list[n]);  // warms up
   std::vector<double> rates;
   for (uint64_t begin = 0; begin < packets; begin += tenth) {
     const uint64_t end = std::min(begin + tenth, packets);
@@ -130,7 +130,7 @@ void paper_w(PaperBench &bench) {
         bench.log.add(
             {"W.nist-examples." + api, "right", {right, right, right, 1}, {}, {}, "", {}});
       }
-      // As the paper handed packets to its kernel.
+      // One packet per launch, as in the paper.
       row("packet-by-packet." + api, 0.01347,
           [&] { return one_by_one(bench.context, index, run, data, packets); });
       data.check(run, bytes, "W.packet-by-packet." + api);

@@ -9,7 +9,8 @@ namespace {
 
 GLsizei size(uint32_t value) { return static_cast<GLsizei>(value); }
 
-// The rectangles of `blocks` blocks: whole rows, and the last one's beginning.
+// Calls `take` with the rectangles that cover `blocks` blocks: whole rows, and the beginning of
+// the last row.
 template <typename Take>
 void for_rectangles(uint32_t blocks, Take take) {
   const uint32_t rows = blocks / kRowBlocks, rest = blocks % kRowBlocks;
@@ -17,7 +18,7 @@ void for_rectangles(uint32_t blocks, Take take) {
   if (rest != 0) take(rows, rest, 1u);
 }
 
-// With a buffer bound, a pointer of OpenGL's is an offset in it.
+// If a buffer is bound, OpenGL takes a pointer as an offset into it.
 const uint8_t *in_buffer(uint64_t offset) { return reinterpret_cast<const uint8_t *>(offset); }
 
 void fill_bound(const DrawingGl &gl, GLuint texture, const uint8_t *from, uint32_t blocks) {
@@ -41,7 +42,7 @@ Status BlockTexture::reserve(Session &session, uint32_t blocks) {
   gl.GenTextures(1, &name_);
   gl.BindTexture(GL_TEXTURE_2D, name_);
   gl.TexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA32UI, size(kRowBlocks), size(rows));
-  // Integers cannot be blended, and without this the texture counts as unfinished.
+  // Integer textures cannot be interpolated: with any other filter the texture is incomplete.
   gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
   gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
   LC_TRY(session.check("making a texture"));

@@ -17,7 +17,7 @@ GLuint make_texture(GLenum format, uint32_t width, uint32_t height) {
   gl.GenTextures(1, &name);
   gl.BindTexture(GL_TEXTURE_2D, name);
   gl.TexStorage2D(GL_TEXTURE_2D, 1, format, size(width), size(height));
-  // A table's neighbours have nothing to do with each other.
+  // Neighbouring entries of a table are unrelated, so nothing may be interpolated.
   gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
   gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
   gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_REPEAT);
@@ -25,7 +25,8 @@ GLuint make_texture(GLenum format, uint32_t width, uint32_t height) {
   return name;
 }
 
-// Whole rows, and the beginning of the last.
+// Calls `take` with the rectangles that cover `texels` texels: whole rows, and the beginning of
+// the last row.
 template <typename Take>
 void for_rectangles(uint32_t texels, uint32_t width, Take take) {
   const uint32_t rows = texels / width, rest = texels % width;
@@ -49,7 +50,7 @@ Status ByteLayer::reserve(Session &session, uint32_t count, uint32_t width, uint
   const uint32_t height = std::bit_ceil(std::max(rows, 1u));
   if (count == count_ && width == width_ && height <= height_) return Status();
   const DrawingGl &gl = drawing_gl();
-  // These ignore 0.
+  // Both functions ignore 0.
   gl.DeleteTextures(size(kMost), textures_);
   gl.DeleteFramebuffers(1, &framebuffer_);
   std::fill_n(textures_, kMost, 0);
@@ -69,7 +70,7 @@ Status ByteLayer::reserve(Session &session, uint32_t count, uint32_t width, uint
     return {LC_ERROR_DEVICE, "the driver of " + session.properties.id +
                                  " cannot write to textures of 8-bit channels"};
   LC_TRY(session.check("making textures"));
-  count_ = count;  // only now is it whole
+  count_ = count;  // the layer is complete only now
   return Status();
 }
 

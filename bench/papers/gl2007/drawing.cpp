@@ -6,7 +6,7 @@ namespace {
 
 struct Loaded {
   DrawingGl gl;
-  std::string missing;  // the first function that is not there
+  std::string missing;  // the first function that is missing
 
   Loaded() {
     std::string why;

@@ -1,4 +1,4 @@
-// OpenGL's functions for drawing, beside those for computing that the library has.
+// OpenGL's functions for drawing. The library itself has those for compute shaders.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -23,11 +23,12 @@ struct DrawingGl : device::gl::Gl {
 #define LC_MEMBER(name) decltype(&::gl##name) name = nullptr;
   LC_DRAWING_FUNCTIONS(LC_MEMBER)
 #undef LC_MEMBER
-  // Of desktop OpenGL alone, so the headers of OpenGL ES do not declare it.
+  // Exists only in desktop OpenGL, so the headers of OpenGL ES do not declare it.
   void(GL_APIENTRYP LogicOp)(GLenum operation) = nullptr;
 };
 
-// An error if the driver lacks one of them. Call it first, once a context is current.
+// Returns an error if the driver lacks one of the functions. Must be called before they are used,
+// with a current context.
 Status check_drawing();
 const DrawingGl &drawing_gl();
 

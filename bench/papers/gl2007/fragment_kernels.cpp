@@ -7,7 +7,7 @@
 #include "device/gl/program.h"
 #include "kernels/block/ciphers.h"
 
-// shaders/fragment.glsl and whole_screen.glsl with what they include
+// shaders/fragment.glsl and whole_screen.glsl with the files that they include
 // (cmake/bundle_kernels.py).
 extern "C" const char lanecrypt_gl_fragment[], lanecrypt_gl_whole_screen[];
 
@@ -17,10 +17,10 @@ namespace {
 using device::gl::find_spot;
 using device::gl::Stage;
 
-// The library takes these for the kernels of the form table1.
+// Named like the kernels of the form table1, so that the library uses them as such.
 constexpr const char kExpandKeys[] = "aes_expand_keys";
 constexpr const char kEcb[] = "aes_table1_ecb_encrypt";
-constexpr const char kKeyPlanes[] = "key_planes";  // of draws of our own
+constexpr const char kKeyPlanes[] = "key_planes";  // used only here
 
 struct FragmentKernel {
   const char *name;
@@ -54,7 +54,7 @@ void set(const DrawingGl &gl, GLuint program, const char *name, uint32_t unit,
   gl.Uniform1i(gl.GetUniformLocation(program, name), static_cast<GLint>(unit));
 }
 
-// The launch's arguments, checked against their types.
+// Returns argument `n` of the launch, or an error if it has another type.
 template <typename Type>
 Result<Type> argument(const Launch &launch, size_t n) {
   if (n < launch.arguments.size())
@@ -70,7 +70,7 @@ Result<Spot> spot_argument(Session &session, const Launch &launch, size_t n) {
   return find_spot(session, **buffer, 0, (*buffer)->bytes());
 }
 
-// The pieces lie on the device, but passes are made of them here.
+// Reads the pieces back from the device, because the host divides them into passes.
 Result<std::vector<CipherPiece>> read_pieces(Session &session, const Spot &spot, uint32_t count) {
   const DrawingGl &gl = drawing_gl();
   const uint64_t bytes = count * sizeof(CipherPiece);
@@ -158,7 +158,7 @@ Status FragmentKernels::expand_keys(Session &session, const Launch &launch) {
   return session.check(launch.kernel);
 }
 
-// The round keys as the gates take them.
+// Converts the round keys to the bit planes that gates.glsl uses.
 Status FragmentKernels::make_key_planes(Session &session, uint32_t blocks) {
   auto program = use_program(session, kKeyPlanes);
   if (!program.ok()) return program.status();

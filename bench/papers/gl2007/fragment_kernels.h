@@ -1,4 +1,4 @@
-// The kernels of the device as fragment shaders.
+// The device's kernels as fragment shaders.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,16 +16,16 @@ namespace lanecrypt::bench::gl2007 {
 using device::Buffer;
 using device::Launch;
 
-// Kernels that no job uses: see gl2007.h.
+// Kernels that no cipher job uses: see gl2007.h.
 inline constexpr char kXorBlocks[] = "xor_blocks", kTellPlaces[] = "tell_places";
 
 class FragmentKernels : public device::gl::Kernels {
  public:
-  // The context with these limits is current.
+  // The context with these limits must be current.
   FragmentKernels(const Way &way, const device::gl::Limits &limits);
   std::vector<std::string> names() const override;
   Status launch(Session &session, const Launch &launch) override;
-  // What is there of OpenGL goes with the context.
+  // The OpenGL objects are freed with the context.
   void close(Session &) override {}
 
  private:
@@ -40,10 +40,10 @@ class FragmentKernels : public device::gl::Kernels {
 
   const bool tells_places_;
   uint32_t texture_side_;
-  std::unique_ptr<Rounds> rounds_;  // for ECB, if that is not to be by integers
+  std::unique_ptr<Rounds> rounds_;  // for ECB, unless the way computes with integers
 
   std::map<std::string, GLuint, std::less<>> programs_;
-  GLuint vertices_ = 0;  // an empty array, which OpenGL requires
+  GLuint vertices_ = 0;  // an empty vertex array, which OpenGL requires
   BlockTexture pieces_, keys_, schedules_, blocks_, others_;
   BlockTarget results_, round_keys_, key_planes_;
   PassMemory memory_;

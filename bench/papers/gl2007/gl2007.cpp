@@ -39,7 +39,7 @@ device::DeviceEnumeration find(const Way &way) {
   return devices;
 }
 
-// Runs a kernel, which no job uses, over `bytes` bytes at each pointer.
+// Runs `kernel`, one that no cipher job uses, over `bytes` bytes at each pointer.
 lc_status draw(lc_context *context, const char *kernel,
                std::initializer_list<const void *> pointers, uint64_t bytes,
                std::initializer_list<uint32_t> numbers) {

@@ -7,7 +7,7 @@
 namespace lanecrypt::bench::gl2007 {
 namespace {
 
-// OpenGL counts pixels in words: buffers are read and written at multiples.
+// OpenGL transfers pixels in 32-bit words, so offsets in buffers must be multiples of this.
 constexpr uint32_t kTransferAlignment = 4;
 
 void copy_runs(GLuint from, uint64_t from_offset, GLuint to, uint64_t to_offset,

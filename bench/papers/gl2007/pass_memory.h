@@ -1,4 +1,4 @@
-// Where the blocks of a pass lie side by side, and how they come there and go.
+// The contiguous blocks of a pass, and their transfers from and to the pieces of a launch.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,16 +11,16 @@ namespace lanecrypt::bench::gl2007 {
 
 using device::gl::Spot;
 
-// How many bytes of the object lie after the spot.
+// The number of bytes of the buffer object from the spot to its end.
 uint64_t bytes_after(const Spot &spot);
 
 class PassMemory {
  public:
-  // The blocks to compute: in the launch's own buffer where they lie side by side
-  // there, else copied.
+  // Returns the blocks to compute: in the launch's own buffer if they are contiguous and aligned
+  // there, otherwise copied to a buffer of this object.
   Result<BufferPlace> gather(Session &session, const Pass &pass, const Spot &in);
-  // Where the results are to be written; scatter() then takes them to where they
-  // belong, if they are not there.
+  // Returns where the pass must write its results: their final place if possible, otherwise a
+  // buffer of this object, from which scatter() copies them.
   Result<BufferPlace> place_results(Session &session, const Pass &pass, const Spot &out);
   void scatter(const Pass &pass, const Spot &out);
 
@@ -33,7 +33,7 @@ class PassMemory {
   };
 
   Growing gathered_, computed_;
-  bool is_placed_ = false;  // the results of this pass are written in their place
+  bool is_placed_ = false;  // the pass writes its results to their final place
 };
 
 }  // namespace lanecrypt::bench::gl2007

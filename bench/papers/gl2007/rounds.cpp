@@ -18,7 +18,7 @@ namespace {
 
 using device::gl::Stage;
 
-// As in shaders/round.glsl.
+// LC_STEP of shaders/round.glsl.
 enum Step {
   kFirst,
   kMiddle,
@@ -33,10 +33,10 @@ enum Step {
 };
 
 constexpr uint32_t kRowBlocks = 256, kScheduleTexels = AES_SCHEDULE_WORDS;
-// The state is at units 0 to 3.
+// Texture units. The state is at units 0 to 3.
 constexpr uint32_t kKeyUnit = 4, kXorUnit = 5, kTableUnit = 6;
 
-// Of desktop OpenGL; the headers of OpenGL ES have them not.
+// Constants of desktop OpenGL, which the headers of OpenGL ES do not define.
 constexpr GLenum kColorLogicOp = 0x0BF2, kLogicXor = 0x1506;
 
 int xor_of(const Way &way) {
@@ -54,7 +54,8 @@ std::string define(const char *name, int value) {
   return std::string("#define ") + name + " " + std::to_string(value) + "\n";
 }
 
-// Row n of the four: what byte n of a column becomes of S(x) in MixColumns.
+// Returns the table for byte `row` of a column: what S(x) contributes to the column's four bytes
+// in MixColumns (FIPS 197, section 5.1.3).
 std::vector<uint8_t> round_table(uint32_t row) {
   static constexpr uint8_t kFactors[4] = {2, 1, 1, 3};
   std::vector<uint8_t> table(256 * 4);
@@ -68,7 +69,7 @@ std::vector<uint8_t> round_table(uint32_t row) {
   return table;
 }
 
-// A draw for each round or part of one, between two layers in turn.
+// Runs one draw per round or part of a round, between two layers in turn.
 class DrawnRounds : public Rounds {
  public:
   DrawnRounds(const Way &way, uint32_t texture_side) : way_(way), texture_side_(texture_side) {}
@@ -94,8 +95,8 @@ class DrawnRounds : public Rounds {
   std::map<int, GLuint> programs_;  // by step
   GLuint vertices_ = 0, xor_table_ = 0;
   GLuint tables_[4] = {};
-  uint32_t rows_ = 0;  // of blocks, in the layers of this call
-  ByteLayer linear_;   // four texels in a row, as buffers have them
+  uint32_t rows_ = 0;  // rows of blocks in the layers of the current call
+  ByteLayer linear_;   // four texels in a row, as in buffers
   ByteLayer layers_[2], keys_;
 };
 
@@ -201,7 +202,8 @@ Status DrawnRounds::draw_round(Session &session, uint32_t round, bool is_last,
 }
 
 uint64_t DrawnRounds::most_blocks() const {
-  const uint64_t rows = std::bit_floor(texture_side_);  // as ByteLayer rounds them up
+  const uint64_t rows =
+      std::bit_floor(texture_side_);  // ByteLayer rounds rows up to a power of two
   return kRowBlocks * (way_.gather == Gather::kSquare ? rows / 2 : rows);
 }
 
@@ -262,7 +264,7 @@ Status DrawnRounds::xor_part(Session &session, const BufferPlace &a, const Buffe
   if (is_raster) linear_.fill(a, 4 * blocks);
   auto program = use_program(session, kPair);
   if (!program.ok()) return program.status();
-  // The layer that is written to may have more rows than these two.
+  // The layer that is written may have more rows than the two that are read.
   gl.Uniform2f(gl.GetUniformLocation(*program, "texel"),
                1.0f / static_cast<float>(layers_[0].width()),
                1.0f / static_cast<float>(layers_[0].height()));

@@ -1,9 +1,9 @@
 // AES by fragment shaders with integers: a pixel is a block of 16 bytes, and a
-// fragment does two of them, block n and block n + half, into two targets.
-// fragment_kernels.cpp puts these in front:
-//   LC_EXPAND_KEYS, LC_KEY_PLANES, LC_ECB, ...  1 for what is wanted, else 0
+// fragment computes two blocks, n and n + half_blocks, for two targets.
+// fragment_kernels.cpp defines these macros in front:
+//   LC_EXPAND_KEYS, LC_KEY_PLANES, LC_ECB, ...  1 for the wanted kernel, else 0
 //   ROW                                  pixels in a row of every texture
-//   SCHEDULE_TEXELS, KEY_TEXELS          of a schedule, and of a raw key
+//   SCHEDULE_TEXELS, KEY_TEXELS          of a key schedule, and of a raw key
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -20,8 +20,8 @@ uniform usampler2D keys;
 uniform uint key_words;
 layout(location = 0) out uvec4 round_key;
 
-// As in kernels/aes/aes_key.h, but every fragment goes from the key to the round key
-// that is its own.
+// Computes the key schedule (FIPS 197, section 5.2) like kernels/aes/aes_key.h, but every
+// fragment computes it from the key up to its own round key.
 void main() {
   uint key = pixel_number() / SCHEDULE_TEXELS, round = pixel_number() % SCHEDULE_TEXELS;
   uint rounds = key_words + 6u;
@@ -72,7 +72,7 @@ void main() { result = TEXEL(blocks_in, pixel_number()) ^ TEXEL(others_in, pixel
 
 layout(location = 0) out uvec4 place;
 
-// Long enough that the first to be free are not given all of the picture.
+// Works long enough that the first free multiprocessors do not take the whole picture.
 void main() {
   uint work = pixel_number();
   for (int n = 0; n < 500; ++n) work = work * 1664525u + 1013904223u;
@@ -81,10 +81,10 @@ void main() {
 
 #else
 
-// Of a piece two texels: its first block here, the number of that in the message
-// (CTR), and its schedule; then its iv.
+// A piece has two texels: first the index of its first block in this pass, the number of that
+// block in the message (CTR) and the index of its schedule; then its IV.
 uniform usampler2D pieces;
-uniform usampler2D schedules;  // as LC_KEY_PLANES leaves them
+uniform usampler2D schedules;  // in the form that LC_KEY_PLANES writes
 uniform usampler2D blocks_in;
 uniform uint count, blocks, half_blocks, rounds;
 layout(location = 0) out uvec4 result0;
@@ -104,7 +104,7 @@ uint find_piece(uint block) {
   return low;
 }
 
-// The counter block `number` blocks after `first`, big-endian.
+// Returns the big-endian counter block `number` blocks after `first`.
 uvec4 counter_block(uvec4 first, uint number) {
   uint w3 = SWAP_BYTES(first.w) + number;
   uint carry = w3 < number ? 1u : 0u;
@@ -116,8 +116,8 @@ uvec4 counter_block(uvec4 first, uint number) {
   return uvec4(SWAP_BYTES(w0), SWAP_BYTES(w1), SWAP_BYTES(w2), SWAP_BYTES(w3));
 }
 
-// What goes into the cipher for a block, what its result is XORed with, and
-// where its schedule begins.
+// Sets the cipher's input for a block, the value that its output is XORed with, and the index of
+// the first texel of its schedule.
 void begin(uint block, out uvec4 state, out uvec4 after, out uint schedule) {
   uint p = find_piece(block);
   uvec4 piece = TEXEL(pieces, 2u * p), iv = TEXEL(pieces, 2u * p + 1u);

@@ -1,11 +1,11 @@
-// AES on two blocks, the words s[0] to s[3] and s[4] to s[7], as gates on eight
-// planes: a fragment has no memory of its own group's that would make a table's
-// addresses harmless, and gates have none. Bit n of byte k of plane i is bit i of
-// byte k of column n, so a byte of a plane is a row: four columns of each block.
+// AES on two blocks, the words s[0] to s[3] and s[4] to s[7], as gates on eight bit
+// planes. A fragment has no shared memory in which table lookups would not leak their
+// addresses, and gates need no lookups. Bit n of byte k of plane i is bit i of byte k of
+// column n, so a byte of a plane is a row: four columns of each block.
 //
-// ShiftRows moves nothing: after t of them (FIPS 197, 5.1.2), column c of row r is
-// found at column c + t r. There MixColumns takes its four bytes, and there
-// key_planes() has put those of the round keys.
+// ShiftRows (FIPS 197, section 5.1.2) moves nothing: after t rounds, column c of row r is
+// found at column c + t r. MixColumns reads its four bytes there, and key_planes() has
+// put the bytes of the round keys there.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -19,7 +19,7 @@ void add_key(inout uint s[8], uvec2 schedule, uint round) {
   }
 }
 
-// The gates take the most significant plane first.
+// SubBytes. The gates take the most significant plane first.
 void substitute(inout uint s[8]) {
   uint planes[8];
   for (int i = 0; i < 8; ++i) planes[i] = s[7 - i];
@@ -27,7 +27,7 @@ void substitute(inout uint s[8]) {
   for (int i = 0; i < 8; ++i) s[i] = planes[7 - i];
 }
 
-// Column c + t of each row and block.
+// Returns column c + t of each row and block.
 uint turned(uint plane, int t) {
   if (t % 4 == 0) return plane;
   uint low = (0xfu >> (t % 4)) * 0x11111111u;
@@ -43,7 +43,8 @@ void times_x(inout uint a[8]) {
   a[4] ^= top;
 }
 
-// MixColumns. With y the sums of neighbours, 2 a0 + 3 a1 + a2 + a3 is 2 y0 + a1 + y2.
+// MixColumns (FIPS 197, section 5.1.3). With y the sums of neighbours, 2 a0 + 3 a1 + a2 + a3 is 2
+// y0 + a1 + y2.
 void mix_columns(inout uint s[8], int t) {
   uint y[8];
   for (int i = 0; i < 8; ++i) {
@@ -63,8 +64,9 @@ void mix_columns(inout uint s[8], int t) {
     ++round;                     \
   }
 
-// `schedule`: where the keys of the two blocks begin. There are 10, 12 or 14 rounds,
-// so the last but one is the first or the third of a turn.
+// Encrypts both blocks. `schedule` has the texels at which the keys of the two blocks begin.
+// There are 10, 12 or 14 rounds, so the last but one is the first or the third round of an
+// iteration.
 void cipher(inout uint s[8], uvec2 schedule) {
   exchange_bits_and_words(s);
   add_key(s, schedule, 0u);
@@ -81,7 +83,7 @@ void cipher(inout uint s[8], uvec2 schedule) {
   add_key(s, schedule, rounds);
   exchange_bits_and_words(s);
   if (rounds % 4u == 0u) return;
-  // Two columns further, t times r is 2 for odd rows and 0 for even ones.
+  // Moves the rows two columns further: t times r is 2 modulo 4 for odd rows and 0 for even ones.
   for (int b = 0; b < 8; b += 4)
     for (int n = 0; n < 2; ++n) SWAP_BITS(s[b + n], s[b + n + 2], 0xff00ff00u, 0)
 }

@@ -1,4 +1,4 @@
-// Words to bit planes: what gates.glsl computes on.
+// Converts words to the bit planes that gates.glsl computes on.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,7 +10,7 @@
     (a) ^= both << shift;                        \
   }
 
-// Words to planes, and back.
+// Converts words to planes, or planes to words.
 void exchange_bits_and_words(inout uint s[8]) {
   for (int n = 0; n < 8; n += 2) SWAP_BITS(s[n], s[n + 1], 0x55555555u, 1)
   for (int n = 0; n < 8; n += 4) {
@@ -20,9 +20,9 @@ void exchange_bits_and_words(inout uint s[8]) {
   for (int n = 0; n < 4; ++n) SWAP_BITS(s[n], s[n + 4], 0x0f0f0f0fu, 4)
 }
 
-// The exchange of a round key's four words up to its last step, which also brings
-// two blocks together. `t` of the round; encryption's keys take the constant that
-// the gates of the S-box leave out, since MixColumns leaves it as it is.
+// Converts a round key's four words to planes up to the last step, which combines two blocks. `t`
+// is the number of the round modulo 4. `constant` is the constant that the gates of the S-box
+// leave out; it is added to the round keys, because MixColumns does not change it.
 uvec4 key_planes(uvec4 key, uint t, uint constant) {
   uint w[4];
   for (uint d = 0u; d < 4u; ++d) {

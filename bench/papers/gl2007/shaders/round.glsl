@@ -1,28 +1,28 @@
-// AES encryption with numbers from 0 to 1 for bytes and no integers, as graphics
-// chips of 2007 had it: tables are textures, and a draw is a round or a part of
-// one. A texel is a column of the state; rounds.cpp puts these in front:
+// AES encryption without integers, on numbers from 0 to 1 for bytes, as GPUs of 2007
+// computed: tables are textures, and a draw is a round or a part of one. A texel is a
+// column of the state. rounds.cpp defines these macros in front:
 //   LC_STEP    what is drawn: see below
-//   LC_XOR     8: a table of 256 x 256; 4: one of 16 x 16, for nibbles; 0: the
-//              raster units XOR what is drawn to what is there
+//   LC_XOR     8: a table of 256 x 256; 4: a table of 16 x 16, for nibbles; 0: the
+//              raster units XOR what is drawn to the contents of the target
 //   LC_GATHER  0: a texture for each column; 1: a block is four texels in a row;
-//              2: two by two
+//              2: a block is two by two texels
 //   LC_ROTATES 1: one table, whose entries are rotated; 0: four tables
-// A byte n comes as n / 255 and may be off by a rounding; whatever it selects is
-// a texel whose middle is half a step away from the next one's border.
+// A byte n is passed as n / 255, perhaps with a rounding error. A lookup is exact anyway:
+// it aims at the middle of a texel, half a texel away from its border.
 //
 // SPDX-License-Identifier: Apache-2.0
 
 #define STEP_FIRST 0    // AddRoundKey
-#define STEP_MIDDLE 1   // a round
-#define STEP_LAST 2     // without MixColumns
+#define STEP_MIDDLE 1  // a full round
+#define STEP_LAST 2  // the last round, without MixColumns
 #define STEP_SPREAD 3   // from four texels in a row to the layout of LC_GATHER
-#define STEP_COLLECT 4  // and back
-// With LC_XOR 0, what is XORed:
+#define STEP_COLLECT 4  // the reverse
+// The operands of XOR if LC_XOR is 0:
 #define STEP_KEY 5
 #define STEP_STATE 6
-#define STEP_TERM 7        // of MixColumns, for row 0; then rows 1 to 3
+#define STEP_TERM 7  // of MixColumns, for row 0; + 1 to + 3: for rows 1 to 3
 #define STEP_SUBSTITUTE 11
-#define STEP_PAIR 12  // state0 and state1 and nothing of AES, to be measured
+#define STEP_PAIR 12  // state0 and state1 without AES, to measure XOR alone
 
 uniform sampler2D state0;
 uniform sampler2D state1;
@@ -34,7 +34,7 @@ uniform sampler2D table0;
 uniform sampler2D table1;
 uniform sampler2D table2;
 uniform sampler2D table3;
-uniform vec2 texel;  // the size of one, of the textures that are read
+uniform vec2 texel;  // the size of one texel of the textures that are read
 uniform float first_key;
 
 layout(location = 0) out vec4 result0;
@@ -52,8 +52,7 @@ float xor_bytes(float a, float b) {
 
 #else
 
-// The texture repeats, so that the low nibbles are what counts; .r has them, and
-// .g the high ones.
+// The texture repeats, so .r is looked up by the low nibbles and .g by the high ones.
 float xor_bytes(float a, float b) {
   vec2 at = vec2(a, b) * 255.0 + 0.5;
   return texture(xor_table, at / 16.0).r + texture(xor_table, at / 256.0).g;
@@ -69,7 +68,7 @@ vec4 look(sampler2D table, float byte) {
   return texture(table, vec2((byte * 255.0 + 0.5) / 256.0, 0.5));
 }
 
-// What byte i of a column becomes in MixColumns after SubBytes.
+// The contribution of byte i of a column to SubBytes and MixColumns.
 #if LC_ROTATES
 #define TERM0(x) look(table0, x)
 #define TERM1(x) look(table0, x).argb
@@ -82,15 +81,15 @@ vec4 look(sampler2D table, float byte) {
 #define TERM3(x) look(table3, x)
 #endif
 
-// An entry of the first table is 2 S(x), S(x), S(x), 3 S(x).
+// An entry of the first table is 2 S(x), S(x), S(x), 3 S(x), so .g is S(x).
 float substitute(float x) { return look(table0, x).g; }
 
 vec4 round_key(float column) {
   return texture(round_keys, vec2((first_key + column + 0.5) / 64.0, 0.5));
 }
 
-// A column of the result: of itself and the three to its right, ShiftRows takes
-// a byte each.
+// Computes a column of the result from the column itself and the three to its right, of which
+// ShiftRows takes one byte each.
 vec4 column_of(vec4 a, vec4 b, vec4 c, vec4 d, float column) {
 #if LC_STEP == STEP_FIRST
   return xor_words(a, round_key(column));
@@ -121,7 +120,7 @@ vec4 read(sampler2D state, vec2 at) { return texture(state, (at + 0.5) * texel);
 
 #if LC_STEP == STEP_SPREAD
 
-// In the layout of four in a row, block (x, y) begins at texel (4 x, y).
+// With four texels in a row, block (x, y) begins at texel (4 x, y).
 void main() {
   vec2 at = floor(gl_FragCoord.xy);
 #if LC_GATHER == 0

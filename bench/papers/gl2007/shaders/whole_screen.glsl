@@ -1,4 +1,4 @@
-// Vertices of one triangle that covers every pixel of the target.
+// The vertices of one triangle that covers every pixel of the target.
 //
 // SPDX-License-Identifier: Apache-2.0
 
