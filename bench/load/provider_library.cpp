@@ -16,7 +16,7 @@
 namespace lanecrypt::bench {
 namespace {
 
-// Before 3.5 only a file can give a provider its settings.
+// Before 3.5, OpenSSL can pass settings to a provider only through a configuration file.
 bool load_configuration(OSSL_LIB_CTX *library, const std::string &text) {
   std::string path = (std::filesystem::temp_directory_path() / "lanecrypt.XXXXXX").string();
   const int file = mkstemp(path.data());

@@ -1,5 +1,5 @@
-# Writes OUT, a header that names the commit that is built, and changes the file only if the
-# commit is another. Runs at every build: cmake -DSOURCE=... -DOUT=... -P
+# Writes OUT, a header that names the built commit, and changes the file only if the commit has
+# changed. Runs at every build: cmake -DSOURCE=... -DOUT=... -P
 set(commit "unknown")
 find_program(git git)
 if(git)
@@ -9,7 +9,8 @@ if(git)
     set(commit ${described})
   endif()
 endif()
-# Figures of such kernels say nothing, and bench/results takes none with such a commit.
+# Figures of kernels that were compiled without optimization mean nothing, and bench/results
+# contains none with such a commit.
 if(FAST_KERNELS)
   string(APPEND commit "-fast-kernels")
 endif()

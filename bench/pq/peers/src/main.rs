@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Signatures a second by PQClean's code, with AVX2 where the CPU has it, as the crates
-//! pqcrypto-mldsa and pqcrypto-sphincsplus bring it: on one core and on so many, as rows of
-//! bench/results. The latter are of SPHINCS+ 3.1, which takes as many hashes as SLH-DSA.
+//! Measures signatures a second by PQClean's code from the crates pqcrypto-mldsa and
+//! pqcrypto-sphincsplus (with AVX2 if the CPU has it), on one core and on CORES cores. Prints rows
+//! in the format of bench/results. The latter crate computes SPHINCS+ 3.1, which needs as many
+//! hashes as SLH-DSA.
 //!
 //!     cargo run --locked --release --manifest-path bench/pq/peers/Cargo.toml -- CORES
 use pqcrypto_mldsa as mldsa;
