@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a kernel source with all that it includes as one text in a C++ source.
+"""Writes a kernel source with everything that it includes as one text in a C++ source.
 
-An OpenCL driver compiles from memory and knows no folders. So each `#include "..."` is
-replaced by the file that it names, which is looked for beside the including file and then
-from --root. A file with `#pragma once` comes in only the first time, any other every time.
-If an `#if` may leave out the first time, the file comes in again, and `#ifndef` makes the
-compiler take it once. `#include LC_CIPHER_FILE(PART)`, of kernels/cipher_forms.inc, is that of
+An OpenCL driver compiles from memory and knows no folders. So each `#include "..."` is replaced by
+the file that it names, which is searched for in the folder of the including file and then in
+--root. A file with `#pragma once` is inserted only the first time, any other file every time. If
+an `#if` may skip the first time, the file is inserted again, and an `#ifndef` makes the compiler
+read it once. `#include LC_CIPHER_FILE(PART)`, of kernels/cipher_forms.inc, inserts
 kernels/CIPHER/CIPHER_PART for the --cipher. `#include <...>` and everything else stays as it is.
 `#line` directives let the compiler's messages name the real files.
 
-The C++ source defines NAME, NAME_bytes and NAME_sha256 for the --name. GLSL's #line knows no
-files, so --glsl leaves these directives out. --instead FILE=PATH takes another file where
-one of that name is included.
+The C++ source defines NAME, NAME_bytes and NAME_sha256 for the --name. GLSL's #line has no file
+names, so --glsl leaves these directives out. --instead FILE=PATH inserts PATH where FILE is
+included.
 """
 
 import argparse
@@ -29,7 +29,7 @@ IF = re.compile(r"^[ \t]*#[ \t]*if")
 ELSE = re.compile(r"^[ \t]*#[ \t]*el(se|if)")
 ENDIF = re.compile(r"^[ \t]*#[ \t]*endif\b")
 DELIMITER = "kernels"
-# Less than the length of a string literal that every compiler must take.
+# Less than the length of a string literal that every compiler must accept.
 PIECE_BYTES = 8000
 DEEPEST = 32
 
@@ -41,11 +41,11 @@ class BundleError(Exception):
 def bundle(entry: Path, instead: dict[str, Path] | None = None,
            with_lines: bool = True, root: Path | None = None,
            cipher: str = "") -> tuple[str, list[Path]]:
-    """The text of `entry` with its includes in place, and all files read."""
+    """Returns the text of `entry` with its includes inserted, and all files that were read."""
     lines: list[str] = []
     files: list[Path] = []
-    # The files with #pragma once that the compiler has certainly read by now: in all, and
-    # within each open #if.
+    # The files with #pragma once that the compiler has certainly read by now: in all, and within
+    # each open #if.
     once: list[set[Path]] = [set()]
     open_files: list[Path] = []
 
@@ -106,7 +106,7 @@ def bundle(entry: Path, instead: dict[str, Path] | None = None,
 
 
 def pieces(text: str) -> list[str]:
-    """The text cut at ends of lines into pieces for string literals."""
+    """Cuts the text at line ends into pieces for string literals."""
     cut, piece, size = [], [], 0
     for line in text.splitlines(keepends=True):
         piece.append(line)
@@ -120,7 +120,7 @@ def pieces(text: str) -> list[str]:
 
 
 def cxx_source(text: str, name: str) -> str:
-    """The C++ source that defines the text."""
+    """Returns the C++ source that defines the text."""
     if f"){DELIMITER}\"" in text or "\0" in text or "\r" in text:
         raise BundleError("the kernels hold a sequence that no raw string literal can")
     literals = "\n".join(f'R"{DELIMITER}({piece}){DELIMITER}"' for piece in pieces(text))

@@ -2,16 +2,16 @@
 # under /usr/local/cuda, the one that dev/setup keeps in the cache, or one of the list
 # LANECRYPT_NVCC_ELSEWHERE. Sets
 #   LANECRYPT_NVCC          the program, or a false value if there is none
-#   LANECRYPT_NVCC_FLAGS    a list that every call must pass
+#   LANECRYPT_NVCC_FLAGS    a list that must be passed in every call
 #   LANECRYPT_NVCC_RELEASE  such as 13.0
 #   LANECRYPT_NVCC_WHY      why there is none, for the summary
 #
 # SPDX-License-Identifier: Apache-2.0
 
-# The first release that compiles for all our architectures, as in dev/setup.
+# The first release that compiles for all architectures of this project, as in dev/setup.
 set(LANECRYPT_OLDEST_NVCC 12.8)
 
-# Sets `release` to the release of nvcc `program`, or to nothing.
+# Sets `release` to the release of nvcc `program`, or to an empty string.
 function(lanecrypt_nvcc_release program release)
   execute_process(COMMAND ${program} --version OUTPUT_VARIABLE text ERROR_QUIET
                   RESULT_VARIABLE failed)
@@ -28,7 +28,7 @@ set(LANECRYPT_NVCC_WHY "there is no nvcc (dev/setup fetches one)")
 
 if(LANECRYPT_CUDA_ARCHS STREQUAL "none")
   set(LANECRYPT_NVCC_WHY "LANECRYPT_CUDA_ARCHS is none")
-  # Hides the cached value during this run. The cache keeps what the user gave.
+  # Hides the cached value during this run. The cache keeps the value that the user gave.
   set(LANECRYPT_NVCC "")
 elseif(LANECRYPT_NVCC)
   lanecrypt_nvcc_release(${LANECRYPT_NVCC} LANECRYPT_NVCC_RELEASE)
@@ -41,15 +41,16 @@ else()
   else()
     set(lanecrypt_cache "$ENV{HOME}/.cache")
   endif()
-  # As `dev/setup --folder nvcc` prints it. A source distribution of the Python package has no dev/.
+  # The path that `dev/setup --folder nvcc` prints. A source distribution of the Python package
+  # has no dev/.
   set(lanecrypt_nvcc_wheels)
   if(EXISTS ${PROJECT_SOURCE_DIR}/dev/requirements/nvcc.txt)
     file(SHA256 ${PROJECT_SOURCE_DIR}/dev/requirements/nvcc.txt lanecrypt_digest)
     string(SUBSTRING ${lanecrypt_digest} 0 12 lanecrypt_digest)
     set(lanecrypt_nvcc_wheels ${lanecrypt_cache}/lanecrypt/nvcc-${lanecrypt_digest}/nvidia/cu13/bin/nvcc)
   endif()
-  # Not kept in CMake's cache, so that an nvcc that is installed later is found, and one that
-  # was removed is not used.
+  # Not kept in CMake's cache, so that an nvcc that is installed later is found, and one that was
+  # removed is not used.
   find_program(lanecrypt_nvcc_on_path nvcc NO_CACHE NO_CMAKE_PATH NO_CMAKE_ENVIRONMENT_PATH
                NO_CMAKE_SYSTEM_PATH)
   foreach(lanecrypt_candidate IN ITEMS ${lanecrypt_nvcc_on_path} /usr/local/cuda/bin/nvcc
@@ -73,7 +74,7 @@ ${LANECRYPT_OLDEST_NVCC} (dev/setup fetches a newer one)")
   endforeach()
 endif()
 
-# The wheels have their libraries in lib, but their nvcc looks in lib64.
+# The wheels have their libraries in lib, but their nvcc searches lib64.
 if(LANECRYPT_NVCC)
   set(LANECRYPT_NVCC_WHY "")
   get_filename_component(lanecrypt_nvcc_lib "${LANECRYPT_NVCC}/../../lib" ABSOLUTE)

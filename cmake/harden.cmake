@@ -1,6 +1,5 @@
-# Compiler and linker options that make a fault in memory harder to exploit, for every target of the
-# folder that includes this and of those below it. dev/check-release looks for them in what was
-# built.
+# Compiler and linker options that make memory errors harder to exploit, for every target of the
+# folder that includes this file and of its subfolders. dev/check-release checks the result.
 
 include(CheckCXXCompilerFlag)
 include(CheckCXXSourceCompiles)
@@ -14,8 +13,9 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-fstack-protector-strong>)
 
-# Some distributions define another level. Without optimization there are no checks, and the C library
-# warns; sanitizers check more, and know fewer of the functions.
+# Some distributions define another level. Without optimization there are no checks, and the C
+# library warns. With sanitizers the level stays off: sanitizers check more, and know fewer of the
+# checked functions.
 if(NOT LANECRYPT_SANITIZE)
   foreach(level 3 2)
     cmake_push_check_state(RESET)
@@ -34,7 +34,7 @@ if(NOT LANECRYPT_SANITIZE)
   endforeach()
 endif()
 
-# The latter is for x86. Other compilers refuse it, or warn that it does nothing.
+# The second option is for x86. Other compilers reject it, or warn that it has no effect.
 foreach(feature stack_clash cf)
   string(REPLACE _ - option -f${feature}_protection)
   cmake_push_check_state(RESET)
@@ -46,10 +46,11 @@ foreach(feature stack_clash cf)
   endif()
 endforeach()
 
-# All symbols are bound when a file is loaded, and then what they were written to is read-only.
-# The linker marks a file as fit for shadow stacks only if all its parts are marked, and the C
-# library's first and last parts often are not, though any code that keeps to the calling convention
-# is fit. Indirect branches into those parts would not be, so that mark is left to the linker.
+# All symbols are bound when a file is loaded, and the tables with their addresses are then
+# read-only. The linker marks a file as compatible with shadow stacks only if all its parts are
+# marked. The C library's startup and exit parts often are not, although any code that keeps to
+# the calling convention is compatible, so the mark is forced here. That does not hold for
+# indirect branches into those parts, so the linker decides about the other mark.
 set(options relro now noexecstack)
 if(LANECRYPT_HAS_cf)
   list(APPEND options shstk)

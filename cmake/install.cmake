@@ -1,5 +1,5 @@
-# What `cmake --install` puts where. Every destination is relative to the prefix, and every
-# file finds the others from its own place, so that `cmake --install build --prefix ELSEWHERE`
+# What `cmake --install` puts where. Every destination is relative to the prefix, and every file
+# finds the others relative to its own path, so that `cmake --install build --prefix ELSEWHERE`
 # works.
 #
 # SPDX-License-Identifier: Apache-2.0
@@ -9,7 +9,7 @@ set(lanecrypt_exports ${PROJECT_SOURCE_DIR}/src/exports.map)
 target_link_options(lanecrypt PRIVATE -Wl,--version-script=${lanecrypt_exports})
 set_property(TARGET lanecrypt APPEND PROPERTY LINK_DEPENDS ${lanecrypt_exports})
 
-# Sets `result` to ${prefix}/`folder` as seen from ${prefix}/`from`, or to `absolute` if one of
+# Sets `result` to ${prefix}/`folder` relative to ${prefix}/`from`, or to `absolute` if one of
 # them is not under the prefix.
 function(lanecrypt_relative result from folder root absolute)
   if(IS_ABSOLUTE "${from}" OR IS_ABSOLUTE "${folder}")
@@ -42,11 +42,11 @@ install(TARGETS lanecrypt EXPORT lanecrypt LIBRARY DESTINATION ${CMAKE_INSTALL_L
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/lanecrypt
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
-# Programs look for the library in the same relative place in the build folder and after the
-# installation. CMake would otherwise replace one run path by the other, and fill the shorter
-# one up with empty names, which mean the current folder.
+# Programs find the library by the same relative path in the build folder and after the
+# installation. CMake would otherwise replace one run path by the other and pad the shorter one
+# with empty entries, which mean the current folder.
 
-# The probe is in its own folder beside the library, which looks there.
+# The probe is in a subfolder beside the library, which looks there.
 set_target_properties(lanecrypt_probe PROPERTIES
   INSTALL_RPATH "$ORIGIN/.." BUILD_WITH_INSTALL_RPATH ON)
 install(TARGETS lanecrypt_probe RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/lanecrypt)
@@ -81,7 +81,7 @@ if(TARGET lanecrypt_main)
     COMPILE_DEFINITIONS LANECRYPT_MODULES_FROM_COMMAND="${modules}")
 endif()
 
-# systemd's units. The path of the program is known only when it is installed.
+# systemd's units. The path of the program is known only at installation.
 if(TARGET lanecryptd)
   set(lanecrypt_units ${PROJECT_SOURCE_DIR}/dist/systemd)
   if(IS_ABSOLUTE "${CMAKE_INSTALL_BINDIR}")

@@ -1,11 +1,10 @@
 # Decides which APIs are built in, and compiles the kernels for CUDA. summary.cmake says what is
-# left out and why.
-# Sets LANECRYPT_KERNEL_SETS, LANECRYPT_HAVE_CUDA, LANECRYPT_FATBIN_OBJECT,
+# left out and why. Sets LANECRYPT_KERNEL_SETS, LANECRYPT_HAVE_CUDA, LANECRYPT_FATBIN_OBJECT,
 # LANECRYPT_HAVE_OPENCL and LANECRYPT_HAVE_GL.
 
 include(${PROJECT_SOURCE_DIR}/cmake/find_nvcc.cmake)
 
-# The names of the rows of LC_KERNEL_SETS.
+# The names in the rows of LC_KERNEL_SETS.
 set(kernel_sets ${PROJECT_SOURCE_DIR}/src/device/kernel_sets.h)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernel_sets})
 file(READ ${kernel_sets} rows)
@@ -33,8 +32,9 @@ if(LANECRYPT_NVCC)
   # PTX of the newest architecture, for future devices.
   list(GET archs -1 newest)
   list(APPEND gencode -gencode arch=compute_${newest},code=compute_${newest})
-  # A usual build has few architectures, but the source is for all. kernels_of_every_arch checks
-  # that it compiles for each, with as little optimization as possible.
+  # A usual build has few architectures, but the source is for all. The target
+  # kernels_of_every_arch checks that it compiles for each, with as little optimization as
+  # possible.
   set(compile_for ${PROJECT_SOURCE_DIR}/cmake/compile_for_architectures.py)
   set(fast_compile)
   if(LANECRYPT_NVCC_RELEASE VERSION_GREATER_EQUAL 13.0)
@@ -47,7 +47,7 @@ if(LANECRYPT_NVCC)
   set(checked_fatbins)
 
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/kernels)
-  # Makes the fatbin of one set of kernels, and sets FATBIN to the file made of SOURCE.
+  # Makes the fatbin of one kernel set. Sets FATBIN to the file made from SOURCE.
   function(lanecrypt_add_fatbin fatbin source)
     set(made ${PROJECT_BINARY_DIR}/kernels/${fatbin}.fatbin)
     set(${fatbin} ${made} PARENT_SCOPE)
@@ -103,8 +103,8 @@ lanecrypt_${set}_fatbin:
   string(APPEND embedded "  .section .note.GNU-stack, \"\", @progbits\n")
   file(WRITE ${assembler}.new "${embedded}")
   file(COPY_FILE ${assembler}.new ${assembler} ONLY_IF_DIFFERENT)
-  # Only what links the library waits for nvcc, which takes minutes. Were the assembler file one
-  # of the library's sources, all others would wait too.
+  # Only targets that link the library wait for nvcc, which takes minutes. If the assembler file
+  # were a source of the library, all its other sources would wait too.
   add_custom_command(
     OUTPUT ${LANECRYPT_FATBIN_OBJECT}
     COMMAND ${CMAKE_ASM_COMPILER} -c -Wa,-I${PROJECT_BINARY_DIR}/kernels

@@ -1,7 +1,8 @@
-# Compiles the foreign headers that most files read once for the targets that share them. A C++ file
-# then takes a quarter to a third less time. It hides that a file does not include a standard header
-# that it needs, which dev/check_includes.py finds. Only targets whose files are compiled with the
-# same options can share them: libraries not with programs, and tests with tests.
+# Precompiles the external headers that most files include, for the targets that share them. A C++
+# file then takes a quarter to a third less time. Precompiling hides that a file does not include
+# a standard header that it needs; dev/check_includes.py finds that. Only targets whose files are
+# compiled with the same options can share precompiled headers: libraries not with programs, and
+# tests with tests.
 option(LANECRYPT_PRECOMPILE "compile the headers of the standard library and of tests once" OFF)
 # A file with its own definitions, such as LANECRYPT_DIAGNOSTICS, reads the headers itself.
 set(CMAKE_PCH_WARN_INVALID OFF)
@@ -11,20 +12,20 @@ set(lanecrypt_standard_headers
   <functional> <map> <memory> <mutex> <optional> <span> <sstream> <string> <string_view>
   <thread> <utility> <vector>)
 
-# lanecrypt_precompile(TARGET [HEADER...]): compiles the standard library's headers and these.
+# lanecrypt_precompile(TARGET [HEADER...]): precompiles the standard library's headers and these.
 function(lanecrypt_precompile target)
   if(LANECRYPT_PRECOMPILE)
     foreach(header ${lanecrypt_standard_headers} ${ARGN})
       list(APPEND headers "$<$<COMPILE_LANGUAGE:CXX>:${header}>")
     endforeach()
     target_precompile_headers(${target} PRIVATE ${headers})
-    # ccache's manual asks for this, and for CCACHE_SLOPPINESS=pch_defines,time_macros.
+    # ccache's manual requires this, and CCACHE_SLOPPINESS=pch_defines,time_macros.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
   endif()
 endfunction()
 
-# lanecrypt_precompiled_by(OTHER TARGET...): each target uses what OTHER has compiled. gcc reads the
-# headers again where its options differ, but for definitions that they do not know.
+# lanecrypt_precompiled_by(OTHER TARGET...): each target uses what OTHER has precompiled. gcc
+# reads the headers again if its options differ, except for macros that the headers do not use.
 function(lanecrypt_precompiled_by other)
   if(LANECRYPT_PRECOMPILE)
     foreach(target ${ARGN})

@@ -1,9 +1,9 @@
-# Makes C++ sources of shaders.
+# Embeds shaders as text in C++ sources.
 #
 # SPDX-License-Identifier: Apache-2.0
 
 # lanecrypt_shaders(TARGET NAME...): an object library that defines lanecrypt_gl_NAME, the text of
-# shaders/NAME.glsl in this folder with all that it includes.
+# shaders/NAME.glsl in this folder with everything that it includes.
 function(lanecrypt_shaders target)
   set(bundles)
   foreach(name ${ARGN})
@@ -21,6 +21,6 @@ function(lanecrypt_shaders target)
       VERBATIM)
     list(APPEND bundles ${bundle})
   endforeach()
-  # CMake knows a file that a command makes only in this folder, so it is compiled here.
+  # CMake knows a generated file only in the folder of its command, so it is compiled here.
   add_library(${target} OBJECT ${bundles})
 endfunction()

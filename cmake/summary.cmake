@@ -1,4 +1,4 @@
-# Says at the end of configuring what is built and what is left out, and why.
+# Prints at the end of configuring what is built and what is left out, and why.
 #
 # SPDX-License-Identifier: Apache-2.0
 

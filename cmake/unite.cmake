@@ -1,19 +1,20 @@
-# Compiles the C++ files of a folder together, a few at a time, and those that are the only ones of
-# their folders. All of them read the same headers and make the same templates, so this takes less
-# time. It is so in every build, so that a user's compiler gets what the tests' build has tried. It
-# hides that a file does not include a header of ours that it needs, which dev/check_includes.py finds.
+# Compiles the C++ files of a folder together, a few at a time, and also files that are alone in
+# their folders. All of them read the same headers and instantiate the same templates, so this
+# takes less time. Every build does it, so that a user's compiler gets the same input as in the
+# tests. It hides that a file does not include a header of this project that it needs;
+# dev/check_includes.py finds that.
 #
 # SPDX-License-Identifier: Apache-2.0
 option(LANECRYPT_UNITE "compile the C++ files of a folder together" ON)
 
-# As many files as a compiler gets at once, at most: two cores then share a large folder.
+# The most files that a compiler gets at once. With this limit two cores share a large folder.
 set(lanecrypt_united_files 7)
 get_filename_component(lanecrypt_unite_root ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
 
 # lanecrypt_unite(TARGET... [ALONE FILE...]): unites the files of each target that exists. ALONE
-# names those that must be compiled by themselves, as seen from the root of the source. Those that
-# have definitions of their own in some builds are among them: otherwise the files that are left
-# would not be together in the same way in every build.
+# names files that must be compiled separately, relative to the root of the source. Files that
+# have their own definitions in some builds are among them: otherwise the remaining files would be
+# grouped differently in different builds.
 function(lanecrypt_unite)
   if(NOT LANECRYPT_UNITE)
     return()
@@ -40,7 +41,7 @@ function(lanecrypt_unite_target target alone)
   foreach(source IN LISTS sources)
     get_filename_component(source "${source}" ABSOLUTE BASE_DIR ${target_folder})
     file(RELATIVE_PATH path ${lanecrypt_unite_root} "${source}")
-    # Not objects, and no file that is made.
+    # Leaves out objects and generated files.
     string(FIND "${source}" "${PROJECT_BINARY_DIR}/" made)
     if(made EQUAL 0 OR NOT path MATCHES "^[a-z].*[.]cpp$" OR path IN_LIST alone)
       continue()
