@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What dev/clients has Node do, by its module crypto. Usage: encrypt.mjs FOLDER
+// Runs in dev/clients: encrypts and signs by Node's module crypto. Usage: encrypt.mjs FOLDER
 
 import assert from "node:assert";
 import crypto from "node:crypto";
@@ -23,7 +23,7 @@ for (const mode of ["ctr", "cbc", "gcm"]) {
   if (mode == "gcm") back.setAuthTag(tag);
   assert(Buffer.concat([back.update(sealed), back.final()]).equals(data), mode);
 }
-// By the threads of its pool.
+// Uses the threads of Node's pool.
 const sign = promisify(crypto.sign);
 const signatures = await Promise.all(
   Array.from({ length: 8 }, () => sign("sha256", data, privateKey)));

@@ -1,6 +1,6 @@
 <?php
 // SPDX-License-Identifier: Apache-2.0
-// What dev/clients has PHP do, by its functions of OpenSSL. Usage: encrypt.php FOLDER
+// Runs in dev/clients: encrypts and signs by PHP's OpenSSL functions. Usage: encrypt.php FOLDER
 
 function check($holds, $what) {
     if (!$holds) {
