@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that each file includes the headers of the names that it uses, either directly or through
-a header of this project: standard headers, but not through another standard header, and headers of
-this project. Precompiled headers (cmake/precompile.cmake) and unity builds (cmake/unite.cmake) hide
-missing includes from the compiler. Prints each breach as FILE:LINE: text. Exits with 1 if there is
-one.
-"""
+"""Checks that each file includes the headers of the names that it uses. Headers of the standard
+library must be included by the file or by a header of this project, not by chance through another
+standard header. Precompiled headers (cmake/precompile.cmake) and files that are compiled together
+(cmake/unite.cmake) hide missing includes from the compiler. Prints each violation as FILE:LINE:
+what. Exits with 1 if there is one."""
 
 import pathlib
 import re
@@ -12,9 +11,9 @@ import subprocess
 import sys
 
 FOLDERS = ("include/", "src/", "provider/", "cli/", "probe/", "service/")
-# These headers are read for their declarations, but not checked: they are also for OpenCL C.
+# Read for their declarations but not checked, because these headers are for OpenCL C too.
 ALSO_READ = ("kernels/",)
-# The names in std:: that each header declares. A name that a file uses must be listed here.
+# The names of std:: that each header declares. Every name that a file uses must be listed here.
 HEADERS = {
     "algorithm": "adjacent_find all_of any_of binary_search clamp copy copy_n count count_if equal "
                  "fill fill_n find find_if is_sorted lower_bound max max_element min minmax none_of "
@@ -80,44 +79,44 @@ HEADERS = {
     "vector": "vector",
 }
 HEADER_OF = {name: header for header, names in HEADERS.items() for name in names.split()}
-# Several headers declare these names, and code that uses them includes one of those headers anyway.
+# Several headers declare these. A file that can use them has included one of them.
 ANYWHERE = {"begin", "end", "erase", "erase_if", "get", "size", "tuple_size_v"}
-# Headers that, by the standard, include others.
+# Headers that are guaranteed by the standard to declare what these declare.
 HAVE_TOO = {"chrono": {"ratio"}, "iostream": {"istream"}, "thread": {"chrono"}}
-# The declarations in a header of this project outside of classes: types, macros, constants and
-# functions.
+# Declarations of this project's headers outside of classes: types, macros, constants, functions.
 DECLARED = re.compile(r"^(?:template *<[^>]*> *)?(?:class|struct|union|enum(?: class)?|using) +"
                       r"(?:alignas\([^)]*\) *)?([A-Z]\w*)(?= *(?:final *)?[:{=]| *$)"
                       r"|^# *define +(\w+)"
                       r"|^(?:inline |constexpr |extern |const |static )+[^=(;{]*?\b(k[A-Z]\w*)(?= *[\[{=;])"
                       r"|^(?:\[\[\w+\]\] )?[A-Za-z_][\w:<>,*&\[\]\" ]* [*&]?(\w+)\(", re.M)
-# Names that a file declares itself, anywhere: after a type, as an alias or a template parameter, in
-# an enumeration, or as a lambda capture.
+# Names that a file declares itself, anywhere: after a type, as an alias, as a template parameter,
+# in an enumeration, or as a capture of a lambda.
 WORD_BEFORE = re.compile(r"([\w>\]]+)(?:\s*[*&]+\s*|\s+)([A-Za-z_]\w*)\s*(?=[;={(,)\[:])")
 NO_TYPES = {"return", "else", "case", "new", "delete", "throw", "goto"}
 NAMED = re.compile(r"\b(?:class|struct|union|enum|using|namespace|define|typename)(?:\.\.\.)? +"
                    r"(?:alignas\([^)]*\) *)?(?:[\w<>]+::)*(\w+)|[\[,] *(\w+) *=")
 ENUMERATORS = re.compile(r"\benum\b[^{;]*\{([^}]*)\}")
-# Uses of a type, a macro or a constant anywhere, and of a function where it is called.
+# Uses: a type, a macro or a constant wherever it is named, and a function where it is called.
 USED = re.compile(r"(?<![\w.])(?<!->)(?<!std::)(?:(k?[A-Z]\w*)\b|([a-z]\w*)(?= *[(<]))")
 WORD = re.compile(r"[A-Za-z_]\w*")
 INTEGER = re.compile(r"\bu?int(?:8|16|32|64)_t\b")
 
 
 def without_comments(text):
-    """Returns the text without comments; the line numbers stay."""
+    """Returns the text without comments, with its lines in place."""
     text = re.sub(r"/\*.*?\*/", lambda found: "\n" * found[0].count("\n"), text, flags=re.S)
     return re.sub(r"//[^\n]*", "", text)
 
 
 def without_strings(text):
-    """Returns the text without comments, includes and quoted text; the line numbers stay."""
+    """Returns the text without comments, includes and string literals, with its lines in
+    place."""
     text = re.sub(r"^ *# *include.*$", "", text, flags=re.M)
     return re.sub(r'"(\\.|[^"\\\n])*"', '""', text)
 
 
 def own_names(text):
-    """Returns the names that a file declares itself, and a few others."""
+    """Returns the names that a file declares itself, and some words of the language."""
     names = {name for before, name in WORD_BEFORE.findall(text) if before not in NO_TYPES}
     names |= {name for found in NAMED.findall(text) for name in found}
     for body in ENUMERATORS.findall(text):
@@ -126,7 +125,7 @@ def own_names(text):
 
 
 class Sources:
-    """The texts of files by path, and their includes."""
+    """Texts by path, and what they include."""
 
     def __init__(self, texts):
         self.texts = {path: without_comments(text) for path, text in texts.items()}
@@ -134,7 +133,7 @@ class Sources:
         self.words = {path: set(WORD.findall(text)) for path, text in self.code.items()}
         self.reached = {}
         self.reached_ours = {}
-        # The headers of this project that declare a name.
+        # The project's headers that declare a name.
         self.declared = {}
         for path, text in self.code.items():
             if not path.endswith(".cpp"):
@@ -142,17 +141,16 @@ class Sources:
                     self.declared.setdefault(name, []).append(path)
 
     def ours(self, path, name):
-        """Returns the path of the header of this project that `path` names, or None."""
+        """Returns the path of the project's header that `path` includes as `name`, or None."""
         folder = pathlib.PurePosixPath(path).parent
         candidates = (name, f"src/{name}", f"include/{name}", str(folder / name))
         return next((one for one in candidates if one in self.texts), None)
 
     def standard_headers(self, path):
-        """Returns the standard headers that a file includes, directly or through headers of this
-        project.
-        """
+        """Returns the standard headers that a file includes, directly or through the project's
+        headers."""
         if path not in self.reached:
-            # Ends a circular include.
+            # Ends the recursion if headers include each other.
             found = self.reached[path] = set()
             for name in re.findall(r'^ *# *include *[<"]([^>"]+)[>"]', self.texts[path], re.M):
                 other = self.ours(path, name)
@@ -163,7 +161,7 @@ class Sources:
         return self.reached[path]
 
     def our_headers(self, path):
-        """Returns the headers of this project that a file includes, directly or indirectly."""
+        """Returns the project's headers that a file includes, directly or through others."""
         if path not in self.reached_ours:
             found = self.reached_ours[path] = set()
             for name in re.findall(r'^ *# *include *[<"]([^>"]+)[>"]', self.texts[path], re.M):
@@ -173,9 +171,8 @@ class Sources:
         return self.reached_ours[path]
 
     def ours_missing(self, path):
-        """Yields the line and a message for each name that a header of this project declares, and
-        neither the file nor a header that it includes declares.
-        """
+        """Yields line and complaint for each name that a header of the project declares, if
+        neither the file nor a header that it includes declares it."""
         header = path[:-len(".cpp")] + ".h"
         if path.endswith(".cpp") and header in self.texts and header not in self.our_headers(path):
             yield 1, f"needs {header}"
@@ -190,9 +187,9 @@ class Sources:
                     yield number, f"{name} needs {' or '.join(sorted(self.declared[name]))}"
 
     def breaches(self, path):
-        """Yields the line and a message, once for each name."""
+        """Yields line and complaint, once for each name."""
         text = self.texts[path]
-        # A file that is included where its macros are defined includes nothing itself.
+        # Such a file is included where its macros are defined, and includes nothing itself.
         if path.endswith(".inc"):
             return
         here, said = self.standard_headers(path), set()

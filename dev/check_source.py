@@ -12,23 +12,23 @@ import re
 import subprocess
 import sys
 
-# MAY_INCLUDE lists what a folder may include besides its own files, <lanecrypt/...> and system
-# headers. The most specific entry applies. A folder may name whole folders only if they are listed
-# before it, so there are no cycles. Of others it names single headers.
+# MAY_INCLUDE lists what a folder may include in addition to its own files, <lanecrypt/...> and
+# the system's headers. The most specific folder counts. A folder may name whole folders only if
+# they come before it, so that there are no cycles. Of other folders it names single headers.
 PUBLIC = "include/lanecrypt"
-# Headers of the library's internal jobs that contain only data.
+# Headers of the library's job structures that contain only data.
 JOB_DATA = ["src/job/cipher/block_cipher.h", "src/job/cipher/counter.h",
             "src/job/cipher/cipher_info.h"]
-# All programs use this to print text that is not their own.
+# How all programs print text that comes from outside.
 PRINTABLE = "src/process/printable.h"
-# Headers of the command that lanecrypt-bench uses, which are in lanecrypt_command_base
+# The headers of the command that lanecrypt-bench uses: those of lanecrypt_command_base
 # (cli/CMakeLists.txt).
 COMMAND_BASE = ["cli/console.h", "cli/failure.h", "cli/interrupt.h", "cli/program.h", "cli/provider_module.h", "cli/subcommand.h",
                 "cli/crypt/block_cipher_mode.h", "cli/crypt/device_engine.h",
                 "cli/crypt/pipeline.h", "cli/io/file_descriptor.h", "cli/io/output.h"] + JOB_DATA
-# Headers that every folder of benchmarks may include.
+# What every folder of benchmarks may include.
 MEASURING = ["bench/load", "bench/report", "src/cpu/core_count.h"] + COMMAND_BASE
-# The block ciphers other than AES. Each has a folder with its key schedule and rounds.
+# The block ciphers other than AES. Each has a folder with its key expansion and rounds.
 OTHER_CIPHERS = sorted(f"kernels/{path.parent.name}" for path in
                        pathlib.Path(__file__).parent.parent.glob("kernels/*/*_key.h")
                        if path.parent.name != "aes")
@@ -106,12 +106,12 @@ MAY_INCLUDE = {
     "provider": ["provider/cipher", "provider/wait", "provider/rsa", "provider/pq", "service/client", "src/libcrypto", "src/process", "src/secure",
                  "src/job/status.h", "src/job/device_list.h", "src/job/cipher/block_cipher.h", "src/job/cipher/cipher_info.h"],
     "probe": ["src/abi/probe.h"],
-    # Rings read and write chunks of the pipeline.
+    # Rings read and write the chunks of the pipeline.
     "cli/io": ["cli/failure.h", "cli/keys/hex.h", "cli/crypt/pipeline.h"],
     "cli/keys": ["cli/console.h", "cli/failure.h", "cli/io/file_access.h", "cli/io/file_descriptor.h", "cli/io/output.h", "cli/crypt/block_cipher_mode.h",
                  "src/process/folder_trust.h"],
-    # Headers outside the C ABI: the command counts cores for its own threads, computes CTR counter
-    # blocks, and queries properties of modes.
+    # Headers outside of the C ABI: the command counts cores for its own threads, computes counter
+    # blocks of CTR, and queries the properties of modes.
     "cli/crypt": ["cli/io", "cli/keys", "cli/console.h", "cli/failure.h", "cli/interrupt.h",
                   "cli/progress_line.h", "cli/threads.h", "src/cpu/core_count.h"] + JOB_DATA,
     "cli/hash": ["cli/crypt/device_engine.h", "cli/crypt/report.h", "cli/io", "cli/keys", "cli/console.h",
@@ -132,17 +132,17 @@ MAY_INCLUDE = {
     "bench/host": MEASURING + ["bench/aes/devices.h"],
     "bench/rsa": MEASURING,
     "bench/pq": MEASURING,
-    # These clients of the service know nothing about it, like programs of other people.
+    # Clients of the service do not know it: they are ordinary programs.
     "bench/service": [],
-    # The benchmark's own device, which opens a context by internal functions of the library.
+    # A device of the benchmark, which opens a context by internal functions of the library.
     "bench/papers/gl2007": ["src/abi/boundary.h", "src/device/gl", "src/device/device_enumeration.h", "kernels"],
     "bench/papers": MEASURING + ["bench/papers/gl2007/gl2007.h", "bench/rsa"],
-    # rsa_timing measures the kernels directly, inside the library.
+    # rsa_timing measures the kernels from inside the library.
     "bench": MEASURING + ["bench/aes", "bench/hash", "bench/host", "bench/rsa", "bench/pq", "bench/papers",
                            "src"],
     "fuzz": ["src/abi/rsa_primes.h", "service/wire", "service/client", "service/daemon", "src/process", "src/secure"],
 }
-# The include path for "a/b.h".
+# The folders that are searched for "a/b.h".
 ROOTS = ("", "src/", "include/", "tests/")
 # The headers of each API, and the one folder that may include them.
 API_HEADERS = [
@@ -153,33 +153,33 @@ API_HEADERS = [
     (re.compile(r"openssl/"), ["src/libcrypto", "src/cpu", "src/verify", "src/secure", "provider",
                                "cli", "bench", "tests", "examples"], "OpenSSL"),
 ]
-# API-specific words, which kernels must take from platform.h instead.
+# Words of one API, which kernels must take from platform.h instead.
 API_WORDS = re.compile(
     r"\b(__kernel|__global|__local|__constant|__private|__device__|__global__|__shared__"
     r"|__launch_bounds__|__forceinline__|__restrict__|__syncthreads|threadIdx|blockIdx|blockDim"
     r"|gridDim|get_(local|global|group)_(id|size)|get_num_groups|barrier\s*\(\s*CLK_|uint4|ulong"
     r"|__byte_perm|__funnelshift_[lr]|__shfl\w*|asm\s*volatile)\b")
 COMPILER_TESTS = re.compile(r"\b(__CUDACC__|__CUDA_ARCH__|__OPENCL_VERSION__|__OPENCL_C_VERSION__)\b")
-# The environment of a set-uid program is controlled by its caller; secure_getenv() returns nothing
-# there.
+# The environment of a set-user-ID program is under its caller's control. secure_getenv() returns
+# nothing there.
 PLAIN_GETENV = re.compile(r"(?<!secure_)\bgetenv\s*\(")
-# C functions with a callback, and the index of that argument. An exception that passes through C
-# code ends the process.
+# C functions that call back, and which of their arguments is the callback. An exception that
+# passes through C ends the process.
 CALL_BACK = {"ASYNC_WAIT_CTX_set_wait_fd": 4, "EVP_PKEY_CTX_set_cb": 1, "EVP_PKEY_export": 2,
              "OSSL_PROVIDER_do_all": 1, "OSSL_PROVIDER_get_capabilities": 2, "bsearch": 4,
              "dl_iterate_phdr": 0, "pthread_create": 2, "qsort": 3}
 GUARD = re.compile(r"\b(called_from_c|c_function)<")
 UNGUARDED_DISPATCH = re.compile(r"reinterpret_cast<Function>\((?!\s*called_from_c<)")
-# A script that downloads must verify what it gets.
+# Scripts must check what they fetch.
 OPTIONS = r"(?:\s+(?:-\S+|\"\$\S*\"))*"
 PIP = re.compile(r"(?:\bpip3?|\"\$\{pip\[@\]\}\")" + OPTIONS + r"\s+(?:install|download|wheel)\b[^|;&\n]*")
 CARGO = re.compile(r"\bcargo\"?" + OPTIONS + r"\s+(?:run|build|fetch|metadata)\b[^|;&\n]*")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
-# The files that may test which compiler is used.
+# The files that may test which compiler reads them.
 COMPILER_AWARE = ("kernels/platform.h", "kernels/number/subgroup.h", "kernels/host_thread.h")
 
-# The limits for lines of a file, lines of a function and files of a folder. Larger ones are listed,
-# so that a reader can judge whether each is still one idea.
+# Limits for lines of a file, lines of a function and files of a folder. Larger ones are listed,
+# so that a reader can judge whether each has one purpose.
 LONG_FILE = 600
 LONG_FUNCTION = 100
 LARGE_FOLDER = 20
@@ -187,8 +187,8 @@ SOURCE = {".c", ".h", ".inc", ".cpp", ".hpp", ".cu", ".py", ".sh"}
 CODE = {".c", ".h", ".inc", ".cpp", ".hpp", ".cu"}
 PRAGMA_ONCE = re.compile(r"^#pragma once$", re.M)
 HAS_GUARD = re.compile(r"^#pragma once$|^#ifndef (\w+)\n#define \1$", re.M)
-# The other kinds of files in the project. The output of compilers and editors matches none of
-# these. Names without an extension are scripts, or in KNOWN_NAMES.
+# The other kinds of files that the project has. Files that a compiler or an editor leaves behind
+# are of none of these kinds. Names without a suffix are scripts, or are in KNOWN_NAMES.
 OTHER_KINDS = {".1", ".7", ".8", ".clang-format", ".cmake", ".conf", ".gitignore", ".glsl", ".in",
                ".json", ".lock", ".map", ".md", ".mjs", ".php", ".pl", ".preset", ".rb", ".rs", ".socket",
                ".svg", ".toml", ".txt", ".typed"}
@@ -198,8 +198,7 @@ MACHINE_PATH = re.compile(r"(?<![\w$.}{])/(?:home/(?!USER\b)\w+|root|work|Users/
 
 
 def room_of(path):
-    """Returns the most specific folder of MAY_INCLUDE that contains the file; '' if there is none.
-    """
+    """Returns the most specific folder of MAY_INCLUDE that holds the file, or ''."""
     rooms = [room for room in MAY_INCLUDE if path.startswith(room + "/")]
     return max(rooms, key=len, default="")
 
@@ -237,7 +236,7 @@ def check_includes(path, lines, files):
 
 
 def without_comments(text):
-    """Returns the text with comments replaced by blanks; the line numbers stay."""
+    """Returns the text with comments blanked, line by line."""
     def blank(found):
         return re.sub(r"[^\n]", " ", found.group(0))
     return re.sub(r"//[^\n]*|/\*.*?\*/", blank, text, flags=re.S)
@@ -260,15 +259,14 @@ def arguments_at(code, begin):
 
 
 def check_callbacks(path, code):
-    """Yields functions that are passed to C code and could throw, because they are neither guarded
-    nor noexcept. `code` must have no comments.
-    """
+    """Yields functions given to C code that could throw: neither guarded nor noexcept. `code` has
+    no comments."""
     for found in re.finditer(r"\b(" + "|".join(CALL_BACK) + r")\(", code):
         arguments = arguments_at(code, found.end())
         place = CALL_BACK[found.group(1)]
         if len(arguments) <= place:
             continue
-        # `x == nullptr ? nullptr : function` names a function too.
+        # The argument may also be `x == nullptr ? nullptr : function`.
         function = re.split(r"[?:]\s+", arguments[place])[-1].lstrip("&+")
         name = re.escape(function)
         is_safe = (function == "nullptr" or GUARD.match(function)
@@ -285,7 +283,7 @@ def check_callbacks(path, code):
 
 
 def check_fetching(text):
-    """Yields the commands of a script that download something without verifying it."""
+    """Yields commands of a script that fetch something and do not check it."""
     # A command with its continuation lines counts as one.
     whole = re.sub(r"\\\n", "  ", text)
     for number, line in enumerate(whole.splitlines(), 1):
@@ -333,9 +331,9 @@ def check_file(path, text, files):
 
 
 def check_kind(path, text):
-    """Yields what is wrong with the kind of a file. `text` is None if the file is not text."""
+    """Returns what is wrong with the kind of a file. `text` is None if the file is not text."""
     name = pathlib.PurePosixPath(path)
-    # A name such as .gitignore consists only of an extension.
+    # A name such as .gitignore counts as a suffix.
     suffix = name.suffix or (name.name if name.name.startswith(".") else "")
     if text is None:
         yield 1, "is no text"
@@ -347,7 +345,7 @@ def check_kind(path, text):
 
 
 def check_arrows(may_include):
-    """Yields a message for each folder that another one names although it is not listed before it."""
+    """Returns the folders that a folder names although they do not come before it."""
     before = set()
     for room, allowed in may_include.items():
         yield from (f"{room} names {other}, which does not stand before it"

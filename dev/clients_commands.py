@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of dev/clients that run to completion: languages that encrypt and sign, the commands
-openssl, curl and borg, and tools that make keys and certificates.
-"""
+"""The programs of dev/clients that run to completion: language runtimes that encrypt and sign,
+the commands openssl, curl and borg, and tools that make keys and certificates."""
 
 import json
 import shutil
@@ -11,7 +10,7 @@ from local_server import free_port, nginx, wait_for
 from provider_fixtures import IV, KEY, OPENSSL, plain
 
 SCRIPTS = REPOSITORY / "dev" / "clients_scripts"
-# Debian's Python, which has Debian's cryptography package.
+# Uses Debian's Python, which has Debian's cryptography package.
 PYTHON = shutil.which("/usr/bin/python3") or "python3"
 SOFTHSM = "/usr/lib/softhsm/libsofthsm2.so"
 SECRET = b"a secret of a few bytes"
@@ -22,9 +21,8 @@ def same(made, wanted, what):
 
 
 def check_outputs(stage, names):
-    """Compares the output of a language with that of the openssl command, and with the output of
-    the same language without the provider.
-    """
+    """Compares what a language runtime wrote with the output of the openssl command, and with
+    what it wrote without the provider."""
     for name in names:
         made = (stage.folder / f"{name}.out").read_bytes()
         if name in ("ctr", "cbc"):
@@ -58,7 +56,7 @@ def language(script, *interpreter, outputs=("ctr", "cbc", "gcm", "signature", "o
 
 
 def openssl(stage):
-    """Encrypts and decrypts files, signs, makes a key, and checks that a wrong key fails."""
+    """Encrypts and decrypts files, signs, makes a key, and fails on a wrong key as it should."""
     key, data = stage.key / "key.pem", stage.key / "data.bin"
     run = stage.run
     run(OPENSSL, "version")
@@ -78,15 +76,14 @@ def openssl(stage):
     plain(OPENSSL, "pkey", "-in", stage.folder / "new.pem", "-check", "-noout")
     wrong = run(OPENSSL, "enc", "-d", "-aes-256-cbc", "-K", "ff" * 32, "-iv", IV, "-in",
                 stage.folder / "cbc.out", status=None)
-    # One wrong key in 256 gives a valid padding.
+    # With one wrong key in 256 the padding looks valid.
     expect(wrong.returncode == 1 and b"bad decrypt" in wrong.stderr
            or wrong.stdout != data.read_bytes(), "a wrong key opens what is enciphered")
 
 
 def curl(stage):
-    """Downloads a file from an nginx without the provider, with TLS 1.2 and 1.3, once and many
-    times concurrently.
-    """
+    """Gets a file from an nginx without the provider, by TLS 1.2 and 1.3, once and many times
+    concurrently."""
     site = stage.folder / "site"
     site.mkdir()
     shutil.copy(stage.key / "data.bin", site)
@@ -110,7 +107,7 @@ def curl(stage):
 
 
 def borg(stage):
-    """Makes an encrypted archive, reads it back, and checks that a wrong passphrase fails."""
+    """Makes an encrypted archive, reads it back, and rejects a wrong passphrase."""
     files, back = stage.folder / "files", stage.folder / "back"
     files.mkdir()
     back.mkdir()
@@ -134,7 +131,7 @@ def borg(stage):
 
 
 def softhsm(stage):
-    """Imports a key into a PKCS #11 token, signs with it, and makes keys there."""
+    """Imports a key into a token, signs with it, and makes keys there, by PKCS #11."""
     (stage.folder / "tokens").mkdir()
     configuration = stage.folder / "softhsm2.conf"
     configuration.write_text(f"directories.tokendir = {stage.folder}/tokens\n")

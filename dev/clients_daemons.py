@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The servers of dev/clients that check a configuration, start, serve one client, and stop: mail,
-DNS, VPN, proxies, message brokers and databases. Each is described by a row of DAEMONS.
-"""
+DNS, VPN, proxies, message brokers and databases. A row of DAEMONS describes each."""
 
 import getpass
 import imaplib
@@ -23,23 +22,23 @@ from provider_fixtures import OPENSSL, plain
 
 
 class Daemon(typing.NamedTuple):
-    # The command that prints the version. It fails if the server must be started by root and this
+    # The command that prints the version. It fails if only root may start the server, and this
     # process is not root.
     version: list
-    # The configuration files, by name.
+    # The configuration files by name.
     files: dict
     # The command that serves in the foreground.
     start: str
-    # Called in turn with the stage and the names to substitute, while the server runs.
+    # Called one after another with the stage and the names to substitute, while the server runs.
     use: tuple
-    # Commands that run first: they check the configuration, or make keys.
+    # Commands that run first, to check the configuration or to make keys.
     first: tuple = ()
-    # Whether its processes can write the provider's counters.
+    # Whether its processes can write counters.
     counts: bool = True
-    # The signal that stops the server, and the exit statuses that it may have then.
+    # The signal that stops it, and the exit statuses that are allowed.
     by: int = signal.SIGTERM
     statuses: tuple = (0,)
-    # Whether the server changes to another user if root starts it, because it refuses to run as
+    # Whether the server runs as another user if root starts it. Such a server refuses to run as
     # root.
     as_other: bool = False
 
@@ -50,7 +49,8 @@ def fill(text, names):
 
 
 def words(command, names):
-    """Returns the words of a command. The first is searched for in the folders of servers too."""
+    """Returns the words of a command. The first one is also searched for in the folders of
+    servers."""
     first, *others = (fill(word, names) for word in shlex.split(command))
     path = program(first)
     if not path:
@@ -66,9 +66,8 @@ def wait_for_log(stage, text, times=1):
 
 
 def connects(*options):
-    """Connects with TLS 1.2 and 1.3, with a client without the provider, which checks the
-    certificate.
-    """
+    """Connects by TLS 1.2 and 1.3 with a client without the provider, which checks the
+    certificate."""
     def use(stage, names):
         for version in ("-tls1_2", "-tls1_3"):
             plain("timeout", stage.options.timeout, OPENSSL, "s_client", "-connect",
@@ -78,9 +77,8 @@ def connects(*options):
 
 
 def client(command, *wanted):
-    """Returns a function that runs a client, also with the provider, until its output contains all
-    texts: some servers sign their zone, or load it, only after they listen.
-    """
+    """Runs a client, which also has the provider, until its output contains all texts: some
+    servers sign or load their zone only after they listen."""
     def use(stage, names):
         until = time.monotonic() + stage.options.timeout
         while True:
@@ -94,7 +92,7 @@ def client(command, *wanted):
 
 
 def gets_data(stage, names):
-    """Downloads data.bin with curl, which also uses the provider."""
+    """Fetches data.bin by curl, which also has the provider."""
     done = stage.run("curl", "-q", "-sS", "--fail", "--noproxy", "*", "--cacert",
                      stage.key / "certificate.pem", f"https://localhost:{names['port']}/data.bin")
     expect(done.stdout == (stage.key / "data.bin").read_bytes(), "other bytes came")
@@ -110,8 +108,8 @@ def reads_mail(stage, names):
 
 
 def sends_mail(stage, names):
-    """Sends a mail with STARTTLS. postfix forwards it, also with TLS, to a second smtpd of its own.
-    """
+    """Sends a mail by STARTTLS. postfix passes it on to a second smtpd of its own, also by
+    TLS."""
     context = ssl.create_default_context(cafile=str(stage.key / "certificate.pem"))
     with smtplib.SMTP("localhost", names["port"], timeout=60) as mail:
         mail.starttls(context=context)
@@ -207,7 +205,7 @@ service imap-login {
 }
 """, "mail/empty": ""}, "dovecot -F -c $home/dovecot.conf", (connects(), reads_mail),
                       ("chown $user $home/mail", "doveconf -n -c $home/dovecot.conf"),
-                      # imap-login runs in a separate root folder.
+                      # imap-login's root is a folder of its own.
                       counts=False),
     "postfix": Daemon(["sh", "-c", "[ $(id -u) = 0 ] && postconf -d mail_version"], {"main.cf": """
 compatibility_level = 3.6
@@ -305,7 +303,7 @@ zone-cache-refresh-interval=0
 """, "named.conf": 'zone "example" { type master; file "$home/zone"; };', "zone": ZONE},
         "pdns_server --config-dir=$home --daemon=no --guardian=no --disable-syslog",
         (client("dig @127.0.0.1 -p $port +tcp +dnssec a.example A", "192.0.2.1", "RRSIG"),),
-        # It signs with the old RSA functions, which no provider serves.
+        # It signs by the old RSA calls, which no provider serves.
         counts=False, first=("pdnsutil --config-dir=$home create-bind-db $home/keys.db",
          "pdnsutil --config-dir=$home add-zone-key example ksk 2048 active rsasha256",
          "pdnsutil --config-dir=$home add-zone-key example zsk 2048 active rsasha256",
@@ -327,9 +325,9 @@ object ApiListener "api" {
                        "cp $key/certificate.pem $home/certs/localhost.crt",
                        "cp $key/certificate.pem $home/certs/ca.crt",
                        f"{ICINGA2} daemon -C -c $home/icinga2.conf {ICINGA2_FOLDERS}"),
-                      # It exits with _exit().
+                      # It ends by _exit().
                       counts=False),
-    # The client exits after 3 seconds.
+    # The client ends after 3 seconds.
     "openvpn": Daemon(["sh", "-c", "openvpn --version | head -1"], {},
                       "openvpn --dev null --verb 3 --proto tcp-server --port $port --local 127.0.0.1 --tls-server "
                       "--dh none --ca $key/certificate.pem --cert $key/certificate.pem --key $key/key.pem "

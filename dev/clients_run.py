@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The main program of dev/clients after the installation: runs programs in each way, and reports.
-"""
+"""The main program of dev/clients after the installation: runs programs in each way, and
+reports."""
 
 import argparse
 import datetime
@@ -39,9 +39,9 @@ DATA_BYTES = (512 << 10) + 7
 
 class Program(typing.NamedTuple):
     work: typing.Callable
-    # The command that prints the version, which shows that the program is installed.
+    # The command that prints the version, and so shows that the program is installed.
     version: list
-    # Whether its processes must write counters, with some work on devices if that is forced.
+    # Whether it must show counters, with some work done by devices if that is forced.
     counts: bool = True
 
 
@@ -67,10 +67,10 @@ PROGRAMS = {
     "haproxy": Program(serve_by_haproxy, ["haproxy", "-v"]),
     "apache-prefork": Program(serve_by_apache("prefork"), ["apache2", "-v"]),
     "apache-event": Program(serve_by_apache("event"), ["apache2", "-v"]),
-    # stunnel's TLS code fetches its algorithms in a way that always selects OpenSSL's.
+    # stunnel fetches its TLS algorithms in such a way that it gets OpenSSL's own.
     "stunnel": Program(serve_by_stunnel, ["stunnel4", "-version"], counts=False),
     "postgresql": Program(postgresql, [postgres_program("postgres") or "postgres", "--version"]),
-    # In a sandbox the CPU does all the work.
+    # In a sandbox the CPU does everything.
     "sshd": Program(sshd, ["ssh", "-V"], counts=False),
     "ssh": Program(ssh, ["ssh", "-V"]),
     **{name: Program(serve_one(daemon), daemon.version, daemon.counts)
@@ -83,7 +83,8 @@ NEEDS = {"curl": "nginx", "sshd": "sshd", "ssh": "sshd", "stunnel": "stunnel4",
 
 @functools.cache
 def version_of(name):
-    """Returns the line with a program's version, or None if it is not installed."""
+    """Returns the first line that contains a program's version, or None if it is not
+    installed."""
     command = [program(PROGRAMS[name].version[0]), *PROGRAMS[name].version[1:]]
     if not command[0] or not program(NEEDS.get(name, "true")):
         return None
@@ -106,13 +107,13 @@ def run_one(name, way, folder, key, options):
             PROGRAMS[name].work(stage)
     except (Failure, AssertionError) as failure:
         failed = str(failure) or "a command failed, and wrote nothing"
-    except Exception:  # the failure of one program does not stop the others
+    except Exception:  # a failure of one program does not stop the others
         failed = traceback.format_exc().strip()
     watch, counters = stage.watch, stage.counters()
     if watch.half_sandboxed:
         failed = (f"threads outside the sandbox of their process, in {len(watch.half_sandboxed)}"
                   f" processes; {failed or 'otherwise well'}")
-    # A module that refused to start stays mapped, but writes no counters.
+    # A module that refused to start stays mapped, but has no counters.
     seen = counters if PROGRAMS[name].counts else counters or watch.with_ours
     if not failed and way != "plain" and not seen:
         failed = "the provider was in none of its processes"
@@ -144,9 +145,7 @@ def print_row(*cells):
 
 
 def prepare(key):
-    """Writes, without the provider, the files that programs share: data, keys and an encrypted
-    file.
-    """
+    """Writes, without the provider, what programs share: data, keys and an encrypted file."""
     key.mkdir()
     make_key(key)
     (key / "data.bin").write_bytes(os.urandom(DATA_BYTES))
@@ -154,7 +153,7 @@ def prepare(key):
     (key / "iv.hex").write_text(IV)
     plain(OPENSSL, "pkeyutl", "-encrypt", "-pubin", "-inkey", key / "public.pem", "-pkeyopt",
           "rsa_padding_mode:oaep", "-out", key / "sealed.bin", input=SECRET)
-    # Servers whose workers run as another user read these too. The keys are only for this run.
+    # Servers whose workers run as another user read these too. They are used in this run only.
     for path in (key, *key.iterdir()):
         path.chmod(0o755 if path.is_dir() else 0o644)
 
@@ -163,16 +162,16 @@ def arguments():
     parser = argparse.ArgumentParser(prog="dev/clients", description="Runs real programs with the "
                                      "provider gpu, and reports what they do.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="programs; all by default")
-    parser.add_argument("--list", action="store_true", help="say which programs are known and here")
+    parser.add_argument("--list", action="store_true", help="list the known programs, and which of them are installed")
     parser.add_argument("--way", action="append", choices=WAYS, help="only this way")
-    parser.add_argument("--devices", default="host", help="what `forced` forces: host")
+    parser.add_argument("--devices", default="host", help="the devices of `forced`: host by default")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",
                         help="a further setting of the provider, in the ways that have it")
-    parser.add_argument("--hard", action="store_true", help="kill workers of servers too")
+    parser.add_argument("--hard", action="store_true", help="also kill workers of servers")
     parser.add_argument("--build", type=pathlib.Path, default=REPOSITORY / "build")
-    parser.add_argument("--json", type=pathlib.Path, help="where the report goes, as JSON")
-    parser.add_argument("--keep", action="store_true", help="leave the folder with logs")
-    parser.add_argument("--timeout", type=float, default=120, help="seconds of a step: 120")
+    parser.add_argument("--json", type=pathlib.Path, help="the file for the report, as JSON")
+    parser.add_argument("--keep", action="store_true", help="keep the folder with logs")
+    parser.add_argument("--timeout", type=float, default=120, help="the most seconds of a step: 120 by default")
     options = parser.parse_args()
     unknown = [name for name in options.names if name not in PROGRAMS]
     if unknown:

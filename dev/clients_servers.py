@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers of dev/clients that serve TLS to many visitors and are reloaded meanwhile: nginx,
-Apache with processes and with threads, HAProxy and stunnel.
-"""
+"""The servers of dev/clients that serve TLS to many clients and are reloaded meanwhile: nginx,
+Apache with processes and with threads, HAProxy and stunnel."""
 
 import contextlib
 import http.client
@@ -20,7 +19,7 @@ from local_server import children, free_port, handshake, haproxy, nginx, program
 VERSIONS = (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3)
 VISITORS = 6
 RELOADS = 3
-# What servers write to their logs if a worker crashed.
+# What servers write into their logs if a worker crashed.
 CRASHES = ("exited on signal", "exit signal", "killed by signal", "killed with signal",
            "exited with code 1", "segfault", "Segmentation",
            "Aborted", "INTERNAL ERROR")
@@ -32,7 +31,7 @@ def other_user():
 
 
 class Visitors:
-    """Threads that request the data from a server continuously, and check the answers."""
+    """Threads that fetch the data from a server all the time, and check what they get."""
 
     def __init__(self, stage, port):
         self.stage, self.port = stage, port
@@ -57,7 +56,7 @@ class Visitors:
                 time.sleep(0.05)
 
     def wait_for_more(self, visits=4):
-        """Returns after `visits` more visits were served. Fails if that takes too long."""
+        """Returns after `visits` more requests were served. Fails if that takes too long."""
         wanted, until = self.served + visits, time.monotonic() + self.stage.options.timeout
         while self.served < wanted:
             expect(time.monotonic() < until, f"serves nobody any more: {self.failures[-1:]}")
@@ -76,9 +75,8 @@ class Visitors:
 
 @contextlib.contextmanager
 def origin(stage):
-    """Runs a plain HTTP server in this process, for servers that are proxies. A context manager
-    that returns its port.
-    """
+    """Returns the port of a plain HTTP server in this process, for servers that act as a
+    proxy."""
     class Handler(http.server.SimpleHTTPRequestHandler):
         def __init__(self, *parts):
             super().__init__(*parts, directory=str(stage.key))
@@ -97,16 +95,16 @@ def origin(stage):
 
 
 def takes(process, number):
-    """Returns whether a process has a handler for the signal, or blocks it until it handles it."""
+    """Returns whether a process has a handler for the signal, or blocks it until it will handle
+    it."""
     masks = [int(line.split()[1], 16) for line in read(f"/proc/{process}/status").splitlines()
              if line.startswith(("SigCgt:", "SigBlk:"))]
     return any(mask & 1 << number - 1 for mask in masks)
 
 
 def reload(stage, server, by, visitors, has_workers):
-    """Makes a server reload its configuration. New workers must start, visitors must be served, and
-    the old workers must exit.
-    """
+    """Makes a server reload its configuration. New workers must start, clients must be served,
+    and the old workers must end."""
     def wait(what, done):
         until = time.monotonic() + stage.options.timeout
         while not done():
@@ -121,16 +119,16 @@ def reload(stage, server, by, visitors, has_workers):
         wait("no new worker came", lambda: set(children(server)) - before)
     visitors.wait_for_more(VISITORS)
     if has_workers:
-        # A worker of HAProxy that still serves its last visitors is killed by the next reload, with
-        # any provider or none: it handles the signal that stops it only once.
+        # A HAProxy worker that still serves its last clients is killed by the next reload, with
+        # any provider or none, because it handles the signal to end only once.
         wait("an old worker does not end", lambda: not before & set(children(server)))
 
 
 def serve(stage, server, port, reload_by, end_by, kills_workers=True, has_workers=True):
-    """Starts visitors of the server, reloads it under their load, and stops it. With --hard it also
-    kills workers, and some of their visitors may then fail. A server without workers opens its port
-    again when it is reloaded. It then drops the waiting visitors, with any provider or none.
-    """
+    """Runs clients against the server, reloads it under their load, and ends it. With --hard it
+    also kills workers, and then some of their clients may fail. A server without workers opens
+    its port again when it is reloaded. It then drops the clients that wait, with any provider or
+    none."""
     wait_for(port, server)
     with Visitors(stage, port) as visitors:
         visitors.wait_for_more(VISITORS)
@@ -164,7 +162,7 @@ def serve_by_haproxy(stage):
     with origin(stage) as behind:
         command = haproxy(stage.folder, port, stage.key, "default_backend origin\n"
                           f"backend origin\n    server one 127.0.0.1:{behind}")
-        # HAProxy's master exits if its worker is killed, with any provider or none.
+        # HAProxy's master ends if its worker is killed, with any provider or none.
         serve(stage, stage.start(*command), port, signal.SIGUSR2, signal.SIGUSR1, False)
 
 
@@ -204,9 +202,8 @@ Require all granted
 
 
 def serve_by_stunnel(stage):
-    """Runs one stunnel with two services: a TLS server in front of an HTTP server, and a TLS
-    client, which visitors reach without TLS.
-    """
+    """One stunnel with two services: a TLS server in front of an HTTP server, and a TLS client,
+    which clients reach without TLS."""
     port, plain_port = free_port(), free_port()
     with origin(stage) as behind:
         (stage.folder / "stunnel.conf").write_text(f"""

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers of dev/clients that have a process for each session: OpenSSH, whose process runs in a
-sandbox before the login, and PostgreSQL.
-"""
+"""The servers of dev/clients that have a process for each session: OpenSSH, whose process is
+sandboxed before the login, and PostgreSQL."""
 
 import getpass
 import glob
@@ -23,7 +22,7 @@ SESSIONS_AT_ONCE = 4
 
 
 class SecureShell:
-    """Starts a private sshd on a loopback port, and returns a client command for it."""
+    """A private sshd on a loopback port, and a client's command for it."""
 
     def __init__(self, stage, starts):
         folder, self.port = stage.folder, free_port()
@@ -54,7 +53,7 @@ Subsystem sftp internal-sftp
                         "GlobalKnownHostsFile=none", "-o", "HostKeyAlias=localhost", "-o",
                         "IdentitiesOnly=yes", "-o", "StrictHostKeyChecking=yes"]
         self.address = f"{getpass.getuser()}@127.0.0.1"
-        # sshd executes itself again for each session, so it needs its full path.
+        # sshd executes itself for each session, so it needs its full path.
         self.server = starts(program("sshd"), "-D", "-e", "-f", folder / "sshd_config")
         wait_for(self.port, self.server)
 
@@ -64,8 +63,7 @@ Subsystem sftp internal-sftp
 
 
 class SandboxFolder:
-    """Returns the folder that is the root of sshd's sandboxed process. A machine may not have it.
-    """
+    """The root folder of sshd's sandboxed process, which a machine may lack."""
 
     def __enter__(self):
         self.made = []
@@ -79,7 +77,8 @@ class SandboxFolder:
 
 
 def sshd(stage):
-    """Logs in with each cipher with a client without the provider, one session and several."""
+    """Logs in with each cipher by a client without the provider, with one session and with
+    several."""
     data = (stage.key / "data.bin").read_bytes()
     with SandboxFolder():
         shell = SecureShell(stage, stage.start)
@@ -109,7 +108,7 @@ def sshd(stage):
         for process, cipher in several:
             finish(process, cipher)
         expect(b"Permission denied" in wrong_key(stage, shell), "a wrong key is not refused")
-        # sshd logs the signal, and then exits by it.
+        # sshd logs the signal, and then ends by it.
         stage.end(shell.server, signal.SIGTERM, (0, 255, -signal.SIGTERM))
 
 
@@ -142,8 +141,7 @@ def postgres_program(name):
 
 def postgresql(stage):
     """Runs a cluster whose clients use TLS and functions that encrypt. It is reloaded and
-    restarted.
-    """
+    restarted."""
     user = "postgres" if os.geteuid() == 0 else None
     home = stage.folder / "cluster"
     home.mkdir()
@@ -168,7 +166,7 @@ def postgresql(stage):
         return done.stdout.decode().strip()
 
     def wait_until_ready():
-        """Waits until the server answers; it listens before that."""
+        """Waits until it serves, which is later than when it listens."""
         until = time.monotonic() + stage.options.timeout
         while stage.run(postgres_program("pg_isready"), "-q", "-h", "127.0.0.1", "-p", port, "-t", "60",
                         status=None).returncode != 0:

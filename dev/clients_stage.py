@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stage, in which dev/clients runs one program in one way. It gives the program a folder and an
-OPENSSL_CONF, and starts and stops its processes. It observes what they map, how many threads they
-have, and which of them are left at the end.
-"""
+"""A stage is where dev/clients runs one program in one way. It gives the program a folder and an
+OPENSSL_CONF, and runs and ends its processes. It records what they map, how many threads they
+have, and which of them are left at the end."""
 
 import contextlib
 import ctypes
@@ -24,13 +23,13 @@ from provider_fixtures import Configuration  # noqa: E402
 
 WAYS = ("plain", "default", "forced")
 PR_SET_CHILD_SUBREAPER = 36
-# Names in a process's memory maps that identify the module and drivers.
+# Names in a process's maps that show our module and drivers.
 OURS = "gpu.so"
 DRIVERS = ("libcuda.so", "libOpenCL.so", "libpocl", "libLLVM", "libEGL", "libGLES")
 
 
 class Failure(Exception):
-    """A failure of a program. The text is a sentence."""
+    """A sentence that says what a program did wrong."""
 
 
 def expect(holds, what):
@@ -39,9 +38,7 @@ def expect(holds, what):
 
 
 def adopt_orphans():
-    """Makes this process a subreaper, so that orphaned processes become its children and are not
-    lost.
-    """
+    """Makes processes whose parent has ended children of this process, so that none gets lost."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
@@ -65,7 +62,7 @@ def parents():
 
 
 def descendants(root, apart=()):
-    """Returns the descendants of `root`, without the processes in `apart` and their descendants."""
+    """Returns the processes below `root`, without those in `apart` and their descendants."""
     children = {}
     for process, parent in parents().items():
         children.setdefault(parent, []).append(process)
@@ -82,7 +79,7 @@ def command_of(process):
 
 
 def where_it_waits(process):
-    """Returns what each thread of a process is doing, for the report of one that hangs."""
+    """Returns what each thread of a process does, for the report of one that hangs."""
     lines = []
     for thread in sorted(pathlib.Path(f"/proc/{process}/task").glob("*")):
         call = read(thread / "syscall").split(" ")[0].strip() or "?"
@@ -92,7 +89,7 @@ def where_it_waits(process):
 
 
 class Watch(threading.Thread):
-    """Observes a stage's processes every few milliseconds, until it is stopped."""
+    """Looks at a stage's processes every few milliseconds, until it is stopped."""
 
     def __init__(self, stage):
         super().__init__(daemon=True)
@@ -110,7 +107,7 @@ class Watch(threading.Thread):
             self.most_threads = max(self.most_threads, int(threads.group(1)))
             if f"/{OURS}" in maps:
                 self.with_ours.add(process)
-                # A seccomp filter applies only to its thread and to threads that this thread starts
+                # A filter holds only for its thread and for threads that this thread starts
                 # later.
                 sandboxed = {re.search(r"^Seccomp:\s*(\d+)", read(task / "status"), re.M)
                              for task in pathlib.Path(f"/proc/{process}/task").glob("*")}
@@ -123,7 +120,7 @@ class Watch(threading.Thread):
         while not self.over.wait(pause):
             begun = time.thread_time()
             self.look()
-            # Leaves most of the core to the program, even if it has many processes to observe.
+            # Leaves the program most of the core, even if there are many processes to look at.
             pause = max(0.004, 4 * (time.thread_time() - begun))
 
     def stop(self):
@@ -132,16 +129,17 @@ class Watch(threading.Thread):
 
 
 class Stage:
-    """One program in one way. A context manager; at its end no process of the program is left."""
+    """One program in one way. It is a context manager. After its end no process of the program is
+    left."""
 
     def __init__(self, folder, way, key, options, reference=None):
         self.folder, self.way, self.key, self.options = folder, way, key, options
-        # The folder of the stage of the same program without the provider, for comparison.
+        # The folder of the same program's stage without the provider, to compare with.
         self.reference = reference
         self.apart, self.servers, self.begun = set(), [], time.monotonic()
         folder.mkdir()
         folder.chmod(0o755)
-        settings = {"in_process": None}  # the provider's default
+        settings = {"in_process": None}  # the provider's own default
         if way == "forced":
             settings = {"devices": options.devices, "threshold_bytes": 0, "rsa": "always",
                         "in_process": "yes"}
@@ -149,7 +147,7 @@ class Stage:
             settings.update(options.settings)
         self.configuration = Configuration(folder, options.build, **settings)
         if way == "plain":
-            # The same file without the provider, so that it takes as long to read.
+            # The same file without our provider, so that reading it takes as long.
             text = self.configuration.path.read_text()
             text = text.replace("gpu = gpu_settings\n", "").replace("?provider=gpu", "")
             self.configuration.path.write_text(text)
@@ -175,7 +173,7 @@ class Stage:
             raise Failure("left processes: " + "; ".join(sorted(left.values())))
 
     def what_is_left(self, patience):
-        """Returns the processes of the program that have not exited after this many seconds."""
+        """Returns the processes of the program that have not ended after `patience` seconds."""
         until = time.monotonic() + patience
         while True:
             left = {p: command_of(p) for p in descendants(os.getpid(), self.apart)}
@@ -184,14 +182,14 @@ class Stage:
             time.sleep(0.02)
 
     def as_user(self, user):
-        """Returns the words before a command that make it run as the user, if this process is root.
-        """
+        """Returns the words before a command that make it run as the user, if this process is
+        root."""
         if not user or os.geteuid() != 0:
             return []
         return [shutil.which("setpriv"), f"--reuid={user}", f"--regid={user}", "--clear-groups"]
 
     def run(self, *command, status=0, user=None, environment=None, **options):
-        """Runs the program with the configuration until it exits. Returns its output."""
+        """Runs the program with the configuration, to its end. Returns what it wrote."""
         command = [*self.as_user(user), *(str(part) for part in command)]
         done = self.finish(subprocess.Popen(
             command, env={**self.environment, **(environment or {})}, cwd=self.folder,
@@ -220,7 +218,7 @@ class Stage:
             server = subprocess.Popen([*self.as_user(user), *(str(part) for part in command)],
                                       env={**self.environment, **(environment or {})}, stdout=log,
                                       stderr=log, stdin=subprocess.DEVNULL, cwd=self.folder,
-                                      # Apache kills its process group when it exits.
+                                      # Apache ends its process group at its end.
                                       start_new_session=True)
         self.servers.append(server)
         return server
@@ -238,11 +236,11 @@ class Stage:
         return read(self.folder / "log")
 
     def end(self, server, by=signal.SIGTERM, statuses=(0,)):
-        """Stops a server with the signal. It must exit in time, with one of the statuses."""
+        """Ends a server by the signal. It must end in time, with one of the statuses."""
         expect(server.poll() is None, f"the server had ended: {self.log()[-300:]}")
         until = time.monotonic() + self.options.timeout
-        # HAProxy's master ignores signals while it restarts itself. A second signal would kill its
-        # worker, with any provider or none, while that serves its last visitors.
+        # HAProxy's master ignores signals while it restarts itself. A second signal would kill
+        # its worker while that serves its last clients, with any provider or none.
         while is_ignored(server.pid, by) and time.monotonic() < until:
             time.sleep(0.02)
         server.send_signal(by)
@@ -255,9 +253,8 @@ class Stage:
                f"the server ended with {status_text(server.returncode)}: {self.log()[-300:]}")
 
     def counters(self):
-        """Returns the sums of the counters that the program's processes wrote when they exited, or
-        None.
-        """
+        """Returns the sums of the counters that the program's processes wrote at their ends, or
+        None."""
         lines = [json.loads(line) for line in read(self.configuration.stats).splitlines()]
         if not lines:
             return None
@@ -276,7 +273,7 @@ def is_ignored(process, number):
 
 
 def name_of(command):
-    """Returns a short form of a command."""
+    """Returns a command in a few words."""
     return " ".join(str(part) for part in command)[:80]
 
 
@@ -293,15 +290,15 @@ def kill_all(processes):
 
 
 def kill_descendants():
-    """Kills all descendants of this process, until none is left that one of them started meanwhile.
-    """
+    """Kills all descendants of this process, until none is left that one of them started
+    meanwhile."""
     while below := descendants(os.getpid()):
         kill_all(below)
         time.sleep(0.01)
 
 
 def reap():
-    """Reaps the orphans that became children of this process and have exited."""
+    """Waits for adopted orphans that have ended."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

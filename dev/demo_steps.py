@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of dev/demo, with the programs in build/."""
+"""The steps of dev/demo, which use what is in build/."""
 
 import argparse
 import json
@@ -20,8 +20,8 @@ MIB = 1 << 20
 ENC_PIECE_BYTES = 4096
 KEYS = ["-pbkdf2", "-pass", "env:DEMO_PASSWORD"]
 
-# Encrypts a file with one call of the cipher, as a program with data in memory does. Prints the
-# time of the second call, because the first one starts threads or opens a device.
+# Encrypts a file with one call of the cipher, as a program with data in memory does. Prints
+# how long the second such call took, since the first starts threads or a device.
 CRYPTOGRAPHY = """
 import sys, time
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -38,18 +38,17 @@ print(seconds)
 """
 # Without a GPU the device is OpenCL on the CPU, which is slow.
 SMALL_BYTES = 8 * MIB
-# The command uses no more threads (docs/lab/host-memory.md).
+# The command uses no more cores (docs/lab/host-memory.md).
 MOST_CORES = 8
 
 
 class Failed(Exception):
-    """A step failed; the text says which one and why."""
+    """A step failed. The text says which one and why."""
 
 
 def write_contents(path, total):
-    """Writes a file with a quarter each of the contents of Rosenberg's files 1 to 4: the bytes 0 to
-    255 repeated, only 0xAA, random bytes from a growing range, and random bytes.
-    """
+    """Writes a file with a quarter each of the contents of Rosenberg's files 1 to 4: the bytes 0
+    to 255 repeated, only 0xAA, random bytes from a growing range, and random bytes."""
     quarter = total // 4
     with open(path, "wb") as file:
         file.write((bytes(range(256)) * (MIB // 256)) * (quarter // MIB))
@@ -72,15 +71,14 @@ class Demo:
         self.environment = {k: v for k, v in os.environ.items()
                             if not k.startswith("OPENSSL_") and k != "LANECRYPT_DEVICES"}
         self.environment["DEMO_PASSWORD"] = "correct horse battery staple"
-        # By default the command encrypts files in memory, such as these, on the cores.
+        # By default the command uses cores for files that are in memory, as these may be.
         chosen = ",".join(d["id"] for d in gpus if d["selected"]) or "opencl"
         self.devices = os.environ.get("LANECRYPT_DEVICES", chosen)
         self.cores = min(len(os.sched_getaffinity(0)), MOST_CORES)
 
     def run(self, step, size, *command, **environment):
-        """Runs a command and adds its row to the table. Returns the row and the command's output.
-        The time is that of the whole process, including its start.
-        """
+        """Runs a command and adds its row to the table. Returns the row and what the command
+        printed. The time is that of the whole process including its start."""
         before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL,
                               capture_output=True, text=True,
@@ -114,7 +112,7 @@ class Demo:
         return row
 
     def compare(self, one, other, *rows):
-        """Compares two files with cmp and writes the result into the rows."""
+        """Compares two files by cmp and notes the result in the rows."""
         same = subprocess.run(["cmp", one, other], capture_output=True, text=True, check=False)
         for row in rows:
             row["same"] = same.returncode == 0
@@ -122,7 +120,7 @@ class Demo:
             raise Failed(f"{rows[0]['step']}: {same.stdout}{same.stderr}".strip())
 
     def there_and_back(self, plain, on_device):
-        """Checks that the command and the machine's openssl decrypt each other's files."""
+        """The command and the machine's openssl read each other's files."""
         sealed, opened = self.folder / "sealed", self.folder / "opened"
         one = self.lanecrypt("enc", "aes-256-ctr", plain, sealed, on_device)
         two = self.openssl("-d", "aes-256-ctr", sealed, opened)
@@ -133,9 +131,8 @@ class Demo:
             self.compare(plain, opened, one, two)
 
     def provider(self, **settings):
-        """Writes an openssl.cnf that activates the provider. Returns its path, and that of the
-        counters.
-        """
+        """Writes an openssl.cnf that enables the provider. Returns it and the file of its
+        counters."""
         stats = self.folder / f"stats-{len(self.rows)}"
         config = self.folder / f"openssl-{len(self.rows)}.cnf"
         config.write_text(
@@ -150,7 +147,7 @@ class Demo:
         return config, stats
 
     def note_stats(self, row, stats):
-        """Writes into the row what ran where, according to the provider's counters."""
+        """Writes into the row what ran where, by the provider's counters."""
         if not stats.exists():
             raise Failed(f"{row['step']}: the provider left no counters")
         lines = [json.loads(line) for line in stats.read_text().splitlines()]
@@ -162,7 +159,7 @@ class Demo:
             row["where"] = f"{self.cores} cores"
 
     def devices_for(self, settings):
-        """Returns the environment variable that names the devices, if the settings allow any."""
+        """Returns the variable that names the devices, if the settings allow any."""
         return {"LANECRYPT_DEVICES": self.devices} if "in_process" in settings else {}
 
     def provider_enc(self, source, **settings):
@@ -180,8 +177,7 @@ class Demo:
         return row
 
     def program(self, step, source, target, **environment):
-        """Runs a program that passes all data in one call. Its row has the time of only that call.
-        """
+        """Runs a program that passes all data at once. Its row has the time of this call only."""
         size = source.stat().st_size
         row, said = self.run(step, size, sys.executable, "-c", CRYPTOGRAPHY, source, target,
                              **environment)
@@ -232,7 +228,7 @@ def has_cryptography():
 
 
 def show_defaults(demo, plain):
-    """Shows the default behaviour, without a device."""
+    """Shows what a user gets without asking for a device."""
     say("By default no device is asked for. The command has the cores encrypt what lies in memory. "
         "The provider\ngpu leaves all to OpenSSL on one core, and large requests to several where "
         "`cores` allows it. GB/s is of the\nwhole program, start and files included; of Python's "
@@ -242,17 +238,15 @@ def show_defaults(demo, plain):
     if not has_cryptography():
         return
     row = demo.provider_large(plain, cores=demo.cores)
-    # A single core cannot divide a request.
+    # A single core cannot share a request.
     if demo.cores > 1 and not row["where"].endswith("cores"):
         raise Failed(f"{row['step']}: it ran on one core")
 
 
 def show_device(demo, plain, part):
-    """Shows the same on a device. openssl enc processes only `part` of the file, in small pieces.
-    """
+    """Shows the same on a device. openssl enc gets only `part`, piece by piece."""
     demo.there_and_back(plain, on_device=True)
-    # The pieces are too small for a device to be faster. This shows that the result is right
-    # anyway.
+    # The pieces are too small to gain by a device. This shows that the result is right there too.
     rows = [demo.provider_enc(part, in_process="yes", threshold_bytes=ENC_PIECE_BYTES)]
     if has_cryptography():
         rows.append(demo.provider_large(plain, in_process="yes", threshold_bytes="1M"))
@@ -270,7 +264,7 @@ def steps(demo, size, opencl):
     demo.print_table(with_speed=True)
 
     with open(plain, "rb") as whole:
-        # The part is from the middle of the file, where there are two kinds of content.
+        # From the middle of the file, where two kinds of content meet.
         whole.seek(size // 2 - 2 * MIB)
         part.write_bytes(whole.read(4 * MIB))
     if demo.gpu:

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Joins the wheels for several versions of CPython into one, and names it after its requirements.
+"""Joins the wheels for several versions of CPython to one, and names it after what it needs.
 
-Usage: join_wheels.py FOLDER WHEEL...     with a Python that has the package wheel
+Usage: join_wheels.py FOLDER WHEEL...     by a Python that has the package wheel
 
 The wheels differ only in the extension module. nanobind's stable ABI (_core.abi3.so) needs CPython
 3.12, so 3.10 and 3.11 have a file each (_core.cpython-310-x86_64-linux-gnu.so). The wheel that this
-program writes into FOLDER contains all of them: an import uses the file for the exact version, if
-there is one, and otherwise the one with the stable ABI. `cp310-abi3` in a wheel's name tells
-installers that it is for that version and all later ones, but neither for PyPy nor for CPython
-without the GIL.
+program writes to FOLDER has all of these files: an import uses the file that names its exact
+version if there is one, and otherwise the one with the stable ABI. `cp310-abi3` in a wheel's name
+tells installers that it is for that version and all later ones, and neither for PyPy nor for
+CPython without the GIL.
 
-`manylinux_2_N` (PEP 600) in the name says which C library is needed. The program fails if a file
-needs a library that not every Linux has, except OpenSSL's libcrypto, which the package must share
-with the process and so cannot include; if a run path leads out of the package; or if the wheels do
-not belong together.
+`manylinux_2_N` (PEP 600) in the name says which C library is old enough. The program fails in these
+cases: a file needs a library that not every Linux has, other than OpenSSL's libcrypto, which the
+package must share with the process and so cannot contain; a run path leads out of the package; the
+wheels do not match.
 """
 
 import os
@@ -25,13 +25,13 @@ import sys
 import tempfile
 import zipfile
 
-# The names in PEP 600's list that a compiler adds by default.
+# Libraries of PEP 600's list that a compiler adds by itself.
 EVERYWHERE = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libgcc_s.so.1",
               "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 OURS = {"liblanecrypt.so.0", "libcrypto.so.3"}
-# The glibc release for which dev/wheel builds. No older one is promised.
+# The glibc release that dev/wheel builds for. No older one is promised.
 OLDEST = (2, 28)
-# The files that differ between the wheels.
+# The only file that differs between the wheels.
 EXTENSION_MODULE = "lanecrypt/_core.*.so"
 
 
@@ -40,18 +40,16 @@ def fail(text):
 
 
 def version_of(wheel):
-    """Returns (10, "cp310", "cp310") for the wheel for CPython 3.10, and (12, "cp312", "abi3") for
-    the one for 3.12 and all later versions.
-    """
+    """Returns (10, "cp310", "cp310") for the wheel of CPython 3.10, and (12, "cp312", "abi3") for
+    that of 3.12 and all later versions."""
     _, _, python, abi, _ = wheel.stem.split("-")
     return int(python.removeprefix("cp3")), python, abi
 
 
 def tags_of(versions):
-    """Returns the Python and ABI tags of a wheel for all of these, which are sorted results of
-    version_of(). The wheel is offered to every version from the first on, so none may be missing,
-    and the last must serve later ones.
-    """
+    """Returns the Python and ABI tags of a wheel for all of these versions, in order, as
+    version_of() returns them. The wheel is offered to every version from the first on, so none
+    may be missing, and the last one must serve later versions."""
     minors = [minor for minor, _, _ in versions]
     stable = [abi == "abi3" for _, _, abi in versions]
     whole = minors == list(range(minors[0], minors[-1] + 1)) and stable[-1] and not any(stable[:-1])
@@ -62,9 +60,8 @@ def tags_of(versions):
 
 
 def unpack(wheel, root):
-    """Unpacks a wheel into the folder `root`. Programs stay executable; extractall() would lose
-    that, and `wheel unpack` of Debian 12 too.
-    """
+    """Unpacks a wheel into the folder `root`. Keeps programs executable, which neither
+    extractall() nor `wheel unpack` of Debian 12 does."""
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(root)
         for entry in archive.infolist():
@@ -73,11 +70,11 @@ def unpack(wheel, root):
 
 
 def pack(root, tags, folder):
-    """Packs a wheel with these tags, and returns its path."""
+    """Makes a wheel of an unpacked one, with these tags, and returns its path."""
     # `wheel pack` names the wheel after this line, and lists the files again.
     [said] = root.glob("*.dist-info/WHEEL")
     said.write_text(re.sub(r"(?m)^Tag: .*$", f"Tag: {tags}", said.read_text()))
-    # Like scikit-build-core's wheels, it has fixed file times, so that one source gives one wheel.
+    # Like scikit-build-core, sets fixed times, so that the same source gives the same wheel.
     subprocess.run([sys.executable, "-m", "wheel", "pack", "--dest-dir", folder, root], check=True,
                    stdout=subprocess.DEVNULL, env={"SOURCE_DATE_EPOCH": "0", **os.environ})
     [made] = folder.glob(f"*-{tags}.whl")
@@ -85,16 +82,15 @@ def pack(root, tags, folder):
 
 
 def files_of(root):
-    """Returns the files of an unpacked wheel, without those that say for which Python it is."""
+    """Returns the files of an unpacked wheel, without those that say which Python it is for."""
     own = {*root.glob(EXTENSION_MODULE), *root.glob("*.dist-info/WHEEL"), *root.glob("*.dist-info/RECORD")}
     return {str(path.relative_to(root)): path.read_bytes()
             for path in root.rglob("*") if path.is_file() and path not in own}
 
 
 def add(root, other):
-    """Moves the extension module of an unpacked wheel into another one, in which all else is the
-    same.
-    """
+    """Moves the extension module of an unpacked wheel into another one. All other files must be
+    equal."""
     ours, theirs = files_of(root), files_of(other)
     differ = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
     if differ:
@@ -105,8 +101,7 @@ def add(root, other):
 
 def needs_of(path):
     """Returns the libraries that an ELF file names, its run path, and the newest glibc release of
-    which it uses a symbol.
-    """
+    which it uses a symbol."""
     text = subprocess.run(["readelf", "--dynamic", "--version-info", "--wide", path], check=True,
                           capture_output=True, text=True).stdout
     libraries = set(re.findall(r"\(NEEDED\).*\[(.*)\]", text))
@@ -117,7 +112,8 @@ def needs_of(path):
 
 
 def look(root):
-    """Returns the glibc release that an unpacked wheel needs, and what is wrong with it."""
+    """Returns the glibc release that an unpacked wheel needs, and what is wrong with the
+    wheel."""
     newest, wrong = OLDEST, []
     for path in sorted(root.rglob("*")):
         if not path.is_file() or path.read_bytes()[:4] != b"\x7fELF":

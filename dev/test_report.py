@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts what dev/test ran: each test of GoogleTest and of pytest, each other program that ctest
-started, and each step of the script. Names the failed ones. Prints why tests were skipped and how
-many, with --list-skipped also which. Then prints 'N passed, N failed, N skipped'.
-
-Exits with 1 if a test failed, if none passed, and with --require-gpu if one was skipped because
-there is no GPU.
-"""
+started, and each step of the script. Names what failed. Says why tests were skipped and how many,
+and with --list-skipped which ones. Then prints 'N passed, N failed, N skipped'. Exits with 1 if a
+test failed, if none passed, or, with --require-gpu, if one was skipped because it needs a GPU."""
 
 import argparse
 import collections
@@ -15,9 +12,9 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
-# A test with these words was skipped only because there is no GPU.
+# The words by which a test says that only a GPU was missing.
 NEEDS_GPU = re.compile(r"needs a GPU|no such device here: cuda")
-# These run on the host device by design, whatever devices exist.
+# These run on the host device by design, on every machine.
 WITHOUT_GPU = ("sanitize",)
 
 Outcome = collections.namedtuple("Outcome", "stage name what why")
@@ -26,7 +23,7 @@ Outcome = collections.namedtuple("Outcome", "stage name what why")
 def cases(path):
     """Yields (name, 'passed' | 'failed' | 'skipped', why) for each test of a JUnit file."""
     for case in ElementTree.parse(path).getroot().iter("testcase"):
-        # ctest writes its name twice.
+        # ctest writes its single name twice.
         name = ".".join(dict.fromkeys(filter(None, (case.get("classname"), case.get("name")))))
         skipped = case.find("skipped")
         failed = [case.find("failure"), case.find("error")]
@@ -40,13 +37,13 @@ def cases(path):
 
 
 def outputs(path):
-    """Yields the output of each test of a JUnit file, as far as ctest kept it."""
+    """Returns the output of each test of a JUnit file, as far as ctest kept it."""
     for case in ElementTree.parse(path).getroot().iter("testcase"):
         yield case.findtext("system-out") or ""
 
 
 def gtest_cases(path):
-    """Yields the same for a file of GoogleTest, which says 'skipped' in an attribute."""
+    """Does the same for a file of GoogleTest, which says 'skipped' in an attribute."""
     for case in ElementTree.parse(path).getroot().iter("testcase"):
         name = f"{case.get('classname')}.{case.get('name')}"
         if case.find("failure") is not None or case.find("error") is not None:
@@ -54,23 +51,22 @@ def gtest_cases(path):
         elif case.get("result") == "skipped" or case.find("skipped") is not None:
             element = case.find("skipped")
             why = "" if element is None else (element.get("message") or "") + (element.text or "")
-            # The message begins with the source location.
+            # The message begins with the position in the source.
             yield name, "skipped", " ".join(why.split())
         elif case.get("status") == "run":
             yield name, "passed", ""
 
 
 def unfinished_cases(output):
-    """Yields the same from the output of a GoogleTest program that crashed or was killed before it
-    wrote its file. The test that was running has failed, and so has each test that had not begun,
-    whose names are not known.
-    """
+    """Does the same from the output of a GoogleTest program that died or was ended before it
+    wrote its report. The test that was running has failed, and so has each that had not begun.
+    Their names are not known."""
     total = re.search(r"^\[=+\] Running (\d+) tests? from", output, re.M)
     if not total:
         return
     begun, at, said = 0, None, []
     for line in output.splitlines():
-        # The code under test may have printed an incomplete line before it.
+        # The code under test may have printed something before it, without a newline.
         word = re.search(r"\[ +(RUN|OK|FAILED|SKIPPED) +\] (\S+?)(?:,| \(|$)", line)
         mark = word and word.group(1)
         if mark == "RUN":
@@ -88,10 +84,9 @@ def unfinished_cases(output):
 
 
 def ctest_outcomes(results, stage):
-    """Yields the outcomes of ctest. An entry of a GoogleTest program counts as the program's tests,
-    according to its report or else its output. If the program failed for another reason, such as a
-    leak at exit, that counts too. Any other entry counts as one test.
-    """
+    """A ctest entry of a GoogleTest program counts as the program's tests, by its report or else
+    by its output. If the program failed for another reason than a test, such as a leak at its
+    end, that counts too. Any other entry counts as one test."""
     programs, reports = {}, {}
     listing = results / f"{stage}.ctest.json"
     if listing.exists() and listing.read_text().strip():
@@ -115,8 +110,7 @@ def ctest_outcomes(results, stage):
         except (ElementTree.ParseError, FileNotFoundError):
             found = list(unfinished_cases(output)) if what == "failed" else []
             if not any(w == "failed" for _, w, _ in found):
-                # Without a report it is unknown what the program did, even if it exited with
-                # success.
+                # Without a report nothing says what it did, even if it ended with success.
                 yield Outcome(stage, f"{program}: {name} wrote no report", "failed", why)
         else:
             if what == "failed" and not any(w == "failed" for _, w, _ in found):
@@ -141,9 +135,8 @@ def all_outcomes(results):
 
 
 def reason(outcome):
-    """Returns why a test was skipped, without the source location. The text may occur twice, each
-    time after a location.
-    """
+    """Returns why a test was skipped, without the position in the source. The text may occur
+    twice, each time after its position."""
     place = r"\.*(?:/\S+|\b[\w.]+)\.(?:cpp|h|py):\d+:?(?: Skipped)?"
     parts = [part.strip() for part in re.split(place, outcome.why)]
     return next(filter(None, parts), "")

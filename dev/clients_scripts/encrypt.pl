@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The Perl program of dev/clients: a TLS server and a TLS client with IO::Socket::SSL, in two
+# Runs in dev/clients: a TLS server and a TLS client with IO::Socket::SSL, in two
 # processes, and a signature with Crypt::OpenSSL::RSA. Usage: encrypt.pl FOLDER
 
 use strict;

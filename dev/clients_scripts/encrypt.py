@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python program of dev/clients, with the cryptography package. Usage: encrypt.py FOLDER"""
+"""Runs in dev/clients: encrypts with Python's cryptography package. Usage: encrypt.py FOLDER"""
 
 import concurrent.futures
 import pathlib
@@ -37,7 +37,7 @@ def sign(number):
     return private.sign(data, padding.PKCS1v15(), hashes.SHA256())
 
 
-# Uses several threads, because programs with several threads once hung at exit.
+# Several threads, since programs with several threads once hung at their end.
 with concurrent.futures.ThreadPoolExecutor(8) as pool:
     list(pool.map(encrypt, ("ctr", "cbc", "gcm")))
     signatures = set(pool.map(sign, range(8)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The Ruby program of dev/clients, with its library openssl. Usage: encrypt.rb FOLDER
+# Runs in dev/clients: encrypts and signs by Ruby's library openssl. Usage: encrypt.rb FOLDER
 
 require "openssl"
 
