@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws docs/plots/papers-*.svg from the JSON of `lanecrypt bench papers`.
 
-If there are several devices, it draws those of one API: CUDA, unless --api names another. H is
-always OpenGL.
+If there are several devices, it draws those of one API: CUDA, unless --api names another. H always
+uses OpenGL.
 
-There is one picture for each paper. It shows what was measured here, and as diamonds the paper's
-values (`published` in the results). All pictures of one call come from the given files, which must
-be from one machine. By default these are the newest files of each paper in bench/results. A picture
-whose figures are in no file is left unchanged, and named.
+There is one picture per paper. It shows the rates measured here, and the paper's figures as
+diamonds (`published` in the results). All pictures of one call come from the given files, which
+must be of one machine. By default these are the newest files of each paper in bench/results. If
+no file has the figures of a picture, the script names the picture and leaves it as it is.
 """
 
 import argparse
@@ -68,7 +68,7 @@ def draw_curves(axes, papers, lines, by="bytes"):
 
 
 def draw_bars(axes, rows, colour_of):
-    """Draws a bar for each row of (label, value, published), from the top down."""
+    """Draws a bar for each row of (label, value, published), from top to bottom."""
     places = range(len(rows))
     axes.barh(list(places), [value for _, value, _ in rows], height=0.7,
               color=[colour_of(label) for label, _, _ in rows])
@@ -116,7 +116,7 @@ def draw_r(papers):
             known = [(n + 0.16 * (step - 2), r["published"]) for n, r in rows if "published" in r]
             if known:
                 axes.plot(*zip(*known), "D", color=GREY, markersize=3.5)
-        axes.set_ylim(top=axes.get_ylim()[1] * 8)  # space for the legend
+        axes.set_ylim(top=axes.get_ylim()[1] * 8)  # room for the legend
         legend(axes, ncols=2)
     draw_grid(panels[1][0], papers)
     draw_over_time(panels[1][1], papers)
@@ -292,7 +292,7 @@ def main():
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path, help="results of one machine")
     parser.add_argument("--out", type=Path, default=PLOTS, help="the folder for the plots")
-    parser.add_argument("--api", default="cuda", help="whose devices: cuda, opencl, gl or host")
+    parser.add_argument("--api", default="cuda", help="the API of the devices: cuda, opencl, gl or host")
     arguments = parser.parse_args()
     files = arguments.files or newest()
     if not files:

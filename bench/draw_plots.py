@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws the plots in docs/plots/ from the JSON of `lanecrypt bench`.
 
-Each plot takes all its figures from one file, the newest that has them, so it never mixes two
-machines. A plot whose figures are in no file is left unchanged, and named.
+Each plot takes all its figures from one file, the newest that has them, so that no plot mixes
+machines. If no file has the figures of a plot, the script names the plot and leaves it as it is.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from pathlib import Path
 import matplotlib
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402  (the backend comes first)
+import matplotlib.pyplot as plt  # noqa: E402  (the backend must be set first)
 
 from paper_results import REPOSITORY, RESULTS, size_text  # noqa: E402
 
@@ -53,9 +53,8 @@ def read(path):
 
 
 def crossing(curve, other):
-    """Returns the smallest size from which `curve` stays above `other`, which are both sorted by
-    size. `other` is assumed constant after its last point. None if there is no such size.
-    """
+    """Returns the smallest size from which `curve` stays above `other`, or None. Both are sorted
+    by size. `other` is assumed to stay level after its last point."""
     def at(points, size):
         below = [p for p in points if p[0] <= size]
         return below[-1][1] if below else points[0][1]
@@ -86,10 +85,9 @@ LABEL_POINTS = 8
 
 
 def label_ends(axes, labels):
-    """Writes each (text, rate, colour) to the right of the axes at its rate, or as near to it as
-    possible without touching another label.
-    """
-    axes.figure.canvas.draw()  # computes the limits of the axes
+    """Writes each (text, rate, colour) to the right of the axes at its rate, or as close to that
+    as possible without touching another label."""
+    axes.figure.canvas.draw()  # computes the axes' limits
     point = axes.figure.dpi / 72
     line = LABEL_POINTS * 1.25 * point
 
@@ -107,7 +105,8 @@ def label_ends(axes, labels):
 
 
 def draw_aes_sizes(run, cipher="aes-128-ctr"):
-    """Plots GB/s against size: the device, the bus and the CPU, with their crossings."""
+    """Draws GB/s against size for device memory, host memory and the CPU, with their
+    crossings."""
     card = run.curve(f"{cipher}.card-sweep.cuda", f"{cipher}.card.cuda")
     pinned = run.curve(f"{cipher}.pinned-sweep.cuda", f"{cipher}.pinned.cuda")
     ordinary = run.curve(f"{cipher}.pageable-sweep.cuda", f"{cipher}.pageable.cuda")
@@ -144,9 +143,8 @@ def draw_aes_sizes(run, cipher="aes-128-ctr"):
 
 
 def draw_rsa_batches(run, sizes=(2048, 3072, 4096, 8192)):
-    """Plots operations per second and the time of a batch against the batch size, for each key
-    length of the run.
-    """
+    """Draws operations a second and the time of a batch against the size of the batch, for each
+    key length that the run has."""
     curves = {}
     for bits in sizes:
         name = f"rsa-{bits}.private-batch"
@@ -182,7 +180,7 @@ def draw_rsa_batches(run, sizes=(2048, 3072, 4096, 8192)):
 
 
 def draw_host_cpu(run, cipher="aes-128-ctr", api="cuda"):
-    """Plots how much of its core another task still gets during a job, against the job's rate."""
+    """Draws the share of its core that a concurrent task keeps, against the job's rate."""
     lines = (
         (f"idle-pinned.{api}", "GPU, pinned memory", "#2166ac"),
         (f"idle-pageable.{api}", "GPU, ordinary memory", "#4393c3"),
@@ -213,9 +211,8 @@ def draw_host_cpu(run, cipher="aes-128-ctr", api="cuda"):
 
 
 def draw_handshakes(run):
-    """Plots the handshakes per second of a server against its number of processes, with OpenSSL
-    alone and with the service, for each key length.
-    """
+    """Draws handshakes a second of a server with many processes against the number of processes,
+    by OpenSSL alone and through the service, for each key length."""
     rates = {}
     for result in run.results:
         found = re.fullmatch(r"handshakes\.nginx-(\d+)\.rsa-(\d+)-tls13\.(openssl|service)",
@@ -255,13 +252,13 @@ PLOTTERS = {"aes-sizes.svg": draw_aes_sizes, "rsa-batches.svg": draw_rsa_batches
 def main():
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path,
-                        help="results, best first; bench/results, newest first, by default")
+                        help="results, preferred first; by default bench/results, newest first")
     parser.add_argument("--out", type=Path, default=PLOTS, help="the folder for the plots")
     arguments = parser.parse_args()
     files = arguments.files or sorted(RESULTS.glob("*.json"), reverse=True)
     runs = [read(file) for file in files]
 
-    # The same input gives the same file.
+    # Makes the output reproducible: the same input gives the same file.
     plt.rcParams.update({"svg.hashsalt": "lanecrypt", "svg.fonttype": "none"})
     arguments.out.mkdir(parents=True, exist_ok=True)
     for name, draw in PLOTTERS.items():

@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what the provider gains or costs an unmodified program.
+"""Measures what the provider gains or costs a program that does not know it.
 
-Runs `openssl speed -evp` over ciphers and sizes, alternating without the provider and with it
-preferred (`?provider=gpu`), in several rounds, so that other work of the machine affects both
-alike. Prints a table of the ratios of the medians, and writes the figures as JSON in the format of
-bench/results.
+Runs `openssl speed -evp` over ciphers and sizes, alternately without the provider and with the
+provider preferred (`?provider=gpu`), in several rounds, so that other work on the machine affects
+both alike. Prints a table of the ratios of the medians, and writes the figures as JSON in the
+format of bench/results.
 
 Usage: bench/openssl_speed.py [--module DIR] [--openssl PROGRAM] [--rounds N]
            [--seconds S] [--ciphers LIST] [--sizes LIST] [--decrypt]
            [--setting NAME=VALUE ...] [--out FILE] [--check]
 
-Without a --setting the provider leaves everything to OpenSSL; in_process=yes allows devices, and
-cores=N several cores.
+Without a --setting the provider leaves all work to OpenSSL. in_process=yes allows devices, and
+cores=N allows N cores.
 
---check exits with 1 if a ratio is below 0.95 from 1 KiB on, or below 0.6 for shorter sizes.
+--check exits with 1 if a ratio is below 0.95 for sizes of at least 1 KiB, or below 0.6 for
+shorter ones.
 """
 
 import argparse
@@ -33,7 +34,7 @@ CIPHERS = "aes-256-ctr,aes-256-cbc,aes-256-gcm,aes-256-xts,aes-256-ecb"
 SIZES = "16,64,256,1K,16K,1M,16M,256M"
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
 LEAST_LARGE, LEAST_SMALL, LARGE_BYTES = 0.95, 0.6, 1024
-# OpenSSL refuses longer ones, and `openssl speed` counts a refusal as work.
+# OpenSSL refuses longer data units, and `openssl speed` counts refusals as work.
 MOST_XTS_BYTES = 16 << 20
 
 def parse_size(text):
@@ -51,9 +52,8 @@ def size_text(size):
 
 
 def bytes_per_second(openssl, cipher, size, seconds, decrypt, environment):
-    """Returns the rate of one run of `openssl speed`, from its machine-readable line:
-    +F:number:name:rates.
-    """
+    """Returns the rate of one run of `openssl speed`, from its machine-readable line
+    +F:number:name:rates."""
     command = [openssl, "speed", "-mr", "-elapsed", "-seconds", str(seconds), "-bytes", str(size),
                "-evp", cipher] + (["-decrypt"] if decrypt else [])
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -84,7 +84,7 @@ def main():
     options = parser.parse_args()
     sizes = [parse_size(text) for text in options.sizes.split(",")]
     ciphers = options.ciphers.split(",")
-    # OpenSSL resolves a relative path in its own folder of modules.
+    # OpenSSL would look for a relative path in its own folder of modules.
     module = pathlib.Path(options.module).resolve() / "gpu.so"
     if not module.is_file():
         sys.exit(f"openssl_speed: there is no {module}; build first, or name its folder by --module")

@@ -20,18 +20,18 @@ def size_text(size):
 
 
 def newest():
-    """Returns the files of the machine of the newest file, newest first."""
+    """Returns the files of the machine that the newest file is of, newest first."""
     files = sorted(RESULTS.glob("*papers*.json"), key=lambda file: (file.name[:10], file.name), reverse=True)
     machines = [json.loads(file.read_text(encoding="utf-8"))["machine"]["cpu"] for file in files]
     return [file for file, machine in zip(files, machines) if machine == machines[0]]
 
 
 class Papers:
-    """The results of all files, which are from one machine.
+    """The results of all files, which must be of one machine.
 
     A paper's figures come from the first file that has them. If there are several devices, those of
-    one API are used: their names end in `.cuda`, or in `.` and `api`, and in `.device` here. H, and
-    the tests of M and R with the methods of 2007, are always OpenGL and keep `.gl`.
+    one API are used: the part `.cuda` of their names (or what `api` names) becomes `.device`. H,
+    and the measurements of M and R by the OpenGL of 2007, always use OpenGL and keep `.gl`.
     """
 
     def __init__(self, files, api="cuda"):
@@ -50,13 +50,13 @@ class Papers:
                 for result in run["results"] if result["name"][0] in papers]
         self.sources.sort(key=lambda source: source[0])
         runs = [run for _, run, _ in self.sources]
-        # OpenGL reports a longer name for the same GPU.
+        # OpenGL has a longer name for the same GPU.
         self.machine = min((run["machine"] for run in runs), key=lambda m: len(m["gpu"]) or 999)
         if len({run["machine"]["cpu"] for run in runs}) > 1:
             sys.exit("the files are not of one machine")
 
     def place(self, paper=None, quote=""):
-        """Returns the machine, the dates and the files, for all papers or for one."""
+        """Returns the machine, the date and the files, of all papers or of one."""
         runs = {}
         for name, run, papers in self.sources:
             if paper is None or paper in papers:
@@ -75,8 +75,8 @@ class Papers:
                 yield found, result
 
     def result(self, name, **more):
-        """Returns the first result with this name and these fields, such as streams=100, or None.
-        """
+        """Returns the first result with that name and these fields, such as streams=100, or
+        None."""
         return next((r for r in self.results if r["name"] == name
                      and all(r.get(key) == value for key, value in more.items())), None)
 

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what the provider costs each process: its start, its exit and its memory.
+"""Measures what the provider costs each process: its start, its end and its memory.
 
-Starts: whole runs of `openssl`, alternating without the provider and with it at its default
-settings. Exits: test_client (tests/process/) works in many threads and exits in every way at random
-moments. The script counts the processes that hang, and those that exit otherwise than requested. It
-also measures how long the exit of a process takes, alone and among many, compared with plain
-programs that start NVIDIA's driver and exit. Memory: how much host and GPU memory a process uses.
-Prints tables, and writes the figures as JSON in the format of bench/results.
+Starts: whole runs of `openssl`, alternately without the provider and with it at its default
+settings. Ends: test_client (tests/process/) works in many threads and ends in every way at random
+moments. The script counts the processes that hang, and those that do not end in the requested
+way. It also measures how long the end of a process takes, alone and among many, and compares
+that with programs that only start NVIDIA's driver and end. Memory: the host memory and GPU
+memory of a process. Prints tables, and writes the figures as JSON in the format of bench/results.
 
 Usage: bench/process_costs.py [--build DIR] [--openssl PROGRAM] [--runs N] [--ends N]
            [--devices LIST] [--settings LIST] [--minutes N] [--out FILE]
 
---ends N     tries each way of exiting, with each of the settings, with N processes (0: only starts)
---minutes N  stops the test of exits after N minutes, and says how many it has tried
+--ends N     tries each way of ending with each of the settings, by N processes (0: only starts)
+--minutes N  stops trying ends after N minutes, and prints how many were tried
 """
 
 import argparse
@@ -32,7 +32,7 @@ from whole_programs import CONFIG, ROOT, gpu_and_driver, write_results
 sys.path.insert(0, str(ROOT / "tests" / "process"))
 import ways  # noqa: E402
 
-HUNG_AFTER_S = 60  # as many other processes run at once as there are cores
+HUNG_AFTER_S = 60  # long, because as many other processes run concurrently as there are cores
 
 
 def spread(name, figures, unit):
@@ -77,7 +77,8 @@ def measure_starts(folder, openssl, sides, runs):
 
 
 def card_mib():
-    """Returns how much of the first GPU's memory all processes use. None without a GPU."""
+    """Returns how much memory of the first GPU all processes use, in MiB, or None without a
+    GPU."""
     try:
         done = subprocess.run(["nvidia-smi", "--id=0", "--query-gpu=memory.used",
                                "--format=csv,noheader,nounits"],
@@ -88,9 +89,8 @@ def card_mib():
 
 
 def measure_memory(folder, build, environments, runs):
-    """Returns the most memory of a process that has signed and encrypted once: its own and the
-    GPU's.
-    """
+    """Measures the peak memory of a process that has signed and encrypted once: in the host and
+    on the GPU."""
     words = {"key": folder / "key.pem", "signs": 1, "updates": 1, "kib": 2048, "after_us": 5000000}
     results = []
     print("\n| settings | memory, MiB | of the card, MiB |\n| --- | ---: | ---: |")
@@ -100,7 +100,7 @@ def measure_memory(folder, build, environments, runs):
             before = card_mib()
             process = subprocess.Popen(ways.command(build, words), env=environment,
                                        stdout=subprocess.DEVNULL)
-            time.sleep(3)  # it has then done its work and sleeps
+            time.sleep(3)  # by then it has done its work and sleeps
             status = pathlib.Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
             own.append(int(re.search(r"^VmHWM:\s*(\d+) kB$", status, re.MULTILINE)[1]) / 1024)
             if before is not None:
@@ -116,9 +116,8 @@ def measure_memory(folder, build, environments, runs):
 
 
 def measure_first_use(folder, build, environments, runs):
-    """Returns the time of a process that signs and encrypts once, including everything that it
-    opens for that.
-    """
+    """Measures the time of a process that signs and encrypts once, with everything that it
+    opens."""
     words = {"key": folder / "key.pem", "signs": 1, "updates": 1, "kib": 2048}
     results = []
     print("\n| settings | until the first work is done, ms |\n| --- | ---: |")
@@ -135,9 +134,8 @@ def measure_first_use(folder, build, environments, runs):
 
 
 def end_once(build, key, environment, end, words):
-    """Returns 'as told', 'hung' or 'crashed', and how many ms the process took to exit after the
-    program's last line.
-    """
+    """Returns 'as told', 'hung' or 'crashed', how many ms the end took after the program's last
+    line (or None), and the command."""
     command = ways.command(build, {"key": key, **words})
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
@@ -157,9 +155,8 @@ def end_once(build, key, environment, end, words):
 
 
 def survey_ends(folder, build, environments, ends, minutes):
-    """Tries every way in turn, with each of the settings, until all are done or the time has
-    passed.
-    """
+    """Tries every way of ending in turn, with each of the settings, until all are done or the
+    time is over. Returns the rows and the number of processes that hung or crashed."""
     deadline = time.monotonic() + minutes * 60
     results, bad = [], 0
     print("\n| settings | processes | hung | crashed | end, ms | slowest |")
@@ -194,11 +191,10 @@ def survey_ends(folder, build, environments, ends, minutes):
 
 
 def compare_ends(folder, build, environments, runs):
-    """Measures how long a process takes to exit after its work. For comparison with processes with
-    the provider's settings, it also measures plain programs that have started NVIDIA's driver, or
-    have also made a context of the GPU. Each runs alone on the machine, and then with as many of
-    its kind as there are cores, which wait for each other in the driver.
-    """
+    """Measures how long a process takes to end after its work. Compares processes with our
+    settings with programs that have only started NVIDIA's driver, or have also created a CUDA
+    context. Each runs alone on the machine, and then with as many of its kind as there are cores,
+    which wait for one another in the driver."""
     plain = environments["plain"]
     cases = {}
     if gpu_and_driver()[0]:

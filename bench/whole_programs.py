@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the measurements of whole programs: a configuration, and the file of results.
-"""
+"""What the measurements of whole programs share: a configuration, and the file of results."""
 
 import datetime
 import json
@@ -51,15 +50,14 @@ def output_of(*command):
 
 
 def compiler_of(module):
-    """Returns the compiler's name and release, which it wrote into the file."""
+    """Returns the compiler's name and version, as recorded in the file."""
     match = re.search(rb"(GCC: \([^)\0]*\) [\d.]+|clang version [\d.]+)", module.read_bytes())
     return match[1].decode() if match else "unknown"
 
 
 def write_results(path, results, module, openssl, commit=None):
-    """Writes figures that were measured with a module `gpu.so` and a program `openssl`, both from
-    `commit`; None stands for the commit of this clone.
-    """
+    """Writes figures that were measured with a module `gpu.so` and a program `openssl`, both
+    built from `commit`, or from this clone's commit if that is None."""
     gpu, driver = gpu_and_driver()
     document = {
         "machine": {"gpu": gpu, "driver": driver, "cpu": cpu_model(), "cores": os.cpu_count()},

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the tables of docs/lab/papers.md from the JSON of `lanecrypt bench papers`.
 
-A table is between `<!-- table NAME -->` and `<!-- end -->`. The script replaces only the text
-between these. A table whose figures are in no file is left unchanged, and named. Figures of the
-papers that the JSON does not contain are in this file.
+A table stands between `<!-- table NAME -->` and `<!-- end -->`. The script replaces only the text
+between these. If no file has the figures of a table, the script names the table and leaves it as
+it is. Figures of the papers that the JSON does not have are in this file.
 """
 
 import argparse
@@ -20,18 +20,18 @@ DASH = "–"
 
 # R: seconds of the CPU and of the GeForce 6800 GT.
 R_6800 = {1: (46.6, 87.5), 2: (44.8, 82.0), 3: (44.2, 201.5), 4: (45.5, 202.4)}
-# H, for each GPU: MB/s of XOR without transfers and with them, and of AES with them.
+# H, for each GPU: MB/s of XOR without and with transfers, and of AES with transfers.
 H_XOR = {"table8": ((181, 80), (672, 335)), "table4": ((1068, 127), (3510, 473)),
          "raster": ((4160, 141), (12249, 475))}
 H_AES = {"table8": (6.2, 26), "table4": (11.4, 39), "raster": (45.2, 109)}
-# S: how many times as fast as OpenSSL on one core, at 3.7 MB.
+# S: the ratio to OpenSSL on one core, at 3.7 MB.
 S_TIMES = {"aes-128-ecb": "31", "aes-128-ecb-decrypt": "50", "aes-128-cbc-decrypt": "43",
            "aes-128-cbc-encrypt": "below 0.1"}
 S_TOP, S_COUNTS = 3_700_000, tuple(range(1, 16)) + (100, 1000, 10000, 100000)
 
 
 def figure(value, scale=1):
-    """Returns the value with three digits."""
+    """Formats the value with three digits."""
     if value is None:
         return DASH
     value *= scale
@@ -50,12 +50,12 @@ def ratio(value, other):
 
 
 def as_published(values):
-    """Returns the values with as many digits as the paper has."""
+    """Formats the values with the digits that the paper gives."""
     return " / ".join(DASH if value is None else f"{value:,}" for value in values)
 
 
 def micro(seconds):
-    """Returns seconds in the unit that suits them."""
+    """Formats seconds in a suitable unit."""
     if seconds is None:
         return DASH
     for unit, scale in (("µs", 1e6), ("ms", 1e3)):
@@ -314,7 +314,7 @@ def markdown(rows):
 
 
 def fill(text, papers):
-    """Returns the text with its tables filled, and the names of the tables without figures."""
+    """Returns the text with its tables filled, and the names of those without figures."""
     empty = []
 
     def replace(match):
@@ -337,9 +337,9 @@ def main():
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path, help="results of one machine")
     parser.add_argument("--document", type=Path, default=DOCUMENT)
-    parser.add_argument("--api", default="cuda", help="whose devices: cuda, opencl, gl or host")
+    parser.add_argument("--api", default="cuda", help="the API of the devices: cuda, opencl, gl or host")
     parser.add_argument("--check", action="store_true",
-                        help="write nothing; fail where the document has other figures")
+                        help="write nothing; fail if the document has other figures")
     arguments = parser.parse_args()
     files = arguments.files or newest()
     if not files:

@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures how decryption in Ray actors scales with the GPUs of one machine: on data that the
-actors make themselves, and on blocks that come through Ray's object store. Prints a table, and
-writes JSON in the format of bench/results.
+"""Measures how decryption by Ray actors scales with the GPUs of one machine.
+
+The actors decrypt data that they make themselves, and blocks from Ray's object store. Prints a
+table, and writes JSON in the format of bench/results.
 
 Usage: PYTHONPATH=build/python/site python3 bench/python/scale.py [--gpus 1,2] [--json FILE] [--small]
 
---small: tiny sizes in the emulator's memory, with GPUs that Ray is told to assume, to test the
-script itself. Its figures are meaningless.
+--small: tiny sizes in the emulator's memory, with GPUs that are only declared to Ray, to test the
+script itself. Its figures mean nothing.
 
-    ray.decrypt.N-gpus          segments of 1 MiB with AES-256-GCM, from GPU memory to GPU memory
-    ray.decrypt.store.N-gpus    blocks of the store, copied to the GPU and decrypted there
+    ray.decrypt.N-gpus          segments of 1 MiB by AES-256-GCM, in device memory
+    ray.decrypt.store.N-gpus    blocks of the store, copied to the device and decrypted there
     ray.decrypt.through.N-gpus  the same, and the plaintext copied back and put into the store
 
-All actors of a run work at the same time, each with its own GPU; the rate is that of all. Each
-first checks what it decrypts, and that the GPU does the work.
+All actors of a run work at the same time, each with its own GPU. The rate is the sum of all. Each
+actor first checks what it decrypts, and that the device does the work.
 """
 
 import argparse
@@ -51,7 +52,7 @@ class Worker:
         return machine(self.place)
 
     def make(self, nbytes):
-        """Makes the actor's own data, and checks them."""
+        """Makes the actor's own data, and checks their decryption."""
         text, self.prefix = self.place.random(nbytes), os.urandom(7)
         self.sealed, self.opened = self.place.empty(nbytes), self.place.empty(nbytes)
         self.tags = self.place.empty(16 * self.layout.count(nbytes))
@@ -71,9 +72,8 @@ class Worker:
                                    out=self.opened)
 
     def own(self, begin, seconds):
-        """Decrypts from `begin` on for the given time. Returns the bytes decrypted, and how long
-        that took.
-        """
+        """Decrypts from time `begin` for `seconds`. Returns the bytes and the seconds that it
+        took."""
         self.open()
         time.sleep(max(begin - time.time(), 0))
         done, started = 0, time.perf_counter()
@@ -83,14 +83,14 @@ class Worker:
         return done, time.perf_counter() - started
 
     def blocks(self, count, nbytes):
-        """Puts ciphertext into the store, as an earlier stage would have done."""
+        """Puts ciphertext into the store, as an earlier stage would."""
         self.text, prefix = os.urandom(nbytes), os.urandom(7)
         sealed, tags = self.aead.encrypt_segments(self.layout, prefix,
                                                   numpy.frombuffer(self.text, "u1"))
         return [ray.put((prefix, sealed, tags)) for _ in range(count)]
 
     def warm(self, refs):
-        """Allocates the memory in which from_store() works."""
+        """Allocates the memory that from_store() needs, and checks one block."""
         _, sealed, tags = ray.get(refs[0])
         nbytes = sealed.nbytes
         self.opened = self.place.empty(nbytes)
@@ -149,7 +149,7 @@ class Bench:
         return row
 
     def rates(self, call, workers):
-        """Returns the GB/s of all workers together, which begin at the same time."""
+        """Returns GB/s of all workers together, which start at the same time."""
         found = []
         for _ in range(self.runs):
             begin = time.time() + (0.2 if self.is_small else 0.5)
@@ -158,7 +158,7 @@ class Bench:
         return found
 
     def measure(self, gpus):
-        """Measures with this many GPUs. Returns the row of each case."""
+        """Measures all cases with `gpus` GPUs. Returns the row of each case."""
         workers = [ray.remote(num_gpus=1)(Worker).remote(self.is_small) for _ in range(gpus)]
         nbytes, block, count = (MIB, MIB // 4, 2) if self.is_small else (4 << 30, 64 * MIB, 8)
         ray.get([worker.make.remote(nbytes) for worker in workers])
@@ -185,11 +185,11 @@ class Bench:
 def main():
     options = argparse.ArgumentParser(description=__doc__,
                                       formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--gpus", default="1,2", help="how many, in turn, with commas; first 1")
-    options.add_argument("--json", help="where the results go")
-    options.add_argument("--small", action="store_true", help="tiny, on the emulator")
-    options.add_argument("--seconds", type=float, help="for each run (1, or 0.1 with --small)")
-    options.add_argument("--runs", type=int, help="of each case (5, or 1 with --small)")
+    options.add_argument("--gpus", default="1,2", help="numbers of GPUs to measure in turn, separated by commas; begins with 1")
+    options.add_argument("--json", help="the file for the results")
+    options.add_argument("--small", action="store_true", help="tiny sizes, on the emulator")
+    options.add_argument("--seconds", type=float, help="seconds of each run (1, or 0.1 with --small)")
+    options.add_argument("--runs", type=int, help="runs of each case (5, or 1 with --small)")
     given = options.parse_args()
     numbers = [int(number) for number in given.gpus.split(",")]
     bench = Bench(given.small, given.seconds or (0.1 if given.small else 1),

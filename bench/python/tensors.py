@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the Python package on PyTorch tensors on a CUDA GPU, compared with pyca/cryptography's
-encrypt_into on the same host. Prints a table, and writes JSON in the format of bench/results.
+"""Measures the Python package on tensors of PyTorch on a CUDA device.
+
+Compares it with encrypt_into of pyca/cryptography on the same host. Prints a table, and writes
+JSON in the format of bench/results.
 
 Usage: PYTHONPATH=build/python/site python3 bench/python/tensors.py [--json FILE] [--small]
 
 --small: tiny sizes in the emulator's memory, without PyTorch, to test the script itself. Its
-figures are meaningless.
+figures mean nothing.
 
-Each case first checks bytes: a part of its output against OpenSSL on the CPU, and that the GPU did
-the work. Then it runs until its time has passed; the result is the median. GB/s count the text.
+Each case first compares a part of its output with OpenSSL on the CPU, and checks that the device
+did the work. Then it is repeated until its time is over, and the median counts. GB/s are of
+plaintext.
 """
 
 import argparse
@@ -32,7 +35,7 @@ CIPHERS = {"aes-128-gcm": ("AESGCM", 16), "aes-256-gcm": ("AESGCM", 32),
 
 
 class Card:
-    """A CUDA GPU through PyTorch."""
+    """A CUDA device through PyTorch."""
 
     api, device, is_small = "cuda", "cuda:0", False
 
@@ -57,7 +60,7 @@ class Card:
 
 
 class Emulator:
-    """The emulator's memory, with a test build of the library."""
+    """The emulator's memory, of a library built for tests."""
 
     api, device, is_small = "host", "host:0", True
 
@@ -101,7 +104,7 @@ class Bench:
         return row["value"]
 
     def times(self, call, least=5, most=101):
-        """Returns the seconds of each run, after two warm-up runs."""
+        """Returns the seconds of each run, after two runs that warm up."""
         for _ in range(2):
             call()
         self.place.sync()
@@ -128,9 +131,8 @@ class Bench:
     # ---- Cases ----
 
     def pyca(self, name, cipher, nbytes):
-        """Measures pyca/cryptography with encrypt_into, or with encrypt if its version does not
-        have that.
-        """
+        """Measures encrypt_into if this version of pyca/cryptography has it, otherwise
+        encrypt."""
         try:
             from cryptography.hazmat.primitives.ciphers import aead
         except ImportError:
@@ -163,7 +165,8 @@ class Bench:
         self.pyca(name, cipher, nbytes)
 
     def segments(self, name, cipher, layout, nbytes, offset=0, decrypts=False):
-        """offset: the offset of the text in its memory, which is then not a multiple of 16."""
+        """Measures segments. `offset` is where the text begins in its memory; it may make it
+        unaligned."""
         ours, count = self.aead(cipher), layout.count(nbytes)
         inside = 16 * count if layout.tags_inside else 0
         data = self.place.random(nbytes + offset)
@@ -179,7 +182,7 @@ class Bench:
             encrypt()
         size = layout.segment_bytes
         first = layout.first_bytes or size
-        for number in {0, 1, count - 2}:  # none of these is the last one
+        for number in {0, 1, count - 2}:  # none of these is the last segment
             at = max(first + (number - 1) * size, 0) if number else 0
             text = self.place.read(data, at, first if number == 0 else size)
             expected = self.aead(cipher, self.cpu).encrypt(
@@ -202,9 +205,8 @@ class Bench:
         self.pyca(name, cipher, layout.segment_bytes)
 
     def calls(self):
-        """Measures the host time of a call with 16 bytes: until it returns with its work in the
-        stream, and until its work is complete.
-        """
+        """Measures the host time of a call of 16 bytes: until it returns with its work in the
+        stream, and until the work has completed."""
         ours = self.aead("aes-256-gcm")
         data, out = self.place.random(16), self.place.empty(32)
         ours.encrypt_into(NONCE, data, None, out)
@@ -236,9 +238,9 @@ class Bench:
         self.add("python.import", spent, "ms")
 
     def download(self, nbytes):
-        """Encrypts on the GPU and copies the ciphertext to pinned memory in one call: as one
-        message, and in segments of 1 MiB. For comparison, measures the plain copy of as many bytes.
-        """
+        """Encrypts on the device and copies the ciphertext to pinned memory in one call: as one
+        message, and in segments of 1 MiB. Also measures the plain copy of the same number of
+        bytes."""
         torch, ours = self.place.torch, self.aead("aes-256-gcm")
         data = self.place.random(nbytes)
         pinned = torch.empty(nbytes + 16, dtype=torch.uint8, pin_memory=True)
@@ -257,7 +259,7 @@ class Bench:
 
         with self.done_by_the_device(2 * nbytes):
             whole()
-            counter = NONCE + (2 + (nbytes - MIB) // 16).to_bytes(4, "big")  # SP 800-38D, 7.1
+            counter = NONCE + (2 + (nbytes - MIB) // 16).to_bytes(4, "big")  # SP 800-38D, section 7.1
             check(nbytes - MIB, lanecrypt.Cipher("aes-ctr", KEY, context=self.cpu).encrypt(
                 counter, self.place.read(data, nbytes - MIB, MIB)))
             tag = bytes(pinned[nbytes:].numpy())
@@ -289,7 +291,7 @@ def apart(segment_bytes):
 
 
 def cases(bench):
-    """Yields names and what to run. With the emulator, a case has a 4096th of the bytes."""
+    """Returns the names of the cases and what to run. The emulator gets 1/4096 of the bytes."""
     small = bench.place.is_small
     big, middle, mib = (MIB, 65536, 4096) if small else (4 * GIB, 256 * MIB, MIB)
     many, kib64 = (MIB, 1024) if small else (GIB, 65536)
@@ -333,10 +335,10 @@ def software():
 def main():
     options = argparse.ArgumentParser(description=__doc__,
                                       formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--json", help="where the results go")
-    options.add_argument("--small", action="store_true", help="tiny, on the emulator")
-    options.add_argument("--seconds", type=float, help="for each figure (2, or 0.05 with --small)")
-    options.add_argument("--only", default="", help="cases whose name has this in it")
+    options.add_argument("--json", help="the file for the results")
+    options.add_argument("--small", action="store_true", help="tiny sizes, on the emulator")
+    options.add_argument("--seconds", type=float, help="seconds for each figure (2, or 0.05 with --small)")
+    options.add_argument("--only", default="", help="only cases whose names contain this")
     given = options.parse_args()
     place = Emulator() if given.small else Card()
     bench = Bench(place, given.seconds or (0.05 if given.small else 2))

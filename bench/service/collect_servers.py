@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Copies the TLS servers of this machine into a folder, with the libraries that they load, for a
-machine that has neither servers nor a network: handshakes.py uses them with --root. The C and C++
-libraries and OpenSSL are not copied: those of the other machine are used.
+"""Copies the TLS servers of this machine into a folder, with the libraries that they load.
+
+The folder is for a machine that has no such servers and no network: handshakes.py takes them from
+there by --root. The C and C++ libraries and OpenSSL are not copied; the other machine's own are
+used.
 
 Usage: bench/service/collect_servers.py FOLDER [NAME ...]
-  NAME  from nginx, haproxy, apache2, stunnel4, postgresql; by default all but the last, which is large
+  NAME  one of nginx, haproxy, apache2, stunnel4, postgresql; by default all but postgresql, which
+        is large
 """
 
 import os
@@ -18,10 +21,10 @@ import sys
 PROGRAMS = ("nginx", "haproxy", "apache2", "stunnel4")
 APACHE_MODULES = ("mpm_prefork", "mpm_event", "authz_core", "ssl")
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
-# The other machine's versions are at least as new.
+# Libraries that the other machine provides in the same version or a newer one.
 ITS_OWN = re.compile(r"(ld-linux.*|libc|libm|libdl|librt|libpthread|libresolv|libgcc_s|"
                      r"libstdc\+\+|libssl|libcrypto)\.so")
-# The files of PostgreSQL that a server needs if it only does handshakes.
+# What a PostgreSQL server needs that only performs handshakes.
 POSTGRES_LIBRARIES = ("dict_snowball.so", "plpgsql.so", "libpqwalreceiver.so", "euc_*.so")
 
 

@@ -32,10 +32,10 @@ class Process:
             pass  # line() reports what happened
 
     def line(self, deadline):
-        """Returns the process's next line."""
+        """Returns the next line of the process, or raises CrowdFailed at `deadline`."""
         while b"\n" not in self.buffer:
             left = deadline - time.monotonic()
-            # select() does not support descriptors above 1023.
+            # poll(), because select() cannot handle descriptors above 1023.
             poll = select.poll()
             poll.register(self.process.stdout, select.POLLIN)
             if left <= 0 or not poll.poll(left * 1000):
@@ -65,7 +65,7 @@ class Process:
 
 
 class Crowd:
-    """A set of processes. `commands` are their command lines."""
+    """A group of processes, one for each command line in `commands`."""
 
     def __init__(self, commands, environment, folder, timeout=120):
         self.timeout, self.processes = timeout, []
@@ -87,9 +87,8 @@ class Crowd:
         return [process.process.pid for process in self.processes]
 
     def begin(self, warm_up, seconds):
-        """Starts the work of all processes, and returns the start and end of the window in ns of
-        CLOCK_MONOTONIC.
-        """
+        """Starts the work of all processes. Returns the window's begin and end in ns of
+        CLOCK_MONOTONIC."""
         begin = time.monotonic_ns() + int(warm_up * 1e9)
         end = begin + int(seconds * 1e9)
         for process in self.processes:
@@ -102,9 +101,8 @@ class Crowd:
         return [json.loads(process.line(deadline)) for process in self.processes]
 
     def measure(self, warm_up, seconds, watched=(), amid=None):
-        """Lets all processes work for the given time. Returns their results, and the CPU time that
-        the processes `watched` used meanwhile. Calls `amid` in the middle of the window.
-        """
+        """Lets all processes work for `seconds`. Returns their results, and the CPU time that the
+        processes `watched` used meanwhile. Calls `amid` in the middle of the window."""
         begin, end = self.begin(warm_up, seconds)
         sleep_until(begin)
         cpu_before = cpu_seconds_of(watched)
@@ -116,7 +114,7 @@ class Crowd:
         return self.results(), cpu
 
     def end(self):
-        """Stops all processes, and fails if one does not exit successfully."""
+        """Ends all processes. Raises CrowdFailed if one does not exit with status 0."""
         try:
             for process in self.processes:
                 process.process.stdin.close()
@@ -154,7 +152,7 @@ def merged_latencies(results):
 
 
 def percentile_us(latencies, share):
-    """Returns the time in microseconds within which this share of operations completed."""
+    """Returns the time in microseconds within which `share` of the operations ended."""
     wanted, seen = share * sum(latencies.values()), 0
     for bucket in sorted(latencies):
         seen += latencies[bucket]

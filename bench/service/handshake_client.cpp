@@ -1,14 +1,14 @@
-// Visitors of a TLS server: a number of concurrent connections, each of which makes a full
-// handshake and then starts again. No session is resumed. Uses OpenSSL without any configuration.
+// Clients of a TLS server: concurrent connections, each of which does a full handshake, closes
+// and starts again. No session is resumed. OpenSSL runs without any configuration.
 //
 // Usage: handshake_client port=N [tls=1.2|1.3] [connections=N] [get=PATH [answer=TEXT]]
 //            [starttls=postgres] [ca=FILE]
-//   get       requests this path by HTTP after each handshake. The answer must have the status
-//             200, and contain TEXT
-//   starttls  how the server is asked to start TLS
-//   ca        the issuer of the certificate that the server must show for `localhost`
+//   get       after each handshake, requests this path by HTTP. The answer must have the status
+//             200 and contain TEXT
+//   starttls  how the client asks the server to start TLS
+//   ca        the CA that must have signed the server's certificate for `localhost`
 //
-// It works in windows (windows.h), and prints a line of JSON for each.
+// Uses the protocol of windows.h and prints one line of JSON per window.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <arpa/inet.h>
@@ -35,7 +35,7 @@
 namespace lanecrypt::bench {
 namespace {
 
-// A longer time means that the server hangs.
+// A connection that takes longer counts as stuck.
 constexpr uint64_t kMostNs = 30'000'000'000;
 constexpr size_t kMostReasons = 200;
 constexpr int kLookMs = 100;
@@ -105,7 +105,7 @@ class Visitors {
     connection.socket = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (connection.socket < 0) fail("the system gives no socket");
     const int on = 1;
-    // Without it the port would stay in use for a minute.
+    // Closes the connection by a reset. Otherwise the port would stay in TIME_WAIT for a minute.
     const linger reset{1, 0};
     setsockopt(connection.socket, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     setsockopt(connection.socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -127,7 +127,8 @@ class Visitors {
       end(connection, strerror(errno));
   }
 
-  // Ends this visit and starts the next. `why` says what went wrong, or is nullptr.
+  // Ends this connection. `why` is what went wrong, or nullptr. After a success the next
+  // connection begins at once, after a failure a while later.
   void end(Connection &connection, const char *why) {
     const uint64_t now = now_ns();
     ++all_;
@@ -145,7 +146,8 @@ class Visitors {
     --open_;
     ERR_clear_error();
     if (why != nullptr) {
-      // Waits, because a server that refuses connections now would refuse thousands.
+      // A server that refuses one connection now would refuse thousands if each were retried at
+      // once.
       connection.began_ns = now;
       resting_.push_back(&connection);
     } else {
@@ -154,7 +156,7 @@ class Visitors {
   }
 
   void go_on(Connection &connection) {
-    // Each step leads to another one, to a wait, or to the end of the visit.
+    // Each step leads to the next one, to a wait, or to the end of the connection.
     while (connection.socket >= 0) {
       const char *why = nullptr;
       const uint64_t visit = connection.began_ns;
@@ -164,13 +166,13 @@ class Visitors {
     }
   }
 
-  // Does one step. Returns false if it waits, or if the visit has ended.
+  // Runs one step. Returns false if the connection waits or has ended.
   bool take(Connection &connection, const char **why) {
     switch (connection.step) {
       case Step::kConnect:
         return connected(connection, why);
       case Step::kAsk: {
-        // The length, and PostgreSQL's code for an SSL request.
+        // PostgreSQL's SSLRequest: the length 8 and the code 80877103.
         static const uint8_t kAsk[] = {0, 0, 0, 8, 4, 210, 22, 47};
         if (send(connection.socket, kAsk, sizeof kAsk, MSG_NOSIGNAL) != ssize_t(sizeof kAsk))
           *why = "cannot ask for TLS";
@@ -216,8 +218,8 @@ class Visitors {
     return true;
   }
 
-  // Returns whether a call of OpenSSL is complete. Otherwise the visit waits, or *why says what
-  // went wrong.
+  // Returns whether a call of OpenSSL has finished. If not, the connection waits, or `*why` says
+  // what went wrong.
   bool done(Connection &connection, int result, const char **why) {
     if (result > 0) return true;
     const int error = SSL_get_error(connection.ssl, result);
@@ -255,7 +257,7 @@ class Visitors {
     return false;
   }
 
-  // Ends visits that take too long, and restarts those that failed a while ago.
+  // Ends connections that take too long, and restarts those that failed a while ago.
   void end_late(uint64_t now) {
     looked_ns_ = now;
     for (Connection &connection : connections_)
@@ -316,9 +318,10 @@ SSL_CTX *tls_of(const std::string &version, const std::string &ca) {
 int main(int count, char **words) {
   using namespace lanecrypt::bench;
   std::map<std::string, std::string> values = words_of(count, words);
-  // No configuration is loaded: a provider in it would work for the visitors too.
+  // Ignores the program's configuration, since a provider configured there would also serve the
+  // clients.
   OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
-  // OpenSSL may write to sockets that a killed worker has closed.
+  // OpenSSL writes to sockets that a killed worker has closed.
   (void)signal(SIGPIPE, SIG_IGN);
   raise_file_limit();
   Options options;

@@ -2,34 +2,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures what lanecryptd gains or costs TLS servers.
 
-Measures full handshakes per second, alternating with OpenSSL alone and with the service, without
-session resumption.
-
-The servers and the service share three eighths of the cores, and visitors (handshake_client) have
-the others, so that the visitors do not limit the rate. The service's counters must show whether it
-did the work. Prints the figures while it runs, and a table at the end, and writes them as JSON in
-the format of bench/results.
+Counts full handshakes a second, alternately with OpenSSL alone and through the service. No
+session is resumed. The servers and the service share three eighths of the cores. The clients
+(handshake_client) have the others, so that they do not limit the rate. The service's counters
+must show whether it did the work. Prints the figures as they are measured and a table at the end,
+and writes them as JSON in the format of bench/results.
 
 Usage: bench/service/handshakes.py [--build DIR] [--devices LIST] [--servers LIST] [--bits LIST]
            [--tls LIST] [--seconds S] [--runs N] [--root DIR] [--set NAME=VALUE ...]
            [--ways LIST] [--server-cores N] [--small] [--commit HASH] [--out FILE]
        bench/service/handshakes.py --endure N [the same options]
 
---servers  from nginx-16,nginx-64,nginx-256,haproxy,haproxy-async,apache-prefork-64,
+--servers  some of nginx-16,nginx-64,nginx-256,haproxy,haproxy-async,apache-prefork-64,
            apache-event-256,stunnel,postgresql, and smaller ones: see tls_servers.py
---ways     from openssl,service,service-always; the last is with `rsa = always`, and not the
-           default
---small    one small server for a moment, which shows only that the script works
+--ways     some of openssl,service,service-always; the last one sets `rsa = always` and is not
+           measured by default
+--small    one small server for a moment, only to show that the script works
 --server-cores  the number of cores for the servers and the service
---root     a folder with the programs and libraries of unpacked packages, or the folder that
+--root     a folder with the programs and libraries of unpacked packages, or a folder that
            collect_servers.py made
 --set      a setting of the provider
---endure   N handshakes with an nginx that is reloaded all the time, whose workers are killed,
-           and whose service is killed, stopped and started again. Fails if a handshake fails,
-           except those of a killed worker. It uses the last of the ways: with `--ways openssl` it
-           shows what nginx itself does
---workers  the number of workers of that nginx; 64 by default, because few workers sign on their
-           own cores
+--endure   makes N handshakes with an nginx that is reloaded all the time and whose workers are
+           killed, while the service is killed, stopped and started again. Fails if a handshake
+           fails, except those that a killed worker was doing. It uses the last of the ways;
+           `--ways openssl` shows what nginx itself does
+--workers  the number of workers of that nginx; 64 by default, because with few workers
+           signatures stay on the CPU
 """
 
 import argparse
@@ -55,7 +53,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from whole_programs import write_results  # noqa: E402
 
 WARM_UP_S = 0.7
-# How soon a visitor notices that its worker has ended.
+# How soon a client notices that its worker has ended.
 DIES_WITHIN_S = 1
 WAYS = ("openssl", "service", "service-always")
 # The emulator is slow on a busy machine.
@@ -76,7 +74,7 @@ def has_group(name):
 
 
 def make_keys(folder, bits):
-    """Makes a folder with a key of this many bits and its certificate for `localhost`."""
+    """Returns a folder with a key of `bits` bits and its certificate for `localhost`."""
     keys = folder / f"key-{bits}"
     if keys.exists():
         return keys
@@ -96,7 +94,7 @@ def make_keys(folder, bits):
 class Bench:
     def __init__(self, options, folder):
         self.options, self.folder, self.results, self.failed = options, folder, [], False
-        self.killed = []  # workers of a server: when each was killed, and when it had ended
+        self.killed = []  # killed workers of a server: the times of the signal and of the end
         cpus = sorted(os.sched_getaffinity(0))
         few = options.server_cores or max(1, 3 * len(cpus) // 8)
         self.server_cpus, self.client_cpus = cpus[:few], cpus[few:] or cpus
@@ -108,8 +106,8 @@ class Bench:
         self.service = Service(options.build, folder, options.devices, words=words,
                                environment={"XDG_CACHE_HOME": str(folder / "cache")})
         if os.geteuid() == 0 and has_group(OTHER_USER):
-            self.service.command += ["--group", OTHER_USER]  # the user of some servers' workers
-        # A server that runs as another user may not be able to read the build folder.
+            self.service.command += ["--group", OTHER_USER]  # the group of some servers' workers
+        # A server that runs as another user may have no access to the build's folder.
         module = pathlib.Path(shutil.copy(self.module, folder))
         module.chmod(0o755)
         plain = folder / "plain.cnf"
@@ -132,7 +130,7 @@ class Bench:
                     workers or count, self.server_cpus)
 
     def visitors(self, server, tls, connections, checks=False):
-        """Returns the visitors of a server, one process per core."""
+        """Starts the clients of a server, one process per core."""
         each = max(1, connections // len(self.client_cpus))
         command = [self.options.build / "bin" / "handshake_client", f"port={server.port}",
                    f"tls={tls}", f"connections={each}"]
@@ -147,7 +145,7 @@ class Bench:
                      self.folder)
 
     def window(self, way, server, crowd):
-        """One run of a server."""
+        """Measures one run of a server."""
         before = self.service.statistics()
         begin, end = crowd.begin(WARM_UP_S, self.options.seconds)
 
@@ -237,7 +235,7 @@ class Bench:
                         say(f"{name}: {absent}")
                     except (CrowdFailed, RuntimeError, OSError,
                             subprocess.CalledProcessError) as failure:
-                        # Continues, because the figures of the other servers are useful.
+                        # The figures of the other servers are still useful.
                         self.failed = True
                         say(f"FAILED: {name} rsa-{bits}: {failure}")
                     self.write()
@@ -261,7 +259,8 @@ class Bench:
     # ---- Endurance ----------------------------------------------------------------
 
     def endure(self):
-        """Runs full handshakes through reloads, kills and restarts. Returns whether none failed."""
+        """Makes full handshakes through reloads, kills and restarts. Returns whether none
+        failed."""
         self.service.start()
         way = self.options.ways[-1]
         server = self.server("nginx-8", self.options.bits[0], way, self.options.workers)
@@ -305,9 +304,8 @@ class Bench:
         return self.judge(made, failures, by_service, events, errors)
 
     def disturb(self, server, over, events, errors):
-        """Until the end, reloads nginx, kills its workers, and kills, pauses, stops and starts the
-        service.
-        """
+        """Until `over` is set, reloads nginx, kills its workers, and kills, stops, ends and
+        starts the service."""
         random.seed(self.options.seed)
         try:
             while not over.wait(random.uniform(0.2, 1.0)):
@@ -333,24 +331,23 @@ class Bench:
                     over.wait(random.choice((0, 0, 0.5)))
                     self.service.start()
                 events.append((time.monotonic_ns(), what, done))
-        except Exception as error:  # reported to the main thread
+        except Exception as error:  # reported by the main thread
             errors.append(f"cannot go on to disturb: {type(error).__name__}: {error}")
 
     def kill_worker(self, worker):
-        """Kills a worker, and records when it was killed and when it had ended."""
+        """Kills the worker, and records the times of the signal and of the worker's end."""
         told = time.monotonic_ns()
         try:
             os.kill(worker, signal.SIGKILL)
         except ProcessLookupError:
-            return  # it was an old worker that a reload has stopped
+            return  # an old worker, which has ended after a reload
         while os.path.exists(f"/proc/{worker}/fd/0"):
             time.sleep(0.002)
         self.killed.append((told, time.monotonic_ns()))
 
     def judge(self, made, failures, by_service, events, errors):
-        """Returns whether all went well. If a worker is killed, its current visits fail at once,
-        because their sockets close.
-        """
+        """Returns whether the run was without errors. Connections of a killed worker are allowed
+        to fail: they fail at once, because their sockets are closed."""
         with_worker, others = [], []
         for at, why in failures:
             at_kill = any(told < at < ended + DIES_WITHIN_S * 1e9 for told, ended in self.killed)
@@ -398,7 +395,7 @@ def arguments():
     parser.add_argument("--endure", type=int, default=0, metavar="N")
     parser.add_argument("--workers", type=int, default=64)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
-    parser.add_argument("--commit", help="of which commit the build is, if this is no clone")
+    parser.add_argument("--commit", help="the commit of the build, if this is not a clone")
     parser.add_argument("--out", type=pathlib.Path)
     options = parser.parse_args()
     if options.small:

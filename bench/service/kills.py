@@ -2,20 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kills lanecryptd under load, and its clients, at random moments.
 
-The service: several processes (sign_client) sign with ASYNC jobs and in threads, and verify each
-signature, while the service is killed, paused, stopped and started again. No operation may fail or
-be wrong. The clients: processes are killed, or paused and killed, during their work. Afterwards the
-service must have as many clients, keys, channels and open files as before, and serve the next
-client.
+Service: several processes (sign_client) sign in ASYNC jobs and in threads, and verify each
+signature, while the service is killed, stopped, ended and started again. No operation may fail or
+be wrong. Clients: processes are killed, or stopped and killed, during their work. Afterwards the
+service must have as many clients, keys, channels and open files as before, and must serve the
+next client.
 
 Usage: bench/service/kills.py [--build DIR] [--devices LIST] [--services N] [--kills N]
            [--most-seconds S] [--client-kills N] [--bits N] [--set NAME=VALUE ...] [--seed N]
            [--small] [--commit HASH] [--out FILE]
 
---services  N services share the kills, in parallel on the same devices, each with its own clients:
-            most of a kill's time passes until the service has opened its devices again
---most-seconds  after S seconds no service is killed any more; the results so far count
---small     few kills, which show only that the script works
+--services  the number of services that share the kills, concurrently on the same devices, each
+            with its own clients. Most of the time of a kill passes until the service has opened
+            its devices again
+--most-seconds  no service is killed any more after this time; what was done until then counts
+--small     few kills, only to show that the script works
 """
 
 import argparse
@@ -37,16 +38,16 @@ from service import ROOT, Service, configuration
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from whole_programs import write_results  # noqa: E402
 
-# The kinds of clients: arguments of sign_client.
+# The clients: arguments of sign_client.
 CLIENTS = (["jobs=16"], ["jobs=4"], ["threads=4"], ["threads=1"])
 WINDOW_S = 2
-# How long the clients may take to reconnect to a restarted service: their pauses double while they
-# find none.
+# How long clients may take to return to a restarted service: they double the pause after each
+# attempt that finds none.
 COMES_BACK_S = 20
 
 
 class Stage:
-    """A folder with a key, a service and the environment of its clients."""
+    """A folder with keys, a service and the environment of its clients."""
 
     def __init__(self, build, folder, devices, bits, settings, seed):
         self.build, self.folder, self.random = build, folder, random.Random(seed)
@@ -66,7 +67,7 @@ class Stage:
 
 
 def wait_for(holds, seconds):
-    """Returns whether the condition becomes true within this time."""
+    """Returns whether `holds` becomes true within `seconds`."""
     until = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > until:
@@ -76,9 +77,8 @@ def wait_for(holds, seconds):
 
 
 class Killer(threading.Thread):
-    """Kills the service this many times, mostly after it has done something, and sometimes while
-    its clients connect.
-    """
+    """Kills the service `kills` times, mostly after it has done some work, and sometimes while
+    its clients are connecting."""
 
     def __init__(self, stage, kills, most_seconds):
         super().__init__(daemon=True)
@@ -90,9 +90,9 @@ class Killer(threading.Thread):
         try:
             while sum(self.by.values()) < self.kills and time.monotonic() < self.until:
                 self.kill_once()
-            # The last instance must serve the clients too.
+            # The last service must serve the clients too.
             self.wait_for_work()
-        except Exception as error:  # reported to the main thread
+        except Exception as error:  # reported by the main thread
             self.error = f"{type(error).__name__}: {error}"
 
     def wait_for_work(self):
@@ -113,7 +113,7 @@ class Killer(threading.Thread):
         self.by[how] += 1
         if how.startswith("stopped"):
             service.send(signal.SIGSTOP)
-            # Longer or shorter than a client waits.
+            # Sometimes longer than a client waits, sometimes shorter.
             time.sleep(chance.choice((0.05, 0.5, 6)))
         if how == "stopped":
             return service.send(signal.SIGCONT)
@@ -126,9 +126,8 @@ class Killer(threading.Thread):
 
 
 def kill_service(stage, kills, say=lambda text: None, most_seconds=3600):
-    """Returns the results: the numbers of operations, of failures, and so on. Raises CrowdFailed if
-    a client or the service misbehaved.
-    """
+    """Kills the service under load. Returns the numbers of operations, failures, and so on.
+    Raises CrowdFailed if a client or the service did not behave as it should."""
     operations = failures = wrong = 0
     with stage.service:
         crowd = Crowd([stage.command(words) for words in CLIENTS], stage.environment, stage.folder)
@@ -154,8 +153,8 @@ def kill_service(stage, kills, say=lambda text: None, most_seconds=3600):
 
 
 def kill_services(stages, kills, say=lambda text: None, most_seconds=3600):
-    """Kills each stage's service its share of times, all stages in parallel, and returns the sums.
-    """
+    """Kills the services of all stages concurrently, each its share of `kills` times. Returns the
+    sums."""
     shares = [kills // len(stages) + (n < kills % len(stages)) for n in range(len(stages))]
     sums = collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(len(stages)) as pool:
@@ -168,7 +167,7 @@ def kill_services(stages, kills, say=lambda text: None, most_seconds=3600):
 
 
 def standing(service):
-    """Returns the state that a service keeps for its clients, without the client that asks."""
+    """Returns what a service holds for its clients, without the client that asks."""
     told = service.statistics()
     return {"clients": told["clients"] - 1, **{name: told[name] for name in (
         "keys", "channels", "operations_waiting", "operations_under_way")}}
@@ -179,15 +178,14 @@ NOTHING = {"clients": 0, "keys": 0, "channels": 0, "operations_waiting": 0,
 
 
 def kill_clients(stage, kills, at_once=4, say=lambda text: None):
-    """Kills this many clients during their work. Returns how many operations the service did, and
-    its number of open files before and after. Raises CrowdFailed if it keeps something of dead
-    clients.
-    """
+    """Kills `kills` clients during their work. Returns how many operations the service did, and
+    its open files before and after. Raises CrowdFailed if the service keeps anything of a dead
+    client."""
     chance = stage.random
     with stage.service as service:
         if not wait_for(lambda: standing(service) == NOTHING, 5):
             raise CrowdFailed(f"a new service has {standing(service)}")
-        # So that what is opened only once does not count.
+        # Serves one client first, so that files that are opened only once do not count.
         serve_one(stage)
         wait_for(lambda: standing(service) == NOTHING, 5)
         files = service.open_files()
@@ -228,7 +226,7 @@ def kill_clients(stage, kills, at_once=4, say=lambda text: None):
 
 
 def serve_one(stage):
-    """Lets one client sign with the service."""
+    """Lets one client sign, and checks that the service did the work."""
     before = stage.service.done()
     crowd = Crowd([stage.command(["jobs=16"])], stage.environment, stage.folder)
     results, _ = crowd.measure(0, 0.5)
@@ -252,7 +250,7 @@ def arguments():
                         dest="settings")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     parser.add_argument("--small", action="store_true")
-    parser.add_argument("--commit", help="of which commit the build is, if this is no clone")
+    parser.add_argument("--commit", help="the commit of the build, if this is not a clone")
     parser.add_argument("--out", type=pathlib.Path)
     options = parser.parse_args()
     if options.small:

@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures what lanecryptd gains or costs processes that sign with RSA, ML-DSA or SLH-DSA.
 
-Many processes (sign_client) sign in the same windows of time, alternating between these ways:
-OpenSSL alone, the service, a device inside each process (`in_process = yes`), and the last with
-NVIDIA's MPS, if it is installed. The first and the last signatures of each job are verified, and
-the service's counters must show that it did the work. Prints the figures while it runs, and a table
-at the end, and writes them as JSON in the format of bench/results.
+Many processes (sign_client) sign in the same windows of time, alternately in each of these ways:
+by OpenSSL alone, by the service, by a device inside each process (`in_process = yes`), and by
+that with NVIDIA's MPS, if it is available. The first and the last signatures of each job are
+verified, and the service's counters must show that it did the work. Prints the figures as they
+are measured and a table at the end, and writes them as JSON in the format of bench/results.
 
 Usage: bench/service/measure.py [--build DIR] [--devices LIST] [--seconds S] [--runs N]
            [--cases LIST] [--ways LIST] [--small] [--commit HASH] [--out FILE]
 
---cases  from 16x64,16x256,256x1,1x64,4096,own-keys,lone,start, and, only with OpenSSL 3.5 and later,
-         ml-dsa,slh-dsa-128s,slh-dsa-128f; by default all but the last three
---ways   from openssl,service,in-process,mps; all by default
---small  few processes and short keys, for the emulator, which shows only that the script works
+--cases  some of 16x64,16x256,256x1,1x64,4096,own-keys,lone,start (the default), and
+         ml-dsa,slh-dsa-128s,slh-dsa-128f, which need OpenSSL 3.5 or later
+--ways   some of openssl,service,in-process,mps; all by default
+--small  few processes and short keys, for the emulator, only to show that the script works
 """
 
 import argparse
@@ -37,7 +37,7 @@ import process_costs  # noqa: E402
 from whole_programs import ROOT, write_results  # noqa: E402
 
 OPENING_S, WARM_UP_S = 3.0, 0.4
-# MPS supports at most 60 processes, and 256 separate processes do not fit into a GPU's memory.
+# MPS allows at most 60 processes, and the contexts of 256 processes do not fit on a GPU.
 MOST_PROCESSES_ON_CARD = 60
 OWN_KEYS = 64
 
@@ -45,16 +45,16 @@ OWN_KEYS = 64
 @dataclasses.dataclass
 class Case:
     name: str
-    bits: int  # 0 if the key has a parameter set
+    bits: int  # 0: `set` names a parameter set
     processes: int
-    jobs: int  # 0: one thread, which waits
+    jobs: int  # 0: one thread that waits
     must: float = 0
     own_keys: bool = False
     # A single operation stays on its core.
     stays: bool = False
     set: str = ""  # the parameter set, by OpenSSL's name
-    # The number of jobs with OpenSSL for SLH-DSA: a core takes so long for each that a few show its
-    # rate.
+    # For SLH-DSA, the number of jobs when OpenSSL alone signs: one core is so slow that a few
+    # jobs show its rate.
     jobs_on_cpu: int = 0
 
     def key(self):
@@ -94,7 +94,7 @@ def on_devices(results):
 
 
 class Mps:
-    """NVIDIA's MPS, with its files in its own folder. It changes no setting of a GPU."""
+    """NVIDIA's MPS, with its files in a private folder. It changes no setting of a GPU."""
 
     def __init__(self, folder):
         self.program = shutil.which("nvidia-cuda-mps-control") or shutil.which(
@@ -140,7 +140,7 @@ class Bench:
         self.environments = self.make_environments()
 
     def make_environments(self):
-        # Without this setting nothing would go to the emulator.
+        # Without this setting the provider would not use the emulator.
         always = {name: "always" for name in ("rsa", "ml_dsa", "slh_dsa") if self.is_emulated}
         plain = self.folder / "plain.cnf"
         plain.write_text("", encoding="utf-8")
@@ -152,7 +152,7 @@ class Bench:
             "service": {**self.shared, **configuration(
                 self.folder / "service.cnf", self.module,
                 {"service": self.service.socket, **always})},
-            # For a single operation the provider chooses, even with an emulated device.
+            # For single operations the provider chooses, even with the emulator.
             "service-auto": {**self.shared, **configuration(
                 self.folder / "service-auto.cnf", self.module, {"service": self.service.socket})},
             "in-process": {**self.shared, **inside},
@@ -160,7 +160,7 @@ class Bench:
         }
 
     def keys(self, case, count):
-        """Makes files with this many different keys."""
+        """Returns files with `count` different keys."""
         paths = [self.folder / f"{case.key()}-{n}.pem" for n in range(count)]
         missing = [path for path in paths if not path.exists()]
         at_once = os.cpu_count() or 2
@@ -198,9 +198,8 @@ class Bench:
         return f"{case.key()}.{way}.{case.name}.{self.device}"
 
     def check(self, ways):
-        """Checks, before anything is timed, whether each of these ways works. One that does not is
-        left out; but without the service there is nothing to measure.
-        """
+        """Checks quickly, before anything is timed, whether each of these ways works. A way that
+        does not work is left out. If the service does not work, there is nothing to measure."""
         case = dataclasses.replace(CASES["16x64"], processes=2)
         if self.options.small:
             case = case.small()
@@ -244,7 +243,7 @@ class Bench:
             raise CrowdFailed(f"{case.name} {way}: a process did nothing")
 
     def window(self, case, way, crowd, warm_up):
-        """Does one run of one way."""
+        """Measures one run of one way."""
         watched = [self.service.process.pid] if way == "service" else []
         before = self.service.statistics() if watched else None
         counted = getattr(crowd, "counted", {})
@@ -264,9 +263,8 @@ class Bench:
         return run
 
     def open_for_slh_dsa(self, case):
-        """Makes the service test its devices for SLH-DSA, which it does when the first key arrives.
-        Until then a core of each client would sign.
-        """
+        """Makes the service test its devices for SLH-DSA, which it does when it gets the first
+        key. Until then one core of each client would sign."""
         lone = dataclasses.replace(case, processes=1, jobs=1)
         until = time.monotonic() + 60
         while not any(kind["done"] for kind in self.service.statistics()["kinds"]
@@ -283,7 +281,7 @@ class Bench:
             for way in self.ways_of(case):
                 crowds[way] = self.start(case, way)
             runs = {way: [] for way in crowds}
-            # The two alternatives for a single operation differ by only a few per cent.
+            # The two rates of a single operation differ by a few per cent, so they get more runs.
             for turn in range(self.options.runs * (2 if case.stays else 1)):
                 for way, crowd in crowds.items():
                     opens = turn == 0 and way in ("in-process", "mps")
@@ -318,13 +316,14 @@ class Bench:
         if way != "openssl":
             row["share_on_device"] = median("share")
             theirs = statistics.median(run["rate"] for run in openssl or [{"rate": 0}])
-            # In a short window a busy core may complete no SLH-DSA signature.
+            # In a short window a busy core may complete no signature of SLH-DSA.
             if theirs:
                 row["over_openssl"] = round(row["value"] / theirs, 3)
         return row
 
     def measure_memory(self, before, ways):
-        """Measures how much GPU memory 16 clients of each way use, with their service."""
+        """Measures how much GPU memory 16 clients of each way use, together with their
+        service."""
         case = dataclasses.replace(CASES["16x64"])
         if self.options.small:
             case = case.small()
@@ -340,7 +339,7 @@ class Bench:
             if before is None or used[0] is None:
                 say("card's memory: there is no nvidia-smi that tells it")
                 return
-            # For other ways the service, which is then idle, does not count.
+            # In the other ways the idle service does not count.
             mib = used[0] - (before if way == "service" else alone)
             name = f"{way}.card-mib.{case.processes}"
             self.results.append(spread(name, [mib], "MiB"))
@@ -361,7 +360,7 @@ class Bench:
                           self.options.commit)
 
     def table(self):
-        """Prints a table of the figures, and which of them miss their requirements."""
+        """Prints the figures, and whether they reach the required ones."""
         value = {row["name"]: row for row in self.results}
         print("\n| name | value | must | x openssl | p50, us | p99, us | CPU us: client | service |"
               " on device |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
@@ -378,9 +377,8 @@ class Bench:
                   f"{' MISSED' if missed else ''} | " + " | ".join(map(str, cells)) + " |")
 
     def musts(self, rows):
-        """Returns, by the name of a row, the required value, whether that is a maximum, and the
-        actual value.
-        """
+        """Returns, by the name of a row: the required figure, whether it is a maximum, and the
+        actual figure."""
         if self.options.small:
             return {}
         must = {}
@@ -412,7 +410,7 @@ class Bench:
                 say(f"the service has {device['id']}, {device['name']}: {device['rsa_state']}")
             self.check(("openssl", "service", "in-process"))
             self.measure_memory(before, ("service", "in-process"))
-            # Not earlier, because its server uses GPU memory too.
+            # Only now, because the MPS server also uses GPU memory.
             if "mps" in self.options.ways and not self.is_emulated:
                 if self.mps.start():
                     self.check(("mps",))
@@ -426,7 +424,7 @@ class Bench:
                 try:
                     self.measure(case)
                 except CrowdFailed as failure:
-                    # Continues, because the figures of the other cases are useful.
+                    # The figures of the other cases are still useful.
                     self.failed = True
                     say(f"FAILED: {case.name}: {failure}")
                 self.write()
@@ -443,7 +441,7 @@ def arguments():
     parser.add_argument("--cases", default=",".join([name for name in CASES if not CASES[name].set] + ["start"]))
     parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--small", action="store_true")
-    parser.add_argument("--commit", help="of which commit the build is, if this is no clone")
+    parser.add_argument("--commit", help="the commit of the build, if this is not a clone")
     parser.add_argument("--out", type=pathlib.Path)
     options = parser.parse_args()
     options.build = options.build.resolve()
@@ -462,7 +460,7 @@ def arguments():
 
 def main():
     options = arguments()
-    # For 256 processes, each with two pipes.
+    # 256 processes with two pipes each.
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (limits[1], limits[1]))
     with tempfile.TemporaryDirectory(prefix="lanecrypt-bench.") as name:

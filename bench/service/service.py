@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A private lanecryptd: its start, its stop, its counters, and the openssl.cnf of its clients."""
+"""Runs a private lanecryptd: its start, its end, its counters, and the openssl.cnf of its
+clients."""
 
 import array
 import json
@@ -15,7 +16,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from whole_programs import CONFIG, ROOT  # noqa: E402,F401
 
-# service/wire/messages.h
+# From service/wire/messages.h.
 VERSION = 3
 HELLO, STATISTICS, WELCOME, TEXT = 1, 5, 16, 18
 MOST_PACKET_BYTES = 16384
@@ -37,16 +38,15 @@ def cpu_seconds_of(pids):
 
 
 def configuration(path, module, settings):
-    """Writes the openssl.cnf of a client with these settings. Returns the environment variables for
-    it.
-    """
+    """Writes the openssl.cnf of a client with these settings. Returns the environment that names
+    it."""
     lines = "\n".join(f"{name} = {value}" for name, value in settings.items())
     path.write_text(CONFIG.format(module=module, settings=lines), encoding="utf-8")
     return {"OPENSSL_CONF": str(path)}
 
 
 class Service:
-    """`lanecryptd`, which the caller starts, kills and restarts. Its log is in `folder`."""
+    """A `lanecryptd` that the caller starts, kills and starts again. Its log is in `folder`."""
 
     def __init__(self, build, folder, devices, verify="sampled", environment=None, words=()):
         self.socket = folder / "socket"
@@ -57,9 +57,7 @@ class Service:
         self.process = None
 
     def start(self, wait=True, timeout=60):
-        """Starts the service. If `wait` is true, returns when it listens and has opened its
-        devices.
-        """
+        """Starts the service. With `wait`, returns when it listens and has opened its devices."""
         ours, theirs = os.pipe()
         try:
             with open(self.log, "ab") as log:
@@ -102,7 +100,7 @@ class Service:
         self.process.wait()
 
     def end(self, timeout=30):
-        """Stops the service as systemd does. Raises an error if it does not stop properly."""
+        """Ends the service as systemd does. Raises an error if it does not exit with status 0."""
         if self.process is None or self.process.poll() is not None:
             return
         self.process.terminate()
@@ -130,14 +128,14 @@ class Service:
         return cpu_seconds_of([self.process.pid])
 
     def open_files(self):
-        """Returns how many files the service has open; 0 if only root may know."""
+        """Returns how many files the service has open, or 0 if only root may know."""
         try:
             return len(os.listdir(f"/proc/{self.process.pid}/fd"))
         except PermissionError:
             return 0
 
     def statistics(self, timeout=10):
-        """Returns the service's counters, through its own protocol."""
+        """Returns the service's counters, queried by its own protocol."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as control:
             control.settimeout(timeout)
             control.connect(str(self.socket))
@@ -153,13 +151,13 @@ class Service:
                     return json.loads(text)
 
     def done(self):
-        """Returns how many RSA private operations the service has done."""
+        """Returns how many private RSA operations the service has done."""
         return sum(kind["done"] for kind in self.statistics()["kinds"]
                    if kind["kind"].endswith("-private"))
 
 
 def receive(control, kind):
-    """Returns a packet of this kind. Closes descriptors that come with it."""
+    """Receives a packet of this kind. Closes descriptors that come with it."""
     packet, ancillary, _, _ = control.recvmsg(MOST_PACKET_BYTES, socket.CMSG_SPACE(4 * 64))
     for level, what, data in ancillary:
         if (level, what) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
@@ -173,7 +171,8 @@ def receive(control, kind):
 
 
 def difference(before, after):
-    """What a service did with keys between two of its statistics: operations and batches."""
+    """Returns how many private and signing operations, and batches of them, a service did between
+    two statistics."""
     def sums(told):
         kinds = [kind for kind in told["kinds"] if kind["kind"].endswith(("-private", "-sign"))]
         return (sum(kind["done"] for kind in kinds), sum(kind["batches"] for kind in kinds))

@@ -1,13 +1,13 @@
-// One of many processes that sign with RSA, ML-DSA or SLH-DSA at the same time, like the workers of
-// a server. It uses only OpenSSL; OPENSSL_CONF decides what computes.
+// One of many processes that sign concurrently with RSA, ML-DSA or SLH-DSA, like the workers of a
+// server. It uses only OpenSSL; OPENSSL_CONF decides which provider computes.
 //
 // Usage: sign_client keys=FILE[,FILE...] [jobs=N | threads=N] [verify=ends|all]
-//   keys     private keys in PEM; job or thread n uses key n, modulo their number
-//   jobs     one thread with N ASYNC jobs, as in `openssl speed -async_jobs`
-//   threads  N threads, each of which waits for its signature (1)
-//   verify   ends: the first and the last signature of each job or thread; all: every one
+//   keys     private keys in PEM; job or thread n uses key n modulo their number
+//   jobs     one thread with N ASYNC jobs, like `openssl speed -async_jobs`
+//   threads  N threads, each of which waits for its signature (default 1)
+//   verify   ends: verify the first and the last signature of each job or thread; all: every one
 //
-// It works in windows (windows.h), and prints a line of JSON for each.
+// Uses the protocol of windows.h and prints one line of JSON per window.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/async.h>
@@ -39,33 +39,33 @@ constexpr size_t kDigestBytes = 32;
 [[noreturn]] void fail(const std::string &what) {
   fprintf(stderr, "sign_client: %s\n", what.c_str());
   ERR_print_errors_fp(stderr);
-  // Paused jobs are not resumed.
+  // Paused jobs cannot be cleaned up, so exit handlers do not run.
   _exit(1);
 }
 
-// A key in two forms: with the program's configuration, and in a library context without any.
+// A key loaded twice: with the program's configuration, and in a library context without any.
 struct Key {
   EVP_PKEY *own, *plain;
-  OSSL_LIB_CTX *library;  // of the second form
+  OSSL_LIB_CTX *library;  // of `plain`
 };
 
 // The operations of one job or thread.
 struct Stream {
   EVP_PKEY_CTX *sign = nullptr, *verify = nullptr;  // for RSA
   const Key *key = nullptr;
-  EVP_MD_CTX *hash = nullptr;  // for a key type that hashes messages itself
+  EVP_MD_CTX *hash = nullptr;  // for a key that hashes messages itself
   uint64_t number = 0, count = 0;
-  // Not on the stack, because a job's stack is small.
+  // On the heap, because the stack of a job is small.
   std::vector<uint8_t> signature = std::vector<uint8_t>(kMostSignatureBytes);
-  // For the current window.
+  // Counts of the current window.
   uint64_t operations = 0, failures = 0, wrong = 0;
   Latencies latencies;
 };
 
-// The current task of all streams.
+// What all streams do now.
 struct Task {
   Window window;
-  bool is_round = false;  // one operation of each stream, which is verified
+  bool is_round = false;  // one verified operation of each stream
   bool verify_all = false;
   std::atomic<bool> has_begun{false}, has_ended{false};
   double cpu_at_begin = 0, cpu_at_end = 0;
@@ -106,7 +106,8 @@ bool is_right(Stream &stream, const uint8_t *signature, size_t bytes, const uint
          EVP_DigestVerify(stream.hash, signature, bytes, digest, kDigestBytes) == 1;
 }
 
-// Each digest is different, so that the signature of another operation is detected as wrong.
+// Signs one digest. All digests differ, so that a signature of another operation is recognised as
+// wrong.
 void sign_once(Stream &stream, bool verifies) {
   uint8_t digest[kDigestBytes] = {};
   const uint64_t words[] = {uint64_t(getpid()), stream.number, ++stream.count};
@@ -151,7 +152,7 @@ int work_in_job(void *argument) {
   return 1;
 }
 
-// The ASYNC jobs of this thread, and an event loop like a server's.
+// The ASYNC jobs of this thread, in an event loop like that of a server.
 class Jobs {
  public:
   explicit Jobs(size_t count) : jobs_(count), ready_(count) {
@@ -159,7 +160,7 @@ class Jobs {
     events_ = epoll_create1(EPOLL_CLOEXEC);
   }
 
-  // Runs the task in a job of each stream, until all have ended.
+  // Runs the task in one job per stream, and returns when all have finished.
   void run(std::vector<Stream> &streams, Task &task) {
     running_ = jobs_.size();
     for (size_t n = 0; n < jobs_.size(); ++n) {
@@ -194,13 +195,14 @@ class Jobs {
     --running_;
   }
 
-  // A provider may use another wait descriptor each time.
+  // Updates the epoll set with the job's descriptors. A provider may use another one for each
+  // wait.
   void watch(Job &job) {
     size_t added = 0, deleted = 0;
     ASYNC_WAIT_CTX_get_changed_fds(job.wait, nullptr, &added, nullptr, &deleted);
     std::vector<OSSL_ASYNC_FD> add(added + 1), remove(deleted + 1);
     ASYNC_WAIT_CTX_get_changed_fds(job.wait, add.data(), &added, remove.data(), &deleted);
-    // A closed descriptor has left the set already.
+    // Fails if the provider has closed the descriptor, which also removes it.
     for (size_t n = 0; n < deleted; ++n) epoll_ctl(events_, EPOLL_CTL_DEL, remove[n], nullptr);
     epoll_event event{};
     event.events = EPOLLIN;
@@ -216,7 +218,7 @@ class Jobs {
   int events_ = -1;
 };
 
-// Returns the provider's counters, as members of a JSON object.
+// The provider's counters as members of a JSON object.
 std::string counters() {
   std::string text;
   if (OSSL_PROVIDER_available(nullptr, "gpu") != 1) return text;
@@ -299,7 +301,7 @@ class Client {
     for (std::thread &thread : threads) thread.join();
   }
 
-  std::vector<Key> keys_;  // Streams point to them
+  std::vector<Key> keys_;  // streams point to them
   std::vector<Stream> streams_;
   Jobs *jobs_ = nullptr;
   const bool verify_all_;
@@ -320,7 +322,7 @@ int main(int count, char **words) {
   const size_t threads = std::max(1, atoi(values["threads"].c_str())),
                jobs = size_t(atoi(values["jobs"].c_str()));
   raise_file_limit();
-  // Freed only at the end of the process.
+  // Never freed, since the process ends.
   Client *client = new Client(keys, threads, jobs, values["verify"] == "all");
   client->round();
   return serve_windows([&](const Window &window) { return client->measure(window); });

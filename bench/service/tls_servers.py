@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The TLS servers that bench/service/handshakes.py measures: their configurations, their start and
-their stop. Each uses the certificate of a folder with key.pem, certificate.pem and both.pem (both
-in one file), and resumes no session.
-"""
+"""The TLS servers that bench/service/handshakes.py measures: their configurations, start and end.
+Each uses the certificate of a folder with key.pem, certificate.pem and both.pem (both in one
+file), and resumes no session."""
 
 import os
 import pathlib
@@ -25,9 +24,8 @@ class Absent(Exception):
 
 
 def stats_of_processes():
-    """Returns the fields of /proc/PID/stat after the name, by process. Not every kernel lists a
-    process's children.
-    """
+    """Returns the fields of /proc/PID/stat after the name, by process. Not every kernel lists the
+    children of a process."""
     found = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -41,7 +39,7 @@ def stats_of_processes():
 
 
 def below(root, stats):
-    """Returns a process and its descendants."""
+    """Returns a process and all its descendants."""
     children = {}
     for process, fields in stats.items():
         children.setdefault(int(fields[1]), []).append(process)
@@ -58,21 +56,19 @@ def processes_below(root):
 
 
 def cpu_seconds_below(root):
-    """Returns the CPU time of a process and of all processes that it started, including those that
-    have ended.
-    """
+    """Returns the CPU time of a process and of all its descendants, including those that have
+    ended."""
     stats = stats_of_processes()
     return sum(int(field) for process in below(root, stats) if process in stats
                for field in stats[process][11:15]) / TICKS
 
 
 class Server:
-    """A server of one way. `environment` has its OPENSSL_CONF; `root` is a folder with unpacked
-    packages, or None for the system's programs.
-    """
+    """A server with one configuration. `environment` has its OPENSSL_CONF. `root` is a folder
+    with unpacked packages, or None for the system's own programs."""
 
-    PROGRAMS = ()  # names; the first that exists is used
-    GET, ANSWER = "/", "here"  # what visitors request, and a text in the answer
+    PROGRAMS = ()  # names; the first one that is found is used
+    GET, ANSWER = "/", "here"  # what clients request, and what the answer must contain
     STARTTLS = ""
     RELOADS_BY, ENDS_BY = signal.SIGHUP, signal.SIGTERM
 
@@ -111,15 +107,15 @@ class Server:
         self.wait_for_port()
 
     def wait_for_port(self):
-        """Returns when the server listens. It does not connect, because a visit would be counted.
-        """
+        """Returns when the server listens. It does not connect, since a connection would
+        count."""
         wanted = f":{self.port:04X} 00000000:0000 0A"
         until = time.monotonic() + 60
         while time.monotonic() < until:
             if self.process.poll() is not None:
                 raise RuntimeError(f"the server ended: {self.log()}")
             if wanted in pathlib.Path("/proc/net/tcp").read_text(encoding="ascii"):
-                time.sleep(0.3)  # until its workers run
+                time.sleep(0.3)  # until its workers have started
                 return
             time.sleep(0.02)
         raise RuntimeError(f"the server does not listen: {self.log()}")
@@ -327,7 +323,7 @@ options = NO_TICKET
 
 
 class PostgreSQL(Server):
-    """A process for each connection, which is forked when the connection arrives."""
+    """One process for each connection, forked when the connection arrives."""
 
     GET, STARTTLS, ENDS_BY = "", "postgres", signal.SIGINT
 
@@ -338,7 +334,7 @@ class PostgreSQL(Server):
         return found[-1]
 
     def as_user(self):
-        # It refuses to run as root.
+        # PostgreSQL does not run as root.
         if os.geteuid() != 0:
             return []
         return ["setpriv", f"--reuid={OTHER_USER}", f"--regid={OTHER_USER}", "--clear-groups"]
@@ -364,7 +360,7 @@ class PostgreSQL(Server):
                 *(part for name, value in settings.items() for part in ("-c", f"{name}={value}"))]
 
 
-# By name: the class, and how many processes or threads it uses.
+# By name: the class, and the number of processes or threads.
 SERVERS = {
     "nginx-16": (Nginx, 16), "nginx-64": (Nginx, 64), "nginx-256": (Nginx, 256),
     "nginx-2": (Nginx, 2), "nginx-8": (Nginx, 8), "nginx-32": (Nginx, 32),
