@@ -1,12 +1,12 @@
-// Measures what the provider costs each call that OpenSSL's own ciphers do anyway: the CPU time of
-// an update, and of a whole message as in `openssl speed`, from a few bytes to some KiB,
-// alternating without and with the provider. The provider has no device.
+// Measures what the provider adds to calls whose data are too short for a device: the CPU time of
+// one update, and of a whole message as `openssl speed` measures it, for 16 bytes to 16 KiB. The
+// default provider and the provider `gpu` take turns. No device is used.
 //
 //   cipher_calls [--module FILE] [--runs N] [--only TEXT] [--out FILE]
 //
-// Prints OpenSSL's time divided by the provider's, for the medians and for the minima, for each
-// case whose name contains TEXT, such as "gcm.message"; writes the figures in the format of
-// bench/results. To use another libcrypto than the machine's, set LD_LIBRARY_PATH.
+// For each case whose name contains TEXT, such as "gcm.message", prints OpenSSL's time divided by
+// the provider's, of the medians and of the minima. Writes the figures in the form of
+// bench/results. To measure with another libcrypto than the system's, set LD_LIBRARY_PATH.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -29,7 +29,8 @@
 namespace lanecrypt::bench {
 namespace {
 
-// The length of one turn. It is short, so that other activity of the machine affects both alike.
+// The length of one turn. Turns are short, so that other activity on the machine affects both
+// sides alike.
 constexpr double kTurnNs = 0.25e6;
 constexpr int kSizes[] = {16, 64, 256, 1024, 16384};
 constexpr const char *kCiphers[] = {"AES-256-CTR", "AES-256-CBC", "AES-256-GCM", "AES-256-XTS",
@@ -58,8 +59,9 @@ class Loop {
     for (size_t n = 0; n < sizeof key_; ++n) key_[n] = uint8_t(7 * n + 1);
   }
 
-  // Returns the CPU time per call in ns. Each turn has its own context, at another address of the
-  // heap: with small pieces, the time depends on how OpenSSL's tables are aligned to cache lines.
+  // Returns the CPU time of one call in ns. Each turn allocates a new context at another heap
+  // address, because the time of short updates depends on how OpenSSL's tables lie in cache
+  // lines.
   double take_turn(const EVP_CIPHER *cipher) {
     const std::unique_ptr<uint8_t[]> gap(new uint8_t[16 + 16 * (random_() % 40)]);
     const cli::EvpContext context(EVP_CIPHER_CTX_new());

@@ -1,4 +1,5 @@
-// lanecrypt-bench, which `lanecrypt bench` runs: the program around the measurements.
+// lanecrypt-bench, the program that `lanecrypt bench` runs: options, contexts and results around
+// the measurements.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -38,34 +39,35 @@ namespace lanecrypt::bench {
 namespace {
 
 constexpr char kHelp[] =
-    R"(aes: measures AES on each selected device, with the data on the card and with
-the copies there and back, beside OpenSSL on one core and on all. Every output
-is compared with OpenSSL's.
-rsa: RSA in batches of several sizes, signatures through EVP by the provider gpu,
-and keys in the making, beside OpenSSL on one core and on all.
-pq: signatures, keys and verifications of ML-DSA and SLH-DSA in batches, and the time
-of one signature and one key, beside OpenSSL from 3.5 on, on one core and on all, and
-beside each further one whose libcrypto is given (--libcrypto).
-hash: SHA-2, SHA-3 and SHAKE of many messages, and trees of BLAKE3, SHA-256 and
-ParallelHash of a large one, on the card and from pinned memory, beside OpenSSL on one
-core and on all. Every digest is compared with the CPU's.
-host: AES from host memory and back, pinned and through EVP, with the CPU's time, in
-turn with OpenSSL; what it costs to check the output; what a task on the same core
-keeps of it.
-kernels: AES with the data on the card, by each form of the kernels that the
-device can run, and GHASH and Poly1305 by matrices and by integers; compared in the
-same way.
-timing: whether the time of a kernel tells of keys or data: t of 100,000
-launches (--launches), half of them with one key, and half with equal blocks.
-Between -4.5 and 4.5 it does not. --quick leaves out keys of 192 and 256 bits.
-papers: what five papers measured, beside their own figures: of 2007 (R files, H
-OpenGL, M sizes), 2010 (W packets) and 2013 (S sizes, loaded CPUs and RSA). --out
-names a folder, into which papers.json and the table go and in which R has files of
-2.7 GB meanwhile; in the current folder otherwise. R takes a RAM disk at /dev/shm and, for
-electricity, NVIDIA's NVML, and H takes EGL with OpenGL: what is not here is named
-and left out. kernels, and what papers do by fragment shaders of OpenGL, need a build with
-LANECRYPT_DIAGNOSTICS, as dev/bench makes. S loads the CPU by stress-ng where that is on the PATH, and by threads
-of its own otherwise.
+    R"(aes: measures AES on each selected device, in device memory and with the copies
+to and from the host, and OpenSSL on one core and on all. Every output is compared
+with OpenSSL's.
+rsa: measures RSA in batches of several sizes, signatures through EVP by the provider
+gpu, and key generation, and OpenSSL on one core and on all.
+pq: measures signatures, keys and verifications of ML-DSA and SLH-DSA in batches, the
+time of one signature and of one key, and OpenSSL 3.5 or later on one core and on all,
+also by other libcryptos (--libcrypto).
+hash: measures SHA-2, SHA-3 and SHAKE of many messages, and BLAKE3, SHA-256 trees and
+ParallelHash of one large message, in device memory and from pinned memory, and
+OpenSSL on one core and on all. Every digest is compared with the CPU's.
+host: measures AES from host memory to host memory, pinned and through EVP, with the
+CPU time, in turn with OpenSSL; the cost of checking the output; and the share of a
+core that a concurrent task keeps.
+kernels: measures AES in device memory by each form of the kernels that the device can
+run, and GHASH and Poly1305 by matrices and by integers. Outputs are compared with
+OpenSSL's.
+timing: tests whether the time of a kernel depends on keys or data: Welch's t of
+100,000 launches (--launches), half of them with one key, and half with equal blocks.
+A t between -4.5 and 4.5 means that no difference was found. --quick leaves out keys
+of 192 and 256 bits.
+papers: repeats the measurements of five papers and shows their figures: of 2007 (R
+files, H OpenGL, M sizes), 2010 (W packets) and 2013 (S sizes, loaded CPUs and RSA).
+--out names a folder for papers.json and the table, the current folder by default; R
+also needs 2.7 GB there for temporary files. R needs a RAM disk at /dev/shm and, for
+power, NVIDIA's NVML. H needs EGL with OpenGL. What is missing is named and left out.
+kernels, and the parts of papers that use fragment shaders of OpenGL, need a build with
+LANECRYPT_DIAGNOSTICS, as dev/bench makes. S loads the CPU by stress-ng if that is on
+the PATH, and otherwise by its own threads.
 
 Examples:
   lanecrypt bench rsa --quick
@@ -158,7 +160,7 @@ class Bench : public cli::Subcommand {
       throw cli::Failure(cli::ExitCode::kUsage, fmt::format("bench {} takes no --dir", what_));
     if (launches_ && what_ != "timing")
       throw cli::Failure(cli::ExitCode::kUsage, fmt::format("bench {} takes no --launches", what_));
-    // For the papers, the path is a folder.
+    // For the papers, `out_` is a folder.
     if (!out_.empty() && what_ == "papers") {
       std::error_code error;
       std::filesystem::create_directories(out_, error);
@@ -168,7 +170,7 @@ class Bench : public cli::Subcommand {
       folder_ = out_;
       out_ = fmt::format("{}/papers{}.json", out_, paper_.empty() ? "" : "-" + paper_);
     }
-    // Checks that the file can be written before anything is measured.
+    // Checks before anything is measured that the file can be written.
     if (!out_.empty()) cli::Output(out_, cli::Output::Readers::kByUmask);
     try {
       measure();
@@ -181,11 +183,11 @@ class Bench : public cli::Subcommand {
   void measure() {
     const char *devices = devices_ ? devices_->c_str() : nullptr;
     const Context context(devices, LC_FALLBACK_NONE);
-    // Saves results early, because a complete run takes minutes.
+    // Results are written as they arrive, because all measurements take minutes.
     BenchLog log(only_, !quiet_ && isatty(STDERR_FILENO), [&](const auto &so_far) {
       if (!out_.empty()) write(json_of(machine_of(context), so_far));
     });
-    // OpenSSL searches a relative path in its folder of modules.
+    // OpenSSL would look for a relative name in its own folder of modules.
     const std::string module =
         module_.empty() ? cli::find_provider_module() : std::filesystem::absolute(module_).string();
     if (what_ == "aes") bench_aes(context, quick_, log);
@@ -205,7 +207,8 @@ class Bench : public cli::Subcommand {
     report(machine_of(context), log.results());
   }
 
-  // A context chooses the variant of its kernels when it opens a device.
+  // A context chooses the form of its kernels when it opens a device, so each form gets a
+  // context.
   void measure_kernels(const char *devices, BenchLog &log) const {
     if (!process::kHasDiagnostics)
       throw cli::Failure(
@@ -245,8 +248,8 @@ class Bench : public cli::Subcommand {
     Machine machine = this_machine();
     const uint32_t count = context.device_count();
     for (uint32_t i = 0; i < count; i++) {
-      // Not every benchmark opens the devices of this context: RSA opens them separately, and the
-      // variants of AES were measured in other contexts.
+      // Not every benchmark prepares a device of this context: RSA opens devices itself, and the
+      // forms of AES were measured in other contexts.
       if (!context.device(i).selected || lc_device_test(context.get(), i) != LC_OK) continue;
       const lc_device_info info = context.device(i);
       machine.gpu += (machine.gpu.empty() ? "" : "; ") + std::string(info.name);
@@ -272,7 +275,7 @@ class Bench : public cli::Subcommand {
     output.commit(false);
   }
 
-  std::string folder_ = ".";  // for a benchmark's own files
+  std::string folder_ = ".";  // for temporary files of a benchmark
   std::string what_, paper_, out_, module_, dir_;
   std::optional<std::string> devices_;
   std::vector<std::string> only_, libcrypto_;

@@ -1,15 +1,15 @@
-// Tests of ML-DSA and SLH-DSA signatures of a device: whether OpenSSL, from 3.5 on, accepts every
-// signature, and whether the time of a batch depends on keys or data, as `lanecrypt bench timing`
-// tests for AES.
+// Proofs about signatures that a device makes by ML-DSA and SLH-DSA: whether OpenSSL 3.5 or later
+// accepts every signature, and whether the time of a batch depends on keys or data (`lanecrypt
+// bench timing` does the same for AES).
 //
 //   pq_proofs [--device ID] [--signatures N] [--launches N] [--only PART,...] [--out FILE]
 //
-// Rows `SET.verified.API`: how many of N hedged signatures OpenSSL accepted, with 16 random keys,
-// of random messages, half of them with a context string; the program fails if one is wrong. Rows
-// `SET.sign.timing-...`: half of the batches use one key, half any of many; half have equal
-// messages, half random ones. A Welch's t between -4.5 and 4.5 shows no difference. The times are
-// those from the start of a batch to its completion. --only selects the rows with one of the PARTs
-// in their names.
+// Rows `SET.verified.API`: how many of N hedged signatures of random messages by 16 random keys
+// OpenSSL accepted; half of them have a context string. The program fails if OpenSSL rejects one.
+// Rows `SET.sign.timing-...`: half of the batches use one fixed key, half any of many; half have
+// equal messages, half random ones. A Welch's t between -4.5 and 4.5 means that no difference was
+// found. A time is from the start of a batch to its end. --only selects the rows whose names
+// contain one of the PARTs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/evp.h>
@@ -49,28 +49,28 @@ Bytes random_bytes(size_t count) {
   return bytes;
 }
 
-// The signed message, and the signature.
+// A message, its key and its signature.
 struct Item {
   size_t key = 0;
   Bytes message, context, signature;
 };
 
-// Keys of one parameter set, and signatures with them on the device.
+// Keys of one parameter set, and signatures by them on the device.
 class Signer {
  public:
   virtual ~Signer() = default;
   virtual std::string name() const = 0;  // OpenSSL's name
-  // The name in lower case, as in rows.
+  // The name in lower case, as rows have it.
   std::string row() const {
     std::string row = name();
     std::transform(row.begin(), row.end(), row.begin(), [](char c) { return char(tolower(c)); });
     return row;
   }
   virtual size_t signature_bytes() const = 0;
-  // The size of a batch whose time is compared.
+  // The number of signatures in a batch whose time is compared.
   virtual size_t batch() const = 0;
   virtual void sign(std::vector<Item> &items) = 0;
-  // Makes one key that has `copies` indices, each with its own memory.
+  // Makes a key and adds it `copies` times. Each copy has its own number and its own memory.
   void add_key(size_t copies) {
     const Bytes public_key = make_key(copies);
     public_keys_.insert(public_keys_.end(), copies, public_key);
@@ -218,7 +218,7 @@ bool openssl_verifies(EVP_PKEY *key, const Item &item) {
   const OSSL_PARAM options[] = {
       OSSL_PARAM_construct_octet_string("context-string", string.data(), string.size()),
       OSSL_PARAM_construct_end()};
-  // OpenSSL does not accept an empty string.
+  // OpenSSL rejects an empty context string.
   if (!context ||
       EVP_DigestVerifyInit_ex(context.get(), nullptr, nullptr, nullptr, "provider=default", key,
                               string.empty() ? nullptr : options) != 1)
@@ -309,7 +309,7 @@ Options read_options(int argc, char **argv) {
   return options;
 }
 
-// One object without keys for each parameter set.
+// Returns one signer without keys for each parameter set.
 std::vector<std::unique_ptr<Signer>> all_signers(const Context &context, bool is_gpu) {
   std::vector<std::unique_ptr<Signer>> signers;
   for (const lc_ml_dsa_set set : {LC_ML_DSA_44, LC_ML_DSA_65, LC_ML_DSA_87})

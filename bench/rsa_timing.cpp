@@ -1,13 +1,13 @@
-// Tests whether the time of the RSA kernels depends on keys or data, as `lanecrypt bench timing`
-// tests for AES: private operations, and rounds of the primality test, with one thread and with
-// several.
+// Tests whether the time of the RSA kernels depends on keys or data: private operations and
+// rounds of the prime test, by one thread and by several threads per number. `lanecrypt bench
+// timing` does the same for AES.
 //
 //   rsa_timing [--device ID] [--launches N] [--only PART] [--out FILE]
 //
-// Half of the launches use one key (one candidate), half any of many; half have equal messages
-// (bases), half random ones. A Welch's t between -4.5 and 4.5 shows no difference. The times are
-// those from the start of a batch to its completion. --only selects the names below that contain
-// PART.
+// Half of the launches have one fixed key (or candidate), half any of many; half have equal
+// messages (or bases), half random ones. A Welch's t between -4.5 and 4.5 means that no
+// difference was found. A time is from the start of a batch to its end. --only selects the rows
+// whose names contain PART.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -46,7 +46,7 @@ void must(const Status &status) {
   if (!status.ok()) give_up(status.text());
 }
 
-// The first half of the slots holds one key, the other half a different key each.
+// The first kPlaces keys are copies of one key; each of the other kPlaces is a different key.
 std::vector<RsaKeyPointer> make_keys(uint32_t bits) {
   lc_options options{};
   options.struct_size = sizeof options;
@@ -126,7 +126,7 @@ void time_prime_tests(BatchTiming &timing, const device::Found &found, const cha
     for (size_t at = 0; at < bases[place].size(); ++at)
       bases[place][at] = uint8_t(timing.random()());
     for (size_t n = 0; n < count; ++n) {
-      // Makes it less than any candidate of this length.
+      // Makes the base less than any candidate of this length.
       bases[place][n * stride] &= 0x3f;
       if (place >= kPlaces) continue;
       memcpy(&candidates[place][n * stride], candidates[0].data(), stride);
@@ -141,9 +141,9 @@ void time_prime_tests(BatchTiming &timing, const device::Found &found, const cha
       [&](size_t candidate, size_t base) {
         memcpy((*tester)->candidates().data(), candidates[candidate].data(), count * stride);
         memcpy((*tester)->bases().data(), bases[base].data(), count * stride);
-        // The sieve copies the candidates to the device. Its time depends on them, which is
-        // allowed. So that the timed launch does not follow it directly, an equal launch runs in
-        // between.
+        // The sieve copies the candidates to the device, and its time may depend on them. An
+        // equal launch comes before the timed one, so that the timed launch does not follow the
+        // sieve directly.
         must((*tester)->sieve(table, count, survives));
         must((*tester)->test(bits, trials, passed));
       },
@@ -170,7 +170,7 @@ int run(int argc, char **argv) {
   for (const device::Found &found : device::find_all_here()) {
     if (found.properties.id != id) continue;
     BatchTiming timing(found.properties.api, launches);
-    // The emulator's times are meaningless. It only shows that the program works.
+    // The emulator's times mean nothing. It only shows that the program works.
     const bool is_gpu = found.properties.is_gpu;
     const auto wants = [&](const std::string &test) {
       return test.find(only) != std::string::npos;

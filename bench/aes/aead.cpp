@@ -25,7 +25,8 @@ struct AeadCase {
   const char *name, *openssl;
   lc_cipher cipher;
   uint32_t key_bytes;
-  // One thread processes a whole message, so only many messages are meaningful.
+  // A chain is computed by one thread per message, so only many messages give a meaningful
+  // figure.
   bool is_chain() const { return cipher == LC_AES_CCM; }
 };
 constexpr AeadCase kCases[] = {
@@ -40,14 +41,15 @@ constexpr AeadCase kCases[] = {
   throw cli::Failure(cli::ExitCode::kFailed, text);
 }
 
-// Contiguous messages on the device under one key.
+// Messages under one key, one after another in device memory.
 struct Batch {
   Batch(const BenchData &data, const uint8_t *in, uint8_t *out, uint64_t message_bytes,
         uint64_t step, uint64_t count)
       : nonces(count), tags(count), list(count) {
     for (uint64_t n = 0; n < count; n++) {
       const cli::Block iv = data.iv(n);
-      // The index of the stream is in the upper half.
+      // BenchData::iv() puts the stream number in the upper half of the IV, so the first 12 bytes
+      // differ.
       std::copy(iv.begin(), iv.begin() + 12, nonces[n].begin());
       list[n].key = data.key();
       list[n].iv = nonces[n].data();
@@ -82,7 +84,7 @@ class CardBench {
 
   BenchResult whole(const AeadCase &run, lc_direction direction, const std::string &name) {
     const bool seals = direction == LC_ENCRYPT;
-    // Decrypts what was encrypted just before, because that has the tag.
+    // Decryption needs the tag that the encryption just before it has written.
     Batch batch(data_, plain_.address(), cipher_.address(), bytes_, bytes_, 1);
     if (!seals) {
       job(run, LC_ENCRYPT, batch);
@@ -94,7 +96,7 @@ class CardBench {
     return result;
   }
 
-  // Runs messages of `message_bytes`, at a distance of `step`.
+  // Encrypts messages of `message_bytes` that begin `step` bytes apart.
   BenchResult packets(const AeadCase &run, uint64_t message_bytes, uint64_t step,
                       const std::string &name) {
     const uint64_t count = std::min(kMostPackets, bytes_ / step);
@@ -135,7 +137,7 @@ class CardBench {
     return result;
   }
 
-  // Checks both directions of the message, and its tag.
+  // Compares the plaintext, the ciphertext and the tag with OpenSSL's.
   void check_whole(const AeadCase &run, const Batch &batch, const std::string &name) const {
     Seal seal(run.openssl, data_.key(), batch.nonces[0], bytes_);
     const PinnedBuffer out = context_.pinned(kSliceBytes);

@@ -1,4 +1,5 @@
-// The rows of `lanecrypt bench aes` for GCM and ChaCha20-Poly1305, with data in device memory.
+// The rows of `lanecrypt bench aes` for the AEAD ciphers (GCM, CCM, ChaCha20-Poly1305), on data
+// in device memory.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,13 +10,14 @@
 
 namespace lanecrypt::bench {
 
-// Measures one message of `bytes`, encrypted and decrypted, and a batch of packets. Compares
-// outputs and tags with OpenSSL's. Throws Failure (kFailed) if one differs.
+// Measures the encryption and the decryption of one message of `bytes` and the encryption of a
+// batch of packets. For CCM it measures only batches. Compares outputs and tags with OpenSSL's.
+// Throws Failure (kFailed) if one differs.
 void bench_aead(const Context &context, uint32_t index, const std::string &where, uint64_t bytes,
                 const Patience &patience, const BenchData &data, BenchLog &log);
 
-// Measures the encryption of one message of `bytes`, with the hash variant of the context's
-// devices.
+// Measures the encryption of one message of `bytes`, with the hash form that the context's
+// devices were opened with.
 void bench_hashing(const Context &context, uint32_t index, const std::string &where, uint64_t bytes,
                    const Patience &patience, const BenchData &data, BenchLog &log);
 

@@ -24,7 +24,7 @@ constexpr uint64_t kMiB = 1 << 20, kGiB = 1 << 30;
 constexpr uint64_t kSliceBytes = 64 * kMiB;  // bytes of data generated or checked at a time
 constexpr uint64_t kStreamBytes = 16 << 10;  // bytes of a stream of CBC encryption
 constexpr uint64_t kLargestStreams = 65536;
-constexpr uint64_t kProbeBytes = 4 * kMiB;  // data to estimate the speed of a device
+constexpr uint64_t kProbeBytes = 4 * kMiB;  // bytes of the run that estimates a device's speed
 
 struct Scale {
   bool quick;
@@ -76,15 +76,15 @@ std::vector<BenchCase> chain_cases(bool quick) {
   return cases;
 }
 
-// A case on the card alone, and the most bytes of it that OpenSSL computes again in a few
-// seconds: CPUs have no instructions for other block ciphers.
+// A case that is measured in device memory only. `most_bytes` limits the data so that OpenSSL can
+// recompute it in a few seconds: CPUs have no instructions for the block ciphers other than AES.
 struct CardCase {
   BenchCase run;
   uint64_t most_bytes = 4 * kGiB;
 };
 
 std::vector<CardCase> more_cases(bool quick) {
-  constexpr uint64_t kMessageBytes = kMiB;  // bytes of a message with ciphertext stealing
+  constexpr uint64_t kMessageBytes = kMiB;  // bytes of a message decrypted with ciphertext stealing
   std::vector<CardCase> cases;
   for (const uint32_t key_bytes : {16u, 32u}) {
     if (quick && key_bytes != 16) continue;
@@ -111,7 +111,7 @@ bool has_gpu(const Context &context) {
   return false;
 }
 
-// All measurements of one device.
+// Measures everything on one device.
 class DeviceBench {
  public:
   DeviceBench(const Context &context, uint32_t index, std::string where, const Scale &scale,
@@ -149,7 +149,7 @@ class DeviceBench {
     end_to_end();
   }
 
-  // Set by run().
+  // The sizes that run() has chosen.
   uint64_t card_bytes() const { return card_bytes_; }
   uint64_t host_bytes() const { return host_bytes_; }
 
@@ -187,7 +187,7 @@ class DeviceBench {
     }
   }
 
-  // Chooses sizes as large as the device's memory and its speed allow.
+  // Chooses data sizes as large as the device's memory and speed allow.
   void choose_sizes() {
     const lc_device_info info = context_.device(index_);
     const DeviceBuffer in = context_.on_device(index_, kProbeBytes);
@@ -244,7 +244,7 @@ class DeviceBench {
     log_.add(std::move(result));
   }
 
-  // Measures the case if it is selected, and if the device supports it.
+  // Calls `how` if the row is wanted. If the device does not support the case, the log notes it.
   void measure(const std::string &name, uint64_t bytes, const std::function<void()> &how) const {
     if (!log_.wants(name + "." + where_)) return;
     log_.tell(fmt::format("{}.{}, {} bytes", name, where_, bytes));
@@ -347,10 +347,10 @@ class DeviceBench {
   const std::string where_;
   const Scale &scale_;
   const BenchData &data_;
-  const OpensslRates *openssl_;  // nullptr: not measured
+  const OpensslRates *openssl_;  // nullptr if OpenSSL is not measured
   BenchLog &log_;
-  const PinnedBuffer slice_ = context_.pinned(kSliceBytes);  // part of an output, on its way to the
-                                                             // check
+  const PinnedBuffer slice_ =
+      context_.pinned(kSliceBytes);  // a part of an output on its way to the check
   uint64_t card_bytes_ = 0, host_bytes_ = 0, chain_bytes_ = 0;
 };
 
@@ -358,7 +358,7 @@ class DeviceBench {
 
 void bench_aes(const Context &context, bool quick, BenchLog &log) {
   Scale scale(quick);
-  // Devices that run on the CPU can process no more in such a short time.
+  // Devices that compute on the CPU process no more than this in a quick run.
   if (quick && !has_gpu(context)) scale.largest_host_bytes = kProbeBytes;
   const BenchData data;
   OpensslRates openssl(scale.patience, scale.largest_host_bytes, data);

@@ -1,5 +1,5 @@
-// `lanecrypt bench aes`: AES on each device, with and without the copies, compared with OpenSSL on
-// one core.
+// `lanecrypt bench aes`: AES on each device, with and without the copies, compared with OpenSSL
+// on one core and on all.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,12 +13,12 @@ namespace lanecrypt::bench {
 // differs.
 void bench_aes(const Context &context, bool quick, BenchLog &log);
 
-// Runs the same with data in device memory only. `form` is the kernel variant of the context.
-// Devices that cannot run it are left out.
+// Runs the same cases with the data in device memory only. `form` is the form of the context's
+// kernels. Skips devices that cannot run that form.
 void bench_kernels(const Context &context, const std::string &form, bool quick, BenchLog &log);
 
-// Measures GCM and ChaCha20-Poly1305 with data in device memory. `form` (LANECRYPT_HASH_FORM) is
-// the variant with which the context's devices hash long messages.
+// Measures GCM and ChaCha20-Poly1305 in device memory. `form` (LANECRYPT_HASH_FORM) says how the
+// context's devices hash long messages.
 void bench_hashes(const Context &context, const std::string &form, bool quick, BenchLog &log);
 
 }  // namespace lanecrypt::bench

@@ -58,7 +58,7 @@ class AllDevices {
     }
   }
 
-  // Adds the ratio of the last two measurements.
+  // Adds the ratio of the rate of all devices to the rate of the first one.
   void add_ratio(const std::string &memory) {
     const auto one = rates_.find("." + memory + "-one.all"),
                all = rates_.find("." + memory + ".all");
@@ -127,7 +127,7 @@ class AllDevices {
   const Patience &patience_;
   const BenchData &data_;
   BenchLog &log_;
-  std::map<std::string, double> rates_;  // GB/s, by the suffix of the row's name
+  std::map<std::string, double> rates_;  // GB/s by the suffix of the row's name
   const BenchCase run_{*cli::find_cipher("aes-128-ctr")};
   const cli::Block iv_ = data_.iv(0);
 };

@@ -38,7 +38,7 @@ constexpr ChainCase kCases[] = {
   throw cli::Failure(cli::ExitCode::kFailed, text);
 }
 
-// Messages in one buffer, each at a multiple of 16.
+// Messages one after another in a buffer. Each begins at a multiple of 16.
 class Batch {
  public:
   Batch(const BenchData &data, uint64_t count, bool alike) {
@@ -59,7 +59,7 @@ class Batch {
 
   uint64_t extent() const { return extent_; }
 
-  // The length that the mode accepts: only whole blocks in CBC.
+  // The length that is encrypted: CBC takes only whole blocks.
   uint64_t length(lc_cipher mode, uint64_t n) const {
     return mode == LC_AES_CBC ? lengths_[n] / cli::kBlockBytes * cli::kBlockBytes : lengths_[n];
   }
@@ -77,7 +77,7 @@ class Batch {
     return list;
   }
 
-  // Whether `out` and the tags are what OpenSSL computes from `in`.
+  // Returns whether OpenSSL computes the same `out` and the same tags from `in`. Uses all cores.
   bool matches(const ChainCase &run, const std::vector<uint8_t> &in, const uint8_t *out) const {
     const uint64_t cores = cpu::usable_cores();
     std::vector<std::future<bool>> checks;
@@ -98,7 +98,7 @@ class Batch {
   }
 
  private:
-  // False if the tag differs.
+  // Encrypts message `n` by OpenSSL into `out`. Returns false if the tag differs.
   bool encrypts_to(const ChainCase &run, uint64_t n, const uint8_t *in, uint8_t *out,
                    uint64_t bytes) const {
     const uint8_t *key = keys_.data() + n * kKeyBytes;

@@ -22,8 +22,9 @@ namespace {
 constexpr unsigned kKeys = 10000;
 constexpr unsigned kInputs = 16;
 constexpr uint32_t kMostKeyBytes = 64;
-// A mode with independent blocks has one message of kMostBytes. A chain has kStreams streams, of
-// eight or sixteen blocks. Packets are too short for hashing with matrices.
+// A mode with independent blocks gets one message of kMostBytes. A chained mode gets kStreams
+// streams of 128 or 136 bytes. An AEAD mode also gets kPackets packets of 1 KiB, which are too
+// short to be hashed by matrices.
 constexpr uint64_t kMostBytes = 1 << 20, kStreams = 1024, kPackets = 64;
 
 struct TimingCase {
@@ -36,8 +37,8 @@ struct TimingCase {
   bool has_tag() const { return cipher_info(mode).is_aead; }
 };
 
-// Returns the cases, with both directions if these have separate kernels. ChaCha20 has no table
-// lookups and no branches: if its inputs can be distinguished, that is an effect of the GPU.
+// Lists both directions of a mode if they have separate kernels. ChaCha20 has no table lookups
+// and no branches: if its inputs can be distinguished, the hardware is the cause.
 std::vector<TimingCase> timing_cases(bool quick) {
   std::vector<TimingCase> cases;
   const auto both = [&](TimingCase run, const char *encrypt = "",
@@ -70,7 +71,7 @@ std::vector<TimingCase> timing_cases(bool quick) {
     cases.push_back(streams("ofb", LC_AES_OFB, 128));
     both(streams("cbc-cs3", LC_AES_CBC_CS3, 136), "-encrypt");
   }
-  // Other block ciphers have the same frames around them.
+  // The other block ciphers share the kernels' code around the cipher, so three modes are enough.
   for (const std::string &name : cli::cipher_names()) {
     const cli::BlockCipherMode cipher = *cli::find_cipher(name);
     const CipherInfo &info = cipher_info(cipher.mode);
@@ -102,7 +103,8 @@ class Timing {
     random_.seed(seed());
     keys_.resize(uint64_t{kKeys + 2} * kMostKeyBytes);
     for (uint8_t &byte : keys_) byte = static_cast<uint8_t>(random_());
-    // Shuffles the inputs, so that neither kind has its own part of the memory.
+    // Shuffles the inputs of the two kinds, so that neither kind has a region of memory to
+    // itself.
     for (unsigned i = 0; i < 2 * kInputs; ++i) places_[i] = i;
     std::shuffle(places_.begin(), places_.end(), random_);
     for (unsigned i = 0; i < 2 * kInputs; ++i) {
@@ -115,7 +117,7 @@ class Timing {
   void measure(const TimingCase &run, BenchLog &log) {
     uint8_t key[kMostKeyBytes];
     const uint8_t *const other_key = keys_.data() + uint64_t{kKeys + 1} * kMostKeyBytes;
-    // The data to decrypt must have been encrypted with the same key just before.
+    // Decryption needs a ciphertext and a tag that were just made with the same key.
     const bool opens = run.has_tag() && run.direction == LC_DECRYPT;
     Tags tags(run.messages), other_tags(run.messages);
     std::vector<lc_message> messages = messages_of(run, key, in_, out_, tags),
@@ -136,17 +138,17 @@ class Timing {
     const unsigned warm_up = std::min(100u, launches_ / 10);
     for (unsigned n = 0; n < launches_ + warm_up; ++n) {
       const bool key_varies = random_() & 1, data_varies = random_() & 1;
-      // Both kinds read the same amount of the same memory. The second copy is the one that is
-      // used.
+      // Both kinds of keys read the same amount of the same memory. The key that is used is
+      // copied last.
       const uint64_t drawn = 1 + random_() % kKeys;
       memcpy(key, keys_.data() + drawn * kMostKeyBytes, sizeof key);
       memcpy(key, keys_.data() + (key_varies ? drawn : 0) * kMostKeyBytes, sizeof key);
       const uint64_t input = places_[(data_varies ? kInputs : 0) + random_() % kInputs];
       in_.fill_from(inputs_.data() + input * kMostBytes, run.bytes);
       if (opens) context_.run(job);
-      // The time to read data that have just been copied over the bus depends on them, even for a
-      // plain copy (docs/lab/timing.md). So a launch with another key reads them first.
-      // The timed launch then finds nothing of its own in a cache.
+      // Reading data that have just arrived over the bus takes a time that depends on the data,
+      // even for a plain copy (docs/lab/timing.md). So a job with another key reads them first,
+      // and the timed launch finds nothing of its own in a cache.
       context_.run(before);
       const lc_result told = context_.run(opens ? open : job);
       if (told.kernel_ns == 0)
@@ -167,9 +169,9 @@ class Timing {
  private:
   using Tags = std::vector<std::array<uint8_t, 16>>;
 
-  // Messages of authenticated modes have the numbers from 0 on as nonces, because no job may
-  // encrypt with equal nonces. All other messages have one IV, so that streams of equal blocks stay
-  // equal.
+  // Builds the messages of a case. AEAD modes use the numbers from 0 on as nonces, because a job
+  // must not encrypt with equal nonces. All other modes use the same IV for all messages, so that
+  // streams of equal blocks stay equal.
   static std::vector<lc_message> messages_of(const TimingCase &run, const uint8_t *key,
                                              const DeviceBuffer &from, const DeviceBuffer &to,
                                              Tags &tags) {
@@ -200,9 +202,10 @@ class Timing {
   const std::string where_;
   const unsigned launches_;
   const DeviceBuffer in_, out_, opened_;
-  std::vector<uint8_t> keys_;  // the fixed key, the varying keys, and one for untimed launches
+  std::vector<uint8_t> keys_;  // the fixed key, the varied keys, and one that no timed launch uses
   const PinnedBuffer inputs_;
-  std::array<unsigned, 2 * kInputs> places_;  // inputs of equal blocks, then the others
+  std::array<unsigned, 2 * kInputs>
+      places_;  // positions of the inputs with equal blocks, then of the others
   std::mt19937_64 random_;
 };
 
@@ -213,7 +216,7 @@ void bench_timing(const Context &context, bool quick, std::optional<unsigned> wa
   for (uint32_t i = 0; i < context.device_count(); ++i) {
     const lc_device_info info = context.device(i);
     if (!info.selected || lc_device_test(context.get(), i) != LC_OK) continue;
-    // The emulator's times are meaningless. It only shows that the command works.
+    // The emulator's times mean nothing. It only shows that the command works.
     const unsigned launches =
         wanted_launches.value_or(info.is_gpu ? (quick ? 10000 : 100000) : (quick ? 10 : 40));
     const char *form = process::diagnostic_variable("LANECRYPT_AES_FORM");

@@ -22,11 +22,11 @@ using Clock = std::chrono::steady_clock;
 constexpr uint64_t kKiB = 1 << 10, kMiB = 1 << 20, kGiB = 1 << 30;
 
 struct HashCase {
-  const char *name;  // the name in rows
+  const char *name;  // in the rows' names
   lc_hash hash;
-  const char *openssl;      // nullptr: OpenSSL does not have it
-  uint64_t leaf_bytes = 0;  // of lc_hash_job
-  bool is_tree = false;     // one message is hashed by many threads
+  const char *openssl;      // nullptr: OpenSSL does not support it
+  uint64_t leaf_bytes = 0;  // lc_hash_job::leaf_bytes
+  bool is_tree = false;     // many threads hash one message
   bool is_quick = false;
 };
 
@@ -40,7 +40,7 @@ constexpr HashCase kCases[] = {
     {"parallelhash-128", LC_PARALLEL_HASH_128, nullptr, 8 * kKiB, true},
 };
 
-// How the data are divided into messages, and the name of that in rows.
+// How the data are divided into messages, and the name of that in the rows.
 struct Shape {
   uint64_t message_bytes, count;
   std::string name;
@@ -64,7 +64,7 @@ std::vector<Shape> shapes_of(const HashCase &what, uint64_t bytes) {
   return shapes;
 }
 
-// Digests of the contiguous messages at `in`.
+// A hash job over contiguous messages that begin at `in`, and their digests.
 class Digests {
  public:
   Digests(const HashCase &what, const Shape &shape, const uint8_t *in, lc_memory memory)
@@ -99,7 +99,7 @@ class Digests {
   std::vector<lc_hash_message> messages_;
 };
 
-// All measurements of one device.
+// Measures everything on one device.
 class DeviceHashes {
  public:
   DeviceHashes(const Context &context, uint32_t device, bool quick, const Patience &patience,
@@ -109,7 +109,7 @@ class DeviceHashes {
         info_(opened(context, device)),
         patience_(patience),
         log_(log) {
-    // The emulator's times are meaningless. It only shows that the command works.
+    // The emulator's times mean nothing. It only shows that the command works.
     bytes_ = info_.is_gpu ? (quick ? kGiB : 4 * kGiB) : 64 * kKiB;
     while (info_.is_gpu && bytes_ > kMiB && bytes_ > info_.memory_bytes / 4) bytes_ /= 2;
   }
@@ -152,7 +152,7 @@ class DeviceHashes {
   }
 
  private:
-  // Only an open device reports how much memory it has.
+  // The memory size of a device is known only after it is opened.
   static lc_device_info opened(const Context &context, uint32_t device) {
     context.on_device(device, kKiB);
     return context.device(device);

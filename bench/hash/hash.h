@@ -1,5 +1,5 @@
-// `lanecrypt bench hash`: measures hashes of many messages and of large ones, on each device and
-// with OpenSSL.
+// `lanecrypt bench hash`: hashes of many messages and of large ones, on each device and by
+// OpenSSL.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

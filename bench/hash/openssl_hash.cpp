@@ -30,7 +30,8 @@ struct FreeContext {
   void operator()(EVP_MD_CTX *context) const { EVP_MD_CTX_free(context); }
 };
 
-// From 3.4 on OpenSSL computes no SHAKE digest unless its length was set.
+// SHAKE needs an explicit output length: from 3.4 on, OpenSSL computes no SHAKE digest without
+// one.
 bool hash_once(EVP_MD_CTX *context, const EVP_MD *digest, const std::vector<uint8_t> &message) {
   uint8_t out[EVP_MAX_MD_SIZE];
   constexpr size_t kShakeBytes = 32;

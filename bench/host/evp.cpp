@@ -18,12 +18,12 @@
 namespace lanecrypt::bench {
 namespace {
 
-// An update, and the start of the names of its rows.
+// One kind of update. `row` is the beginning of its rows' names.
 struct Update {
   BenchCase run;
   bool is_in_place;
   std::string row;
-  // OpenSSL gets all cores for comparison, because one core is slow.
+  // Also compare with OpenSSL on all cores, because OpenSSL is slow on one.
   bool is_slow_on_a_core = false;
 };
 
@@ -54,7 +54,7 @@ struct Caller {
   static constexpr char kOwnChoice[] = "own-choice";
 };
 
-// All contenders for one cipher's updates, and OpenSSL's result.
+// The callers that make one cipher's updates, and the reference that OpenSSL computes.
 struct Callers {
   Callers(const BenchCase &run, const std::string &module, const std::vector<EvpDevice> &devices,
           const BenchData &data, const OrdinaryMemory &in)
@@ -73,8 +73,9 @@ struct Callers {
   const Reference reference;
 };
 
-// Runs until the provider has chosen something other than OpenSSL alone. It looks for devices, and
-// may measure them, only after a program has submitted much work, and in the background.
+// Makes updates until the provider uses several cores or a device, or until 15 s are over. The
+// provider looks for devices, and may measure them, only after a program has encrypted a lot, and
+// does so concurrently with that work.
 void let_choose(EvpUpdate &evp, const BenchData &data, uint8_t *memory, uint64_t bytes) {
   constexpr std::chrono::seconds kLongest{15};
   const auto end = std::chrono::steady_clock::now() + kLongest;

@@ -11,18 +11,18 @@
 
 namespace lanecrypt::bench {
 
-// The name of a device in the provider's setting `devices`, and in results.
+// A device: `id` for the provider's setting `devices`, `where` for the results.
 struct EvpDevice {
   std::string id, where;
 };
 
-// Measures one EVP_EncryptUpdate over `bytes` of ordinary memory in pages of 4 KiB: with OpenSSL
-// alone, with the provider `module` forced to each device, and with the provider's own choice
-// (`own-choice`). For the latter, two more rows say which percentage several cores and devices did.
-// If `module` is "", the provider is not measured, and a message on standard error says so.
-// AES-128-CTR runs in place and out of place; the other block ciphers' CTR runs in place
-// (`evp-in-place`), and for comparison OpenSSL on all cores, each with its own message
-// (`openssl-cores`).
+// Measures one EVP_EncryptUpdate() over `bytes` of ordinary memory in pages of 4 KiB: by OpenSSL
+// alone, by the provider `module` with all bytes on each device, and with the provider's own
+// choice (`own-choice`). Two more rows give the percentage of the bytes that the provider ran on
+// several cores and on devices when it chose itself. If `module` is "", only OpenSSL is measured
+// and stderr says so. AES-128-CTR is measured in place and out of place; CTR of other block
+// ciphers is measured in place (`evp-in-place`) and compared with OpenSSL on all cores, each with
+// a message of its own (`openssl-cores`).
 void bench_host_evp(const std::string &module, const std::vector<EvpDevice> &devices, bool has_gpu,
                     uint64_t bytes, unsigned runs, const BenchData &data, BenchLog &log);
 

@@ -36,7 +36,7 @@ std::string hex_of(const uint8_t *bytes, size_t count) {
   return text;
 }
 
-// A temporary folder within another one. The destructor removes it with its contents.
+// A temporary folder inside another one. The destructor removes it with its contents.
 class OwnFolder {
  public:
   explicit OwnFolder(const std::string &in) : path_(in + "/lanecrypt.XXXXXX") {
@@ -73,7 +73,7 @@ class MappedFile {
   MappedFile(const MappedFile &) = delete;
   MappedFile &operator=(const MappedFile &) = delete;
 
-  // Compares on all cores.
+  // Compares the contents on all cores.
   bool operator==(const MappedFile &other) const {
     if (bytes_ != other.bytes_) return false;
     const uint64_t share = bytes_ / cpu::usable_cores() + 1;
@@ -103,7 +103,7 @@ void write_data(const std::string &path, const BenchData &data, uint64_t bytes) 
   if (!file.flush()) throw cli::Failure(cli::ExitCode::kFailed, "cannot write " + path);
 }
 
-// Runs a program, which must succeed.
+// Runs a program and waits for it. Throws Failure (kFailed) unless it exits with status 0.
 void run_to_end(const std::vector<std::string> &words) {
   std::vector<char *> arguments;
   for (const std::string &word : words) arguments.push_back(const_cast<char *>(word.c_str()));
@@ -124,7 +124,8 @@ void run_to_end(const std::vector<std::string> &words) {
     throw cli::Failure(cli::ExitCode::kFailed, words[0] + " " + words[1] + " failed");
 }
 
-// Returns "", "-ram-disk" or "-ram-disk-huge-pages": their figures differ much.
+// Returns "", "-ram-disk" or "-ram-disk-huge-pages" for the rows' names, because the figures of
+// these differ much.
 std::string kind_of(const std::string &folder) {
   struct statfs system {};
   struct stat status {};

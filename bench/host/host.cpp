@@ -24,10 +24,11 @@ namespace lanecrypt::bench {
 namespace {
 
 constexpr uint64_t kKiB = 1 << 10, kMiB = 1 << 20, kGiB = 1 << 30;
-constexpr uint64_t kStreamBytes = 16 * kKiB;  // bytes of a stream of CBC encryption
+constexpr uint64_t kStreamBytes = 16 * kKiB;  // a stream of CBC encryption
 constexpr uint64_t kUnitBytes = 4 * kKiB;     // an XTS data unit: a sector
 
-// The times of a device that runs on the CPU are meaningless. It only shows that the command works.
+// Sizes and repetitions. For an emulated device they are minimal: its times mean nothing, and it
+// only shows that the command works.
 struct Scale {
   unsigned runs;
   uint64_t usual_bytes, large_bytes, streams, card_bytes, file_bytes, cores_bytes;
@@ -59,7 +60,7 @@ std::vector<BenchCase> parallel_cases() {
           {{"aes-256-gcm", LC_AES_GCM, 32}}};
 }
 
-// Memory that the devices of a context can access directly.
+// Input and output memory that the devices of a context can access directly.
 struct Pinned {
   Pinned(const Context &context, const BenchData &data, uint64_t bytes)
       : in(context.pinned(bytes)), out(context.pinned(bytes)) {
@@ -88,7 +89,8 @@ class HostBench {
     memory_.reset();
   }
 
-  // The cost of checking the devices' output. A context has one setting for that.
+  // Measures what it costs to check the devices' output. Each check needs its own context,
+  // because it is a setting of the context.
   void verify() {
     static constexpr std::pair<const char *, lc_verify> kChecks[] = {
         {"verify-sampled", LC_VERIFY_SAMPLED},
@@ -122,7 +124,7 @@ class HostBench {
       for (const BenchCase &run : parallel_cases()) {
         const Reference reference(run, data_, variants.front().memory.in.data(), bytes);
         std::vector<Contender> contenders;
-        // Each context selects one device, which is its first.
+        // Each of these contexts selects one device, which is its device 0.
         for (Variant &variant : variants)
           if (const std::string name = run.name() + variant.name; log_.wants(name))
             contenders.push_back(
@@ -136,7 +138,7 @@ class HostBench {
     if (devices_.size() < 2) return;
     std::vector<uint32_t> indices;
     for (const auto &[index, where] : devices_) indices.push_back(index);
-    // Without a GPU the data in one buffer are too short to be divided.
+    // Without a GPU the data in host memory are too short to be split among devices.
     const uint64_t host_bytes = has_gpu ? scale_.large_bytes : 0;
     const Patience patience{scale_.runs, scale_.runs, 60};
     bench_all_devices(context_, indices, scale_.card_bytes, host_bytes, patience, data_, log_);
@@ -171,7 +173,8 @@ class HostBench {
                    once,
                    [&reference, messages, out, name] { reference.check(*messages, out, name); },
                    {}};
-    // In a job of very many messages, each is checked and copied before any is processed.
+    // For a job of very many messages the time of the submit call is a figure of interest: the
+    // call checks and copies every message before the first one is sent.
     if (run.stream_bytes != 0) made.submit_seconds = [submit_seconds] { return *submit_seconds; };
     return made;
   }
@@ -201,7 +204,8 @@ class HostBench {
                             [&] { openssl_pass(openssl, run, data_, in, out, bytes); },
                             [&] { reference.check(out, one); },
                             {}});
-    // If the case is one message, each core has its own message, and the output differs.
+    // If the case is one message, each core encrypts a message of its own, so the output differs
+    // from the reference and is not checked.
     if (log_.wants(all))
       contenders.push_back({all, cores.bytes(), [&] { cores.pass(in, out); }, {}, {}});
     for (const auto &[index, where] : devices_)
@@ -216,7 +220,7 @@ class HostBench {
   const Scale scale_;
   const BenchData &data_;
   BenchLog &log_;
-  std::unique_ptr<Pinned> memory_;  // the largest one that was needed so far
+  std::unique_ptr<Pinned> memory_;  // the largest pair that was needed so far
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// `lanecrypt bench host`: what a program with its data in host memory gains, and how much CPU time
-// it has left.
+// `lanecrypt bench host`: what a program with its data in host memory gains, and how much CPU
+// time that leaves for other work.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,13 +10,13 @@
 
 namespace lanecrypt::bench {
 
-// Measures each selected device, alternating with OpenSSL on one core and on all cores: AES-256
-// from pinned memory to pinned memory, CBC encryption of many streams, and one EVP_EncryptUpdate
-// through the provider `module` (unless that is ""). Also measures the cost of checking the
-// device's output, several devices together, how much of its core another task keeps, and, unless
-// `folder` is "", files in it. Figures are in GB/s. Rows that end in `.cpu` are ms of CPU time per
-// GB; those that end in `.submit` are ms until a job of many streams has been submitted. Compares
-// the output of each run with OpenSSL's. Throws Failure (kFailed) if one differs.
+// Measures each selected device in turn with OpenSSL on one core and on all: AES-256 from pinned
+// memory to pinned memory, CBC encryption of many streams, and one EVP_EncryptUpdate() through
+// the provider `module` (unless it is ""). Also measures the cost of checking a device's output,
+// several devices together, the share of a core that a concurrent task keeps and, unless `folder`
+// is "", files in it. Figures are in GB/s. Rows that end in `.cpu` are in ms of CPU time per GB,
+// rows that end in `.submit` in ms until the submit call of a job of many streams returns.
+// Compares the output of each run with OpenSSL's. Throws Failure (kFailed) if one differs.
 void bench_host(const Context &context, const std::string &module, const std::string &folder,
                 bool quick, BenchLog &log);
 

@@ -19,11 +19,11 @@
 namespace lanecrypt::bench {
 namespace {
 
-// The period of a paced job.
+// The period of jobs that are run at a given rate.
 constexpr double kPeriodSeconds = 0.008;
 constexpr uint64_t kLeastBytes = 64 << 10, kMiB = 1 << 20;
 
-// Runs the job, on data in its own kind of memory.
+// Runs the job on data in the kind of memory that is measured.
 class Worker {
  public:
   virtual ~Worker() = default;
@@ -34,7 +34,7 @@ class Worker {
 
 class EvpWorker : public Worker {
  public:
-  // Without a device, OpenSSL runs the job.
+  // If `device` is null, OpenSSL alone does the job.
   EvpWorker(const std::string &module, const EvpDevice *device, const BenchData &data,
             uint64_t most_bytes)
       : data_(data), in_(most_bytes), out_(most_bytes) {
@@ -65,7 +65,7 @@ class EvpWorker : public Worker {
 
 class DeviceWorker : public Worker {
  public:
-  // Opens the device again, so that its threads are on this thread's core.
+  // Opens the device again, so that its threads are created on the core of this thread.
   DeviceWorker(const EvpDevice &device, bool pinned, const BenchData &data, uint64_t most_bytes)
       : data_(data), context_(device.id.c_str(), LC_FALLBACK_NONE) {
     if (pinned) {
@@ -99,14 +99,14 @@ class DeviceWorker : public Worker {
   uint8_t *in_ = nullptr, *out_ = nullptr;
 };
 
-// Starts a job in each period, as long as jobs take no longer than that.
+// Starts one job per period. If a job takes longer than the period, the next one starts at once.
 class Pace {
  public:
   explicit Pace(double period_seconds)
       : period_(std::chrono::duration_cast<Clock::duration>(
             std::chrono::duration<double>(period_seconds))) {}
   void run(const std::function<void()> &job) {
-    // A late job may catch up by one period.
+    // A late job may make up for one period.
     due_ = is_begun_ ? std::max(due_, Clock::now() - period_) + period_ : Clock::now() + period_;
     is_begun_ = true;
     job();

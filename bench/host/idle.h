@@ -1,4 +1,4 @@
-// The rows of `lanecrypt bench host` for the share of its core that a program keeps.
+// The rows of `lanecrypt bench host` for the share of a core that a concurrent program keeps.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,12 +12,12 @@
 
 namespace lanecrypt::bench {
 
-// Measures which percentage of its core a task that only counts keeps while all threads of an
-// AES-128-CTR job are on the same core. The job runs with OpenSSL (`idle.openssl`), or on each
-// device from pinned memory, from ordinary memory and through EVP with the provider `module`
-// (`idle-pinned`, `idle-pageable`, `idle-evp`). It runs as fast as it can, and at several rates in
-// GB/s from the slowest up, as far as it reaches them. BenchResult::gb_per_s of a row is the job's
-// rate.
+// Measures how much of its core a task that only counts keeps, in per cent, while all threads of
+// an AES-128-CTR job share that core. The job is done by OpenSSL (`idle.openssl`) or by each
+// device: from pinned memory, from ordinary memory, and through EVP by the provider `module`
+// (`idle-pinned`, `idle-pageable`, `idle-evp`). The job runs at full speed, and then at several
+// rates in GB/s from the lowest to the highest that it reaches. BenchResult::gb_per_s of a row
+// has the job's rate.
 void bench_host_idle(const std::string &module, const std::vector<EvpDevice> &devices, bool has_gpu,
                      bool quick, const BenchData &data, BenchLog &log);
 

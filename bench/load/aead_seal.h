@@ -1,4 +1,4 @@
-// Computes with OpenSSL the output of an authenticated mode, for benchmarks.
+// Encrypts messages of AEAD modes by OpenSSL, to check the outputs of benchmarks.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,8 +13,8 @@ namespace lanecrypt::bench {
 using Tag = std::array<uint8_t, 16>;
 using Nonce = std::array<uint8_t, 12>;
 
-// Encrypts one message of `bytes` with OpenSSL's default provider: in parts, but at once with CCM.
-// Throws Failure (kFailed).
+// One message of `bytes` that OpenSSL's default provider encrypts: in several updates, or in one
+// update for CCM. Throws Failure (kFailed).
 class Seal {
  public:
   // `cipher` is OpenSSL's name, such as "AES-128-GCM".

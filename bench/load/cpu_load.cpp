@@ -18,7 +18,7 @@ namespace lanecrypt::bench {
 CpuLoad::CpuLoad(const std::function<void(const std::string &)> &note) {
   const unsigned cores = cpu::usable_cores();
   if (start_stress_ng(cores)) {
-    // It takes a moment until all its workers run, or one fails.
+    // stress-ng needs a moment until all its workers run or one of them fails.
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     if (!has_ended()) return;
     note("stress-ng ended at once: threads of this process load the CPU instead");
@@ -35,7 +35,7 @@ CpuLoad::~CpuLoad() {
   over_ = true;
   for (std::thread &thread : threads_) thread.join();
   if (stress_ng_ <= 0) return;
-  kill(stress_ng_, SIGTERM);  // it stops its workers
+  kill(stress_ng_, SIGTERM);  // stress-ng then ends its workers
   waitpid(stress_ng_, nullptr, 0);
 }
 
@@ -45,7 +45,7 @@ void CpuLoad::check() {
 }
 
 bool CpuLoad::start_stress_ng(unsigned cores) {
-  // Its time limit stops it if this process ends before.
+  // The time limit ends stress-ng if this process dies first.
   const std::string count = std::to_string(cores);
   const char *const words[] = {"stress-ng", "--cpu",   count.c_str(), "--timeout",
                                "1800s",     "--quiet", nullptr};

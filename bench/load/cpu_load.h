@@ -1,4 +1,4 @@
-// A load that takes all cores while a benchmark runs.
+// A load that occupies all cores while a benchmark runs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,19 +13,20 @@
 
 namespace lanecrypt::bench {
 
-// Runs `stress-ng --cpu` if it is on the PATH. Otherwise runs as many threads as there are cores,
-// which do only AES.
+// Runs `stress-ng --cpu` if it is on the PATH. Otherwise starts one thread per core that encrypts
+// by AES in a loop.
 class CpuLoad {
  public:
-  // Calls `note` if stress-ng exists but does not run.
+  // Calls `note` if stress-ng was found but ended at once.
   explicit CpuLoad(const std::function<void(const std::string &)> &note);
   ~CpuLoad();
   CpuLoad(const CpuLoad &) = delete;
   CpuLoad &operator=(const CpuLoad &) = delete;
 
-  // Returns "stress-ng" or "threads".
+  // "stress-ng" or "threads".
   const char *name() const { return stress_ng_ > 0 ? "stress-ng" : "threads"; }
-  // Throws Failure (kFailed) if the load has ended, because the measurement then ran without it.
+  // Throws Failure (kFailed) if stress-ng has ended, because the measurement then ran without a
+  // load.
   void check();
 
  private:

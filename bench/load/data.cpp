@@ -16,11 +16,11 @@
 namespace lanecrypt::bench {
 namespace {
 
-// The most bytes of one update: EVP takes lengths as int.
+// The most bytes in one update, because EVP counts bytes in an int.
 constexpr uint64_t kMostUpdateBytes = 1 << 30;
 constexpr uint64_t kChachaBlockBytes = 64;
 
-// Decryption by CBC and CFB needs the ciphertext before it.
+// Returns whether the mode decrypts a block with the ciphertext block before it.
 bool reads_back(const BenchCase &run) {
   return run.cipher.block_mode() == Mode::kCbc || run.cipher.block_mode() == Mode::kCfb128;
 }
@@ -94,7 +94,7 @@ cli::Block BenchData::iv(const BenchCase &run, uint64_t stream) const {
 
 bool BenchData::matches(const BenchCase &run, uint64_t offset,
                         std::span<const uint8_t> output) const {
-  // A chain without streams is one part.
+  // A serial chain without streams cannot be split among cores.
   const bool is_serial = run.stream_bytes == 0 && run.direction == LC_ENCRYPT && reads_back(run);
   const uint64_t cores = cpu::usable_cores();
   const uint64_t parts = (output.size() + run.part_bytes() - 1) / run.part_bytes();
@@ -169,7 +169,7 @@ void OpensslCipher::begin(const uint8_t *key, const cli::Block &iv) {
 
 void OpensslCipher::update(const uint8_t *in, uint8_t *out, uint64_t bytes) {
   for (uint64_t done = 0; done < bytes;) {
-    // OpenSSL treats each update as one data unit.
+    // OpenSSL treats each update as one data unit, so each data unit begins with its own tweak.
     if (data_unit_bytes_ != 0 && done != 0) begin(nullptr, advance_tweak(tweak_, 1));
     const uint64_t now =
         std::min(bytes - done, data_unit_bytes_ != 0 ? data_unit_bytes_ : kMostUpdateBytes);

@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kMostSignatureBytes = 2048;
 constexpr int kMostWaitMs = 20000;
-// The interval at which the measuring thread checks whether a load has ended.
+// How often the measuring thread checks whether the load has ended.
 constexpr std::chrono::milliseconds kLook{100};
 
 struct alignas(64) Count {
@@ -36,7 +36,7 @@ struct Stage {
   std::atomic<const char *> error{nullptr};
 
   EVP_PKEY *key_of(size_t thread) const { return load.keys[thread % load.keys.size()]; }
-  // Stops the load; the first reason counts.
+  // Stops the load. The first reason is reported.
   void give_up(const char *reason) {
     const char *none = nullptr;
     error.compare_exchange_strong(none, reason);
@@ -93,8 +93,8 @@ struct Job {
   bool is_polled = false;
 };
 
-// One thread with its ASYNC jobs: an event loop like a server's. After a failure, paused jobs are
-// not resumed, because the command exits.
+// Runs the jobs of one thread in an event loop like that of a server. After a failure, paused
+// jobs are left as they are, because the command ends.
 void run_jobs(Stage &stage, size_t thread) {
   const size_t total = stage.load.jobs;
   if (ASYNC_init_thread(total, total) != 1) return stage.give_up("this OpenSSL has no ASYNC jobs");
@@ -102,7 +102,7 @@ void run_jobs(Stage &stage, size_t thread) {
   JobArgument argument{&stage, thread};
   std::vector<Job> jobs(total);
   size_t running = total;
-  // Returns why a job cannot continue; nullptr if it can.
+  // Starts or resumes `job`. Returns why the job cannot continue, or nullptr.
   const auto resume = [&](Job &job) -> const char * {
     int result = 0;
     const int state =

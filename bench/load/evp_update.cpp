@@ -15,7 +15,7 @@ OrdinaryMemory::OrdinaryMemory(uint64_t bytes) : bytes_(bytes) {
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (made == MAP_FAILED) cli::throw_errno("the system gives no memory", errno);
   data_ = static_cast<uint8_t *>(made);
-  // A system without huge pages refuses this.
+  // Fails harmlessly on a system without huge pages.
   (void)madvise(made, bytes, MADV_NOHUGEPAGE);
   constexpr uint64_t kPageBytes = 4 << 10;
   for (uint64_t at = 0; at < bytes; at += kPageBytes) data_[at] = 1;
@@ -34,7 +34,8 @@ EvpUpdate::EvpUpdate(BenchCase run) : run_(std::move(run)), alone_(OSSL_LIB_CTX_
 
 EvpUpdate::EvpUpdate(BenchCase run, const std::string &module, const std::string &devices, By by)
     : run_(std::move(run)),
-      // With the measurements so far, the provider might send nothing to a device.
+      // Without a setting the provider might keep the work on the CPU, by what it has measured so
+      // far.
       provider_(std::make_unique<ProviderLibrary>(
           module, devices, by == By::kDevice ? "threshold_bytes = 64k" : "prefer = speed")) {
   fetch(provider_->get(), "provider=gpu");

@@ -1,4 +1,4 @@
-// One large update through OpenSSL's EVP, as a program does it.
+// One large update through OpenSSL's EVP, as a program makes it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace lanecrypt::bench {
 
-// Ordinary memory of a process, in pages of 4 KiB, all of them present.
+// Ordinary memory of the process in resident pages of 4 KiB.
 class OrdinaryMemory {
  public:
   explicit OrdinaryMemory(uint64_t bytes);
@@ -32,8 +32,9 @@ class OrdinaryMemory {
 // A cipher in its own library context.
 class EvpUpdate {
  public:
-  // Uses OpenSSL alone; or the provider `module`, either forced to the device or with its own
-  // choice.
+  // The first constructor uses OpenSSL's default provider. The second uses the provider `module`:
+  // everything on the device, even if the CPU would be faster (kDevice), or as the provider
+  // chooses (kOwnChoice).
   explicit EvpUpdate(BenchCase run);
   enum class By { kDevice, kOwnChoice };
   EvpUpdate(BenchCase run, const std::string &module, const std::string &devices,
@@ -42,13 +43,13 @@ class EvpUpdate {
   EvpUpdate(const EvpUpdate &) = delete;
   EvpUpdate &operator=(const EvpUpdate &) = delete;
 
-  // The default cipher: AES-128-CTR.
+  // The case that is measured by default: AES-128-CTR.
   static const BenchCase &usual();
 
-  // Starts the first stream of the data, with their key.
+  // Begins the first stream of the data, with the key of `data`.
   void begin(const BenchData &data);
   void update(const uint8_t *in, uint8_t *out, uint64_t bytes);
-  // How much of all updates the device did, and several cores.
+  // How many bytes of all updates the device did, and how many were split among several cores.
   uint64_t device_bytes() const;
   uint64_t cores_bytes() const;
 
@@ -58,7 +59,7 @@ class EvpUpdate {
   const BenchCase run_;
   OSSL_LIB_CTX *alone_ = nullptr;
   std::unique_ptr<ProviderLibrary> provider_;
-  // These must be freed before their library context.
+  // Must be freed before the library context.
   cli::EvpCipher cipher_;
   cli::EvpContext context_;
 };

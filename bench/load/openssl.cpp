@@ -46,7 +46,7 @@ OpensslRates::OpensslRates(const Patience &patience, uint64_t bytes, const Bench
 
 BenchResult OpensslRates::measure(const BenchCase &run, uint64_t bytes, const std::string &name) {
   OpensslCipher openssl(run);
-  // A single small request is too short for the clock.
+  // One short request takes less time than the clock can resolve.
   const uint64_t repeats = std::max<uint64_t>(1, (1 << 16) / bytes);
   const auto once = [&] {
     for (uint64_t r = 0; r < repeats; r++)
@@ -60,7 +60,7 @@ BenchResult OpensslRates::measure(const BenchCase &run, uint64_t bytes, const st
 }
 
 BenchResult OpensslRates::measure_on_all_cores(const BenchCase &run, const std::string &name) {
-  // Enough passes that the start of the threads is negligible.
+  // With this many passes the start of the threads takes a small part of the time.
   constexpr int kPasses = 4;
   OpensslCores cores(run, data_, in_.size());
   BenchResult result{name, "GB/s", {}, cores.bytes(), {}, "wall", {}};

@@ -1,4 +1,4 @@
-// OpenSSL's rates on one core and on all cores, for comparison with devices.
+// OpenSSL's rates on one core and on all, to compare devices with.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,20 +14,20 @@
 
 namespace lanecrypt::bench {
 
-// Runs all messages of a case over the data, one after the other on this thread. The first is
-// stream `first`.
+// Runs all messages of a case over the data, one after another on the calling thread. `first` is
+// the number of the first stream.
 void openssl_pass(OpensslCipher &openssl, const BenchCase &run, const BenchData &data,
                   const uint8_t *in, uint8_t *out, uint64_t bytes, uint64_t first = 0);
 
-// Runs all cores in parallel. Each has its share of the data: of the streams or, if the case is one
-// message, as a separate message.
+// Runs OpenSSL on all cores at once. Each core gets an equal share of the data: a share of the
+// streams or, if the case is one message, a message of its own.
 class OpensslCores {
  public:
   OpensslCores(const BenchCase &run, const BenchData &data, uint64_t bytes);
 
-  // How much of the data one pass processes: equal shares.
+  // The bytes of one pass. It is less than the data if they do not divide into equal shares.
   uint64_t bytes() const { return share_ * ciphers_.size(); }
-  // Returns when all cores have done their share `times` times.
+  // Runs `times` passes on each core. Returns when all cores are done.
   void pass(const uint8_t *in, uint8_t *out, int times = 1);
 
  private:
@@ -37,18 +37,17 @@ class OpensslCores {
   uint64_t share_;
 };
 
-// OpenSSL's rates of this run, by case and bytes.
+// The rates that OpenSSL reached in this run, by case and bytes.
 class OpensslRates {
  public:
-  // On `bytes` of data.
+  // `bytes` is the most that measure() can be called with.
   OpensslRates(const Patience &patience, uint64_t bytes, const BenchData &data);
 
   BenchResult measure(const BenchCase &run, uint64_t bytes, const std::string &name);
   BenchResult measure_on_all_cores(const BenchCase &run, const std::string &name);
 
   void add(const BenchCase &run, uint64_t bytes, double rate) { rates_[run.name()][bytes] = rate; }
-  // Returns the rate at the largest measured size that is not above `bytes`; if all are above, the
-  // rate at the smallest one.
+  // The rate at the largest measured size not above `bytes`, or at the smallest if all are above.
   std::optional<double> of(const BenchCase &run, uint64_t bytes) const;
 
  private:

@@ -1,4 +1,4 @@
-// A pass of a benchmark over its data: the messages, and their cost.
+// One pass of a benchmark over its data: the messages, and what a pass costs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,18 +14,18 @@
 namespace lanecrypt::bench {
 
 double seconds_of(const std::function<void()> &run);
-// Returns the CPU time of all threads of this process in seconds, in user and kernel mode.
+// CPU seconds of all threads of this process, in user mode and in the kernel.
 double cpu_seconds();
 
-// Contiguous data as the messages of a case: one message, or one for each stream. With GCM they
-// have space for their tags. `data`, which has the key, must outlive this object.
+// Contiguous data as the messages of a case: one message, or one for each stream. For GCM it also
+// has memory for the tags. It keeps a reference to the key in `data`, which must outlive it.
 struct Messages {
   Messages(const BenchCase &run, const BenchData &data, const uint8_t *in, uint8_t *out,
            uint64_t bytes);
   Messages(const Messages &) = delete;
   Messages &operator=(const Messages &) = delete;
 
-  // Returns a job over host memory, for any device. It is valid while this object exists.
+  // A job over host memory, without a device set. Valid while this object lives.
   lc_cipher_job job() const;
 
   const BenchCase run;

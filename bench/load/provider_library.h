@@ -1,4 +1,4 @@
-// An OpenSSL library context with the provider `gpu`, for measurements through EVP.
+// An OpenSSL library context with the provider `gpu`, to measure through EVP.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,16 +10,16 @@
 
 namespace lanecrypt::bench {
 
-// The note to print if find_provider_module() finds no module.
+// The note to log if find_provider_module() finds no module.
 inline constexpr char kNoProvider[] =
     "what the provider does through EVP is left out: no gpu.so lies where it is built or "
     "installed (see --module)";
 
 class ProviderLibrary {
  public:
-  // Loads the provider with the setting `devices` of lanecrypt-provider(7), and with other settings
-  // in the form of a file, such as "rsa = always". Throws Failure (kFailed) if the module cannot be
-  // loaded.
+  // Loads the provider with the setting `devices` of lanecrypt-provider(7) and with other
+  // settings in the form of a configuration file, such as "rsa = always". Throws Failure
+  // (kFailed) if the module cannot be loaded.
   ProviderLibrary(const std::string &module, const std::string &devices,
                   const std::string &settings);
   ~ProviderLibrary();
@@ -27,7 +27,7 @@ class ProviderLibrary {
   ProviderLibrary &operator=(const ProviderLibrary &) = delete;
 
   OSSL_LIB_CTX *get() const { return library_; }
-  // Returns one of the provider's counters, such as lanecrypt.rsa-device-jobs.
+  // A counter of the provider, such as lanecrypt.rsa-device-jobs.
   uint64_t counter(const char *name) const;
 
  private:

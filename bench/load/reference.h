@@ -1,4 +1,4 @@
-// OpenSSL's output for a benchmark's data, with which outputs are compared.
+// What OpenSSL computes from a benchmark's data. Outputs are compared with it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,13 +13,13 @@ namespace lanecrypt::bench {
 
 class Reference {
  public:
-  // Computes the output with OpenSSL on this thread.
+  // Computes the reference by OpenSSL on the calling thread.
   Reference(const BenchCase &run, const BenchData &data, const uint8_t *in, uint64_t bytes);
 
-  // Throws Failure (kFailed) if the output differs. Then clears it, so that the next run cannot
-  // pass with stale data.
+  // Throws Failure (kFailed) if the output differs. Clears the output, so that the next run
+  // cannot pass with stale results.
   void check(uint8_t *out, const std::string &name) const;
-  // Also checks the tags for GCM.
+  // Does the same, and also compares the tags of GCM.
   void check(Messages &messages, uint8_t *out, const std::string &name) const;
 
  private:

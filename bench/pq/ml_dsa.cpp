@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 using Bytes = std::vector<uint8_t>;
 
 constexpr lc_ml_dsa_set kSets[] = {LC_ML_DSA_44, LC_ML_DSA_65, LC_ML_DSA_87};
-// Callers of batches: each hashes its messages while the device works for others.
+// Concurrent callers of a batch: each hashes its messages while the device works for the others.
 constexpr unsigned kCallers = 4;
 
 [[noreturn]] void fail(const std::string &text) {
@@ -95,7 +95,7 @@ class Caller {
 
 void measure_device(const Context &context, uint32_t device, const lc_device_info &info,
                     lc_ml_dsa_set set, const Patience &patience, BenchLog &log) {
-  // The emulator's times are meaningless. It only shows that the command works.
+  // The emulator's times mean nothing. It only shows that the command works.
   const size_t each = info.is_gpu ? 16384 : 2;
   const struct {
     const char *what;
@@ -114,7 +114,7 @@ void measure_device(const Context &context, uint32_t device, const lc_device_inf
   std::vector<std::unique_ptr<Caller>> callers;
   for (unsigned n = 0; n < kCallers; n++)
     callers.push_back(std::make_unique<Caller>(context, device, set, key, each));
-  // Signs first, because the signatures are then verified.
+  // Verification needs signatures.
   on_threads(kCallers, [&](unsigned n) { callers[n]->run(LC_ML_DSA_SIGN); });
   for (const auto &[what, operation] : batches) {
     const std::string name = name_of(what);

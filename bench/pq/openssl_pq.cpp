@@ -33,8 +33,8 @@ OpensslKey key_of(const OpensslPq &openssl, const std::string &algorithm) {
   return {openssl.make_key(nullptr, kDefaultProvider, algorithm.c_str()), openssl.free_key};
 }
 
-// What one core does, with one text and a key that all share. From 3.5 on a context does one thing,
-// once.
+// The operations of one core, on one message and with a key that all cores share. Each operation
+// makes a new context, because from 3.5 on OpenSSL uses a context for one operation only.
 class Operations {
  public:
   Operations(const OpensslPq &openssl, const std::string &algorithm, EVP_PKEY *key)
@@ -81,7 +81,7 @@ constexpr struct {
                    {"verify", &Operations::verify},
                    {"keygen", &Operations::make_key}};
 
-// Of the operation, on as many cores as there are in `of`.
+// The rate of an operation on as many cores as `of` has elements.
 Spread rate_of(std::vector<Operations> of, void (Operations::*run)(), const Patience &patience) {
   constexpr std::chrono::milliseconds kSlice{300};
   std::atomic<uint64_t> done{0};
@@ -89,7 +89,7 @@ Spread rate_of(std::vector<Operations> of, void (Operations::*run)(), const Pati
     done = 0;
     const auto start = Clock::now();
     on_threads(unsigned(of.size()), [&](unsigned n) {
-      // One operation may take longer than a slice.
+      // One operation may take longer than the slice, so at least one is run.
       do {
         (of[n].*run)();
         ++done;
@@ -125,7 +125,8 @@ void find(void *library, const std::string &file, const char *name, Function &fu
     throw cli::Failure(cli::ExitCode::kUsage, fmt::format("{} has no {}()", file, name));
 }
 
-// Never closed, because OpenSSL's own functions run at exit.
+// Loads another libcrypto. It is never closed, because OpenSSL runs functions of its own when the
+// process exits.
 OpensslPq open_openssl(const std::string &file) {
   void *const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) throw cli::Failure(cli::ExitCode::kUsage, dlerror());
@@ -168,7 +169,7 @@ std::string row_name(const std::string &algorithm) {
 
 void bench_openssl_pq(const std::vector<OpensslPq> &openssls, const std::string &algorithm,
                       Patience patience, BenchLog &log) {
-  // The rate of a core varies less than that of a device, and there are six rows for each OpenSSL.
+  // The rate of a core varies less than that of a device, and each OpenSSL has six rows.
   patience.runs = std::min(patience.runs, 5u);
   for (const OpensslPq &openssl : openssls) measure(openssl, algorithm, patience, log);
 }

@@ -1,5 +1,4 @@
-// Measures signatures, verifications and key generation with OpenSSL's default provider, for
-// comparison with devices.
+// Signatures, verifications and keys by OpenSSL's default provider, for comparison with devices.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,7 +14,7 @@ namespace lanecrypt::bench {
 
 // The functions of one libcrypto.
 struct OpensslPq {
-  std::string name;  // the name in rows: "openssl", or with its version, "openssl-4.0"
+  std::string name;  // in rows: "openssl", or with its version, "openssl-4.0"
   decltype(&EVP_PKEY_Q_keygen) make_key;
   decltype(&EVP_PKEY_free) free_key;
   decltype(&EVP_PKEY_get_size) signature_bytes;
@@ -27,18 +26,18 @@ struct OpensslPq {
   decltype(&EVP_DigestVerify) verify;
 };
 
-// Returns the libcrypto of the program, and those in the given files, which stay open. Throws
-// Failure (kUsage) if one cannot be opened.
+// Returns the libcrypto of this program and those in `files`, which stay loaded. Throws Failure
+// (kUsage) if one cannot be loaded.
 std::vector<OpensslPq> open_openssls(const std::vector<std::string> &files);
 
-// Adds the rows `NAME.sign.openssl`, signatures of 32-byte messages per second on one core,
-// `NAME.verify...` and `NAME.keygen...`, and the same with the suffix `-all-cores`, for each
-// OpenSSL. NAME is OpenSSL's name of the algorithm in lower case. An OpenSSL without the algorithm
-// is noted.
+// Adds the rows `NAME.sign.openssl`, `NAME.verify.openssl` and `NAME.keygen.openssl` (operations
+// a second on one core, with messages of 32 bytes), and the same with `-all-cores` at the end,
+// for each OpenSSL. NAME is OpenSSL's name of the algorithm in lower case. A note names an
+// OpenSSL that does not support the algorithm.
 void bench_openssl_pq(const std::vector<OpensslPq> &openssls, const std::string &algorithm,
                       Patience patience, BenchLog &log);
 
-// Returns OpenSSL's name in lower case, as in rows.
+// OpenSSL's name in lower case, as rows have it.
 std::string row_name(const std::string &algorithm);
 
 }  // namespace lanecrypt::bench

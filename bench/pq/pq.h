@@ -1,5 +1,5 @@
-// `lanecrypt bench pq`: measures post-quantum signatures on each device and with OpenSSL. There is
-// one source file for each family.
+// `lanecrypt bench pq`: post-quantum signatures on each device and by OpenSSL. Each family has
+// its own file.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,13 +13,13 @@
 
 namespace lanecrypt::bench {
 
-// Throw Failure (kFailed) if an operation fails.
+// Throws Failure (kFailed) if an operation fails.
 void bench_ml_dsa(const Context &context, const std::vector<OpensslPq> &openssls, bool quick,
                   BenchLog &log);
 void bench_slh_dsa(const Context &context, const std::vector<OpensslPq> &openssls, bool quick,
                    BenchLog &log);
-// Measures one signature after the other through EVP, with the provider `module` on each device. If
-// that is "", this is noted.
+// Measures one signature after another through EVP, by the provider `module` on each device. If
+// `module` is "", a note says so.
 void bench_slh_dsa_evp(const Context &context, const std::string &module, bool quick,
                        BenchLog &log);
 

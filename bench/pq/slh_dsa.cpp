@@ -16,8 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Bytes = std::vector<uint8_t>;
-// For rates, this many jobs are in progress at a time, so that messages are hashed and results
-// copied while the device computes.
+// The number of jobs in flight when a rate is measured, so that messages are hashed and results
+// are copied while the device computes.
 constexpr unsigned kUnderWay = 3;
 
 double seconds_since(Clock::time_point begin) {
@@ -51,8 +51,8 @@ class SlhDsaBench {
     make_key();
     if (is_draft()) return measure_draft();
     const bool is_fast = name_.back() == 'f', is_shake = name_.find("SHAKE") != name_.npos;
-    // A GPU takes about as long for this many in each parameter set. The emulator's times are
-    // meaningless.
+    // With these numbers a batch takes a GPU about the same time in each set. The emulator's
+    // times mean nothing.
     const size_t share = is_shake ? 4 : 1;
     const size_t signatures = info_.is_gpu ? (is_fast ? 8192 : 512) / share : 2;
     const size_t keys = info_.is_gpu ? (is_fast ? 65536 : 4096) / share : 2;
@@ -87,9 +87,9 @@ class SlhDsaBench {
   static constexpr const char *kRows[] = {"sign-one",   "sign-one-without-tree", "keygen-one",
                                           "sign-batch", "keygen-batch",          "verify-batch"};
 
-  // The parameter sets of SP 800-230 store a tree.
+  // A key of a parameter set of SP 800-230 (draft) keeps a tree.
   bool is_draft() const { return lc_slh_dsa_tree_bytes(set_) != 0; }
-  // One operation of these sets fills a GPU.
+  // Measures single operations of such a set: one operation fills a GPU.
   void measure_draft() {
     Bytes made(4 * lc_slh_dsa_hash_bytes(set_)), tree(lc_slh_dsa_tree_bytes(set_));
     fill(one_, 1);
@@ -161,7 +161,7 @@ class SlhDsaBench {
   std::string row(const char *what) const {
     return fmt::format("{}.{}.{}", row_name(name_), what, info_.api);
   }
-  // Single calls, one after the other. The CPU verifies the first ones.
+  // Measures single calls, one after another. The CPU checks the first ones of a device.
   void seconds(const char *what, const std::function<void()> &run) {
     if (!log_.wants(row(what))) return;
     log_.tell(row(what));
@@ -178,8 +178,7 @@ class SlhDsaBench {
     });
     log_.add(std::move(result));
   }
-  // A run is as many jobs as are in progress at once, from the completion of one to that of the
-  // last.
+  // Measures kUnderWay jobs per run, from the completion of one job to that of the last.
   void rate(const char *what, size_t amount, const std::function<void(Work &)> &start) {
     if (!log_.wants(row(what))) return;
     log_.tell(row(what));
@@ -223,7 +222,7 @@ void bench_slh_dsa(const Context &context, const std::vector<OpensslPq> &openssl
     if (set < LC_SLH_DSA_SHA2_128_24) bench_openssl_pq(openssls, name, patience, log);
     for (uint32_t index = 0; index < context.device_count(); index++)
       if (const lc_device_info info = context.device(index); info.selected)
-        // The emulator takes minutes for a batch of the small signatures.
+        // The emulator takes minutes for a batch of a set with small signatures ("s").
         if (info.is_gpu || set == LC_SLH_DSA_SHA2_128F)
           SlhDsaBench(context, index, info, lc_slh_dsa_set(set), patience, log).measure();
   }

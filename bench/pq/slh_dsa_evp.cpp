@@ -1,5 +1,5 @@
-// `lanecrypt bench pq` through EVP: one SLH-DSA signature after the other, with the provider on
-// each device.
+// `lanecrypt bench pq`, through EVP: the provider on each device makes one SLH-DSA signature
+// after another.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -54,7 +54,7 @@ class EvpSigner {
     signatures_.push_back(std::move(signature));
     return took.count();
   }
-  // Verifies everything that sign() has made.
+  // Verifies all signatures that sign() has made.
   void verify() const {
     for (const Bytes &signature : signatures_) {
       const EvpContext context(EVP_MD_CTX_new());
@@ -78,7 +78,7 @@ class EvpSigner {
   std::vector<Bytes> signatures_;
 };
 
-// Returns false if this OpenSSL does not support such a key.
+// Returns false if the OpenSSL in use does not support such a key.
 bool measure(const ProviderLibrary &provider, const char *set, const std::string &row,
              const Patience &patience, BenchLog &log) {
   constexpr char kDone[] = "lanecrypt.slh-dsa-device-jobs";

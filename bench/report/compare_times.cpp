@@ -7,10 +7,11 @@
 namespace lanecrypt::bench {
 namespace {
 
-constexpr size_t kRuns = 10;  // into which the launches are divided
+constexpr size_t kRuns = 10;  // the launches are divided into this many consecutive runs
 
-// Disturbances by the system give outliers in both kinds alike, and hide small differences. So t is
-// also computed without the samples above each of these quantiles.
+// Disturbances by the system take much longer than the other samples, affect both kinds alike and
+// hide small differences. So t is also computed for only the fastest launches, with each of these
+// shares.
 constexpr double kCrops[] = {0.5, 0.75, 0.9, 0.95, 0.99, 1};
 constexpr double kUsualCrop = 0.95;
 
@@ -30,7 +31,7 @@ double welch_t(const Moments &x, const Moments &y) {
   return variance == 0 ? 0 : (x.mean - y.mean) / std::sqrt(variance);
 }
 
-// Returns the time that the fraction `share` of all launches do not exceed.
+// Returns the time that `share` of all launches do not exceed.
 double crop_at(std::span<const TimedLaunch> launches, double share) {
   std::vector<double> times;
   for (const TimedLaunch &launch : launches) times.push_back(launch.ns);
@@ -39,7 +40,7 @@ double crop_at(std::span<const TimedLaunch> launches, double share) {
   return *at;
 }
 
-// Uses the launches with one key and equal data.
+// Compares consecutive runs of the launches with the fixed key and equal data.
 Spread between_runs(std::span<const TimedLaunch> launches) {
   const double limit = crop_at(launches, kUsualCrop);
   Moments runs[kRuns];

@@ -1,5 +1,5 @@
-// Tests whether the times of a kernel distinguish one kind of keys or data from another, with
-// Welch's t as in dudect.
+// Tests whether the times of a kernel distinguish one kind of keys or data from another: Welch's
+// t-test, as in dudect.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,21 +13,22 @@
 
 namespace lanecrypt::bench {
 
-// One launch, with one key or any of many, and with equal or varied data. Both kinds are chosen at
-// random for each launch.
+// One launch, with the fixed key or any of many, and with equal or varied data. Both kinds are
+// chosen at random for each launch.
 struct TimedLaunch {
   double ns = 0;
   bool key_varies = false, data_varies = false;
 };
 
-// Results in the order of their importance, with names in the form `name`.timing-...:
-//   keys-t, keys-ns        the two kinds of keys: the largest t over several crops,
-//                          with the least and the most; the difference of the means
-//   data-t, data-ns        the two kinds of data
-//   control-t, control-ns  launches of one key, divided by coin tosses of `random`
-//   runs-ns                how far apart the means of one kind are in two consecutive
-//                          runs, at most
-// An absolute t below 4.5 is no difference. The names lack the device.
+// Returns these results, with names of the form `name`.timing-...:
+//   keys-t, keys-ns        the two kinds of keys: the t farthest from 0 over several crops, with
+//                          the least and the most; the difference of the means
+//   data-t, data-ns        the same for the two kinds of data
+//   control-t, control-ns  the same for launches with the fixed key, split at random by `random`
+//   runs-ns                the largest difference of the means of two consecutive runs of one
+//                          kind
+// An absolute t below 4.5 means that no difference was found. The caller appends the device's
+// name.
 std::vector<BenchResult> compare_times(const std::string &name,
                                        std::span<const TimedLaunch> launches,
                                        std::mt19937_64 &random);

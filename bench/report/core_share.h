@@ -1,5 +1,5 @@
-// A CPU task that shares one core with something else. Harrison and Waldron 2007 call the share
-// that it keeps the CPU's idle time.
+// Measures the share of a core that a CPU-bound task keeps while something else runs on it.
+// Harrison and Waldron 2007 call this the CPU's idle time.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace lanecrypt::bench {
 
-// While it exists, this thread and all threads that it starts run on one core, like the machines of
-// the paper.
+// While this object lives, the calling thread and all threads that it starts are bound to one
+// core, like the single-core machines of the paper.
 class OneCore {
  public:
   OneCore();
@@ -20,7 +20,7 @@ class OneCore {
   OneCore(const OneCore &) = delete;
   OneCore &operator=(const OneCore &) = delete;
 
-  // False if the process may not choose its core.
+  // Returns false if the process may not set its affinity.
   bool is_set() const { return is_set_; }
 
  private:
@@ -31,19 +31,18 @@ class OneCore {
 // A task that only counts.
 class CountingTask {
  public:
-  // Makes a task that takes about `seconds` if it is alone on this core.
+  // Chooses a count that takes about `seconds` on an idle core.
   explicit CountingTask(double seconds);
-  // Runs the task. Returns how long it took.
+  // Runs the task and returns the seconds that it took.
   double run() const;
 
  private:
   uint64_t steps_ = 1 << 20;
 };
 
-// The result of concurrent_share(). `percent` is the share of its core that the task keeps: 100
-// times its time alone, measured just before, divided by its time while another thread calls `work`
-// repeatedly. `seconds` is for how long `work` was called. concurrent_share() throws what `work`
-// throws.
+// The share of its core, in per cent, that `task` keeps while another thread calls `work` in a
+// loop: 100 times the task's time alone, measured just before, divided by its time with the loop.
+// `seconds` is how long the loop ran. concurrent_share() rethrows what `work` throws.
 struct Share {
   double percent, seconds;
 };

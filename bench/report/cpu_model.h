@@ -1,4 +1,4 @@
-// The name of this machine's CPU, for results.
+// The name of this machine's CPU, for the results of benchmarks.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -28,7 +28,7 @@ struct PowerMeter::Library {
     return function != nullptr;
   }
 
-  // Why NVML cannot be opened, or "".
+  // Loads the library. Returns why it cannot be loaded, or "".
   std::string open() {
     handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) return "there is no libnvidia-ml.so.1";

@@ -1,5 +1,4 @@
-// Records how much CPU time this process uses, and how much power the GPUs use, while something
-// runs.
+// Records the CPU time of this process and the electric power of the GPUs while something runs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,8 +15,8 @@
 
 namespace lanecrypt::bench {
 
-// The power of GPUs, read with NVIDIA's management library (NVML), which is loaded at run time,
-// like every driver.
+// Measures power through NVIDIA's management library (NVML), which is loaded at run time, like
+// every driver.
 class PowerMeter {
  public:
   PowerMeter();
@@ -25,9 +24,9 @@ class PowerMeter {
   PowerMeter(const PowerMeter &) = delete;
   PowerMeter &operator=(const PowerMeter &) = delete;
 
-  // Returns "", or the reason why there are no figures.
+  // Empty, or the reason why there is no figure.
   const std::string &why_not() const { return why_not_; }
-  // Returns the sum for all GPUs of the machine; 0 if there are no figures.
+  // The sum over all GPUs of the machine, or 0 if there is no figure.
   double watts() const;
 
  private:
@@ -36,7 +35,7 @@ class PowerMeter {
   std::string why_not_;
 };
 
-// Takes samples on its own thread while it exists.
+// Takes samples on its own thread while it lives.
 class LoadTrace {
  public:
   LoadTrace(const PowerMeter &meter, double interval_seconds);
@@ -46,7 +45,7 @@ class LoadTrace {
 
   // Stops the sampling.
   void stop();
-  // In per cent of one core, between each sample and the one before.
+  // The CPU use between each sample and the one before, in per cent of one core.
   const Series &cpu() const { return cpu_; }
   const Series &watts() const { return watts_; }
 

@@ -1,4 +1,4 @@
-// The selection of measurements, the progress line, and the results of a benchmark.
+// What a benchmark is asked to measure, its progress, and its results.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,9 +18,9 @@ class BenchLog {
  public:
   using Results = std::vector<BenchResult>;
 
-  // The selected names are those that contain one of `only`, or all if that is empty. If `tells` is
-  // true, a progress line is shown. `keep` gets all results so far every few seconds, so that
-  // little is lost if the process ends.
+  // A row is wanted if its name contains one of `only`, or if `only` is empty. `tells` says
+  // whether a progress line is shown. `keep` is called every few seconds with all results so far,
+  // so that little is lost if the process ends early.
   BenchLog(std::vector<std::string> only, bool tells, std::function<void(const Results &)> keep);
   // Removes the progress line.
   ~BenchLog();
@@ -28,13 +28,13 @@ class BenchLog {
   BenchLog &operator=(const BenchLog &) = delete;
 
   bool wants(const std::string &name) const;
-  // Shows in the progress line what is measured next. All results added before must have been
-  // checked, because they may be saved now.
+  // Shows in the progress line what is measured next. Results that were added before must have
+  // been checked by now, because `keep` may write them.
   void tell(const std::string &next);
-  // Prints a permanent line on standard error about something that is not measured.
+  // Writes a line to stderr that stays, such as about something that is not measured.
   void note(const std::string &text) const;
-  // Runs `measure`. Returns false if the device answers LC_ERROR_UNSUPPORTED, as OpenGL does for
-  // XTS; the reason is noted once. Rethrows any other error.
+  // Runs `measure`. Returns false if the device answers LC_ERROR_UNSUPPORTED, such as an OpenGL
+  // device for XTS; the reason is noted once. Rethrows any other error.
   bool unless_unsupported(const std::function<void()> &measure);
 
   BenchResult &add(BenchResult result);
@@ -47,7 +47,7 @@ class BenchLog {
   const bool tells_;
   const std::function<void(const Results &)> keep_;
   std::chrono::steady_clock::time_point kept_ = std::chrono::steady_clock::now();
-  std::set<std::string> unsupported_;  // the reasons that were noted
+  std::set<std::string> unsupported_;  // reasons that have been noted
   Results results_;
 };
 

@@ -33,7 +33,7 @@ std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nu
 
 Spread measure_rate(const Patience &patience, double amount, const std::function<double()> &run) {
   const auto start = std::chrono::steady_clock::now();
-  if (patience.warms_up) run();  // warm-up: caches, clocks and first touches
+  if (patience.warms_up) run();  // warms up caches, clocks and pages
   std::vector<double> rates;
   while (rates.size() < patience.runs) {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;

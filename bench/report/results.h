@@ -14,14 +14,14 @@
 
 namespace lanecrypt::bench {
 
-// The median, minimum and maximum of some runs.
+// Median, minimum and maximum of some runs.
 struct Spread {
   double median = 0, min = 0, max = 0;
   unsigned runs = 0;
 };
 
-// How often a case is run: `runs` times, or fewer if `budget_seconds` have passed, but at least
-// `least_runs` times. If `warms_up` is true, there is one more run before, which is not counted.
+// How often a case is run: `runs` times, or fewer once `budget_seconds` are over, but at least
+// `least_runs` times. If `warms_up` is set, one more run comes first and does not count.
 struct Patience {
   unsigned runs = 20;
   unsigned least_runs = 3;
@@ -30,7 +30,7 @@ struct Patience {
 };
 
 // Calls `run`, which returns the seconds that it measured. Returns the spread of `amount` per
-// second (bytes in GB).
+// second. `amount` is in GB for rates of bytes.
 Spread measure_rate(const Patience &patience, double amount, const std::function<double()> &run);
 
 // Returns the spread of the seconds themselves.
@@ -39,7 +39,7 @@ Spread measure_seconds(const Patience &patience, const std::function<double()> &
 // Returns the spread of values that were measured elsewhere.
 Spread spread_of(std::vector<double> values);
 
-// A value over time: the seconds since the beginning, and the value.
+// A value over time: the seconds since the start, and the value.
 using Series = std::vector<std::array<double, 2>>;
 
 struct BenchResult {
@@ -50,12 +50,12 @@ struct BenchResult {
   std::optional<uint64_t> streams;     // independent messages of one run
   std::string clock;                   // "device" or "wall"
   std::optional<double> over_openssl;  // ratio to OpenSSL's rate on one core in this run
-  std::optional<double> published{};   // the paper's value, in the same unit
+  std::optional<double> published{};   // the paper's figure in the same unit
   Series series{};                     // if it was measured over time
-  std::optional<double> cores_busy{};  // the process's CPU time divided by the time
-  std::optional<double> gb_per_s{};    // the rate of a job during which something else was measured
-  std::string load{};                  // what occupied the other cores meanwhile
-  // For the provider: operations that ran on its device, and operations on the CPU.
+  std::optional<double> cores_busy{};  // the process's CPU time divided by the elapsed time
+  std::optional<double> gb_per_s{};    // of the job that ran concurrently with what was measured
+  std::string load{};                  // what occupied the other cores
+  // For the provider: operations that ran on its device, and operations that ran on the CPU.
   std::optional<uint64_t> on_device{}, on_cpu{};
 };
 
@@ -63,12 +63,12 @@ struct Machine {
   std::string gpu, driver, cpu;
   unsigned cores = 0;
 };
-// Returns this machine. The caller fills in `gpu` and `driver`.
+// Describes this machine. The caller sets `gpu` and `driver`.
 Machine this_machine();
 
 nlohmann::ordered_json results_json(const Machine &machine,
                                     const std::vector<BenchResult> &results);
-// Returns the machine, the date and the software as in results_json(), in two lines.
+// The machine, the date and the software as in results_json(), in two lines.
 std::string results_heading(const Machine &machine);
 std::string results_table(const std::vector<BenchResult> &results);
 

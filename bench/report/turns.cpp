@@ -14,7 +14,7 @@ struct Found {
   bool is_left_out = false;
 };
 
-// Also counts the programs that the process has run.
+// Also counts the finished child processes.
 double all_cpu_seconds() {
   rusage usage{};
   getrusage(RUSAGE_CHILDREN, &usage);
@@ -45,7 +45,7 @@ void measure_contenders(const std::vector<Contender> &contenders, unsigned runs,
     cpu = all_cpu_seconds() - cpu;
     if (own.is_left_out) return;
     if (contender.check) contender.check();
-    if (round == 0) return;  // warm-up: caches, clocks and first touches
+    if (round == 0) return;  // warms up caches, clocks and pages
     const double gigabytes = static_cast<double>(contender.bytes) / 1e9;
     own.rates.push_back(gigabytes / seconds);
     own.cpu.push_back(1e3 * cpu / gigabytes);

@@ -1,4 +1,4 @@
-// Measures several ways of doing the same with the same data, in turn.
+// Measures several ways to do the same work on the same data, in turn.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,27 +13,27 @@
 
 namespace lanecrypt::bench {
 
-// Calls run(round, who) in each round, in alternating order, so that drift, such as of a clock,
-// affects all alike.
+// Calls run(round, who) for each `who` in each round, in alternating order, so that drift, such
+// as of a clock frequency, affects all alike.
 void in_turn(unsigned rounds, size_t count,
              const std::function<void(unsigned round, size_t who)> &run);
 
-// One of several contenders that do the same.
+// One of several ways to do the same work.
 struct Contender {
-  std::string name;               // the name of its rows
-  uint64_t bytes;                 // bytes of a run
-  std::function<void()> run;      // the measured part
-  std::function<void()> check;    // called after each run; throws if the output is wrong
-  std::function<void()> prepare;  // called before each run; `check` and `prepare` may be empty
-  // Returns the seconds until the caller of the last run could continue. May be empty.
+  std::string name;               // of its rows
+  uint64_t bytes;                 // of a run
+  std::function<void()> run;      // the measured work
+  std::function<void()> check;    // after each run; throws if the output is wrong
+  std::function<void()> prepare;  // before each run; this and `check` may be empty
+  // The seconds until the submit call of the last run returned. May be empty.
   std::function<double()> submit_seconds{};
 };
 
-// Runs each contender once without measuring, and then `runs` times. The CPU time of child
-// processes that were waited for counts too. Adds these rows: the name (GB/s, with the number of
-// cores that the process kept busy, and the ratio to the first contender named `.openssl`), `.cpu`
-// (the process's CPU time, in ms/GB) and, for contenders that report it, `.submit` (ms of a run).
-// If a contender's device does not support the work, it is named on standard error and left out.
+// Runs each contender once without measuring and then `runs` times. The CPU time of child
+// processes that have been waited for counts too. For each contender adds the row of its name
+// (GB/s, with the number of cores that the process kept busy and the ratio to the first contender
+// named `.openssl`), `.cpu` (CPU time in ms/GB) and, if it has `submit_seconds`, `.submit` (ms
+// per run). A contender whose device does not support the work is named on stderr and left out.
 void measure_contenders(const std::vector<Contender> &contenders, unsigned runs,
                         std::optional<uint64_t> streams, BenchLog &log);
 

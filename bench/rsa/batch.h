@@ -1,4 +1,4 @@
-// RSA for benchmarks: a key, a batch with it whose results OpenSSL checks, and OpenSSL's own rate.
+// RSA for benchmarks: a key, a batch under that key which OpenSSL checks, and OpenSSL's rate.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace lanecrypt::bench {
 
-// A key, in OpenSSL's form and in the library's.
+// A key in OpenSSL's form and in the library's.
 class BenchRsaKey {
  public:
   explicit BenchRsaKey(unsigned bits);
@@ -22,8 +22,8 @@ class BenchRsaKey {
   size_t bytes() const { return key_.size(); }
   const lc_rsa_key *get() const { return key_.get(); }
 
-  // Runs OpenSSL's operation without padding, as long as `more` returns true. `more` sets the input
-  // and output.
+  // Runs OpenSSL's operation without padding as long as `more` returns true. `more` sets the
+  // input and the output of the next operation.
   void run_openssl(bool is_private,
                    const std::function<bool(const uint8_t **, uint8_t **)> &more) const;
 
@@ -35,17 +35,17 @@ class BenchRsaKey {
   RsaKey key_;
 };
 
-// Inputs and outputs of a batch.
+// The inputs and outputs of a batch.
 class RsaBatch {
  public:
   RsaBatch(const BenchRsaKey &key, size_t count);
 
   size_t count() const { return messages_.size(); }
 
-  // Returns the seconds. Throws Failure if the device did not do all operations.
+  // Runs the batch and returns the seconds. Throws Failure if the device did not do all of it.
   double run(const Context &context, uint32_t device, lc_rsa_operation operation) const;
-  // Raises each output to e, or each input, with OpenSSL on all cores. Throws Failure if one
-  // differs.
+  // Checks the batch by OpenSSL's public operation on all cores: on each output after private
+  // operations, on each input after public ones. Throws Failure if a result differs.
   void check(lc_rsa_operation operation, const std::string &name) const;
 
  private:
@@ -55,7 +55,7 @@ class RsaBatch {
   std::vector<lc_rsa_message> messages_;
 };
 
-// Returns OpenSSL's private operations per second on this many cores.
+// OpenSSL's private operations a second on `cores` cores.
 Spread openssl_rsa_rate(const BenchRsaKey &key, unsigned cores, const Patience &patience);
 
 }  // namespace lanecrypt::bench

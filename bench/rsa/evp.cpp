@@ -30,7 +30,7 @@ constexpr Case kCases[] = {{"evp-lone", 1, 0},
                            {"evp-threads-2048-own-keys", 2048, 0, true},
                            {"evp-async", 1, 512},
                            {"evp-async-16", 16, 512}};
-// The emulator's times are meaningless. It only shows that the command works.
+// The emulator's times mean nothing. It only shows that the command works.
 constexpr Case kCasesOfEmulator[] = {{"evp-lone", 1, 0},
                                      {"evp-threads", 4, 0},
                                      {"evp-threads-own-keys", 4, 0, true},
@@ -40,7 +40,7 @@ struct Timing {
   unsigned runs;
   double warm_up_seconds, seconds;
 };
-// The time for a provider to open its device.
+// The time in which a provider opens its device.
 constexpr double kOpeningSeconds = 2.5;
 
 struct FreePkey {
@@ -48,7 +48,7 @@ struct FreePkey {
 };
 using Pkey = std::unique_ptr<EVP_PKEY, FreePkey>;
 
-// An encoded key, which each library context can decode.
+// Returns a key in DER, which each library context can read.
 std::vector<uint8_t> make_key(unsigned bits) {
   const Pkey key(EVP_PKEY_Q_keygen(nullptr, "provider=default", "RSA", size_t{bits}));
   uint8_t *der = nullptr;
@@ -59,13 +59,13 @@ std::vector<uint8_t> make_key(unsigned bits) {
   return text;
 }
 
-// A signer: OpenSSL alone, or the provider on one device.
+// Signs by OpenSSL alone, or by the provider on one device.
 class Signer {
  public:
   Signer() : library_(OSSL_LIB_CTX_new()) {}
   Signer(const std::string &module, const lc_device_info &device)
       : api_(device.api),
-        // Without this setting the provider would send nothing to the emulator.
+        // Without this setting the provider would not use the emulator.
         provider_(std::make_unique<ProviderLibrary>(
             module, device.id, device.is_gpu ? "rsa = auto" : "rsa = always")) {}
   ~Signer() {
@@ -80,7 +80,7 @@ class Signer {
     return row + "." + (is_openssl() ? "openssl" : api_);
   }
 
-  // Starts a row. The runs of several signers alternate.
+  // Begins a row. The runs of several signers take turns.
   void begin(const Case &load, const std::vector<uint8_t> &der) {
     load_ = load;
     need_keys(der, load.has_own_keys ? load.threads : 1);
@@ -116,7 +116,7 @@ class Signer {
   OSSL_LIB_CTX *library() const { return provider_ ? provider_->get() : library_; }
   uint64_t count(const char *name) const { return provider_ ? provider_->counter(name) : 0; }
 
-  // Makes keys that share nothing but their numbers.
+  // Makes `number` keys in separate objects. All have the same numbers.
   void need_keys(const std::vector<uint8_t> &der, size_t number) {
     while (keys_.size() < number) {
       const uint8_t *at = der.data();
@@ -131,8 +131,8 @@ class Signer {
   const std::string api_;
   OSSL_LIB_CTX *library_ = nullptr;  // if there is no provider
   std::unique_ptr<ProviderLibrary> provider_;
-  std::vector<Pkey> keys_;  // destroyed before their library context
-  // For the current row.
+  std::vector<Pkey> keys_;  // must be freed before their library context
+  // State of the current row.
   Case load_ = {};
   std::vector<double> rates_, cores_;
   uint64_t device_before_ = 0, cpu_before_ = 0;
@@ -153,7 +153,7 @@ void measure_in_turn(const std::vector<Signer *> &signers, const std::string &ro
   });
 }
 
-// Returns the selected GPUs or, if there is none, the devices that run on the CPU.
+// The selected GPUs or, if there are none, the selected devices that compute on the CPU.
 std::vector<lc_device_info> devices_of(const Context &context) {
   std::vector<lc_device_info> devices;
   for (uint32_t index = 0; index < context.device_count(); index++) {
@@ -166,7 +166,8 @@ std::vector<lc_device_info> devices_of(const Context &context) {
   return devices;
 }
 
-// Each job waits on a descriptor.
+// Raises the limit of open files. Returns whether it allows `descriptors` of them: each job waits
+// with one.
 bool may_open(size_t descriptors) {
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) != 0) return true;

@@ -1,4 +1,4 @@
-// `lanecrypt bench rsa`, signatures through EVP: with the provider on each device, and with OpenSSL
+// `lanecrypt bench rsa`, signatures through EVP: by the provider on each device, and by OpenSSL
 // alone.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -10,9 +10,9 @@
 
 namespace lanecrypt::bench {
 
-// Measures one caller, many threads, and threads with many ASYNC jobs, with one key for all or one
-// key for each thread. The provider is `module`; if that is "", only OpenSSL is measured. Throws
-// Failure (kFailed) if a signature fails.
+// Measures one caller, many threads, and threads with many ASYNC jobs, with one key for all or a
+// key for each thread. The provider is `module`. If `module` is "", only OpenSSL is measured.
+// Throws Failure (kFailed) if a signature fails.
 void bench_evp(const Context &context, const std::string &module, bool quick, BenchLog &log);
 
 }  // namespace lanecrypt::bench

@@ -66,7 +66,7 @@ struct DeviceRow {
   uint32_t device;
 };
 
-// The selected rows of `name` on the selected devices.
+// Returns the wanted rows of `name` on the selected devices.
 std::vector<DeviceRow> rows_of(const Context &context, const std::string &name,
                                const BenchLog &log) {
   std::vector<DeviceRow> rows;
@@ -86,7 +86,7 @@ void bench_keygen(const Context &context, bool quick, BenchLog &log) {
       quick ? std::vector<unsigned>{4096} : std::vector<unsigned>{2048, 4096, 8192};
   const std::vector<unsigned> bulk =
       quick ? std::vector<unsigned>{2048} : std::vector<unsigned>{2048, 4096};
-  // OpenSSL takes a quarter of a minute for a key of 8192 bits.
+  // OpenSSL needs about 15 s for a key of 8192 bits.
   const Patience of_openssl = quick ? Patience{5, 1, 2, false} : Patience{15, 3, 10, false};
   const Patience of_device = quick ? Patience{11, 3, 5} : Patience{41, 9, 20};
   bool has_gpu = false;
@@ -121,8 +121,8 @@ void bench_keygen(const Context &context, bool quick, BenchLog &log) {
       log.add({of_cores, "keys/s", openssl, {}, {}, "wall", {}});
     }
     for (const DeviceRow &row : rows_of(context, name, log)) {
-      // Enough keys that the start and the end are negligible. The emulator's times are
-      // meaningless; it only shows that the command works.
+      // Enough keys that the beginning and the end of a run count for little. The emulator's
+      // times mean nothing; it only shows that the command works.
       const uint64_t of_gpu = quick ? 4000 : bits <= 2048 ? 20000 : 6000;
       const uint64_t count = context.device(row.device).is_gpu ? of_gpu * 2048 / bits : 8;
       log.tell(row.name);

@@ -30,7 +30,7 @@ std::vector<DeviceRow> rows_of(const Context &context, unsigned bits, bool quick
   for (uint32_t index = 0; index < context.device_count(); index++) {
     const lc_device_info info = context.device(index);
     if (!info.selected) continue;
-    // The emulator's times are meaningless. It only shows that the command works.
+    // The emulator's times mean nothing. It only shows that the command works.
     const size_t most = info.is_gpu ? (quick ? 20000 : 100000 * 2048 / std::max(bits, 2048u)) : 8;
     for (const size_t count : {1, 8, 64, 512, 4096, 32768})
       if (count < most)
