@@ -1,4 +1,4 @@
-// Messages of one job in guarded memory, with the answers of OpenSSL.
+// A batch: the messages of one job in guarded memory, with the answers that OpenSSL gives.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,11 +17,11 @@ namespace lanecrypt::test {
 enum class DataMemory { kHost, kPinned, kDevice };
 std::string data_memory_name(DataMemory data_memory);
 
-// What a test chooses for a message. Key, IV and text are random.
+// What a test chooses for a message. The key, the IV and the text are random.
 struct MessageShape {
   uint64_t length = 0;
   uint32_t in_alignment = 0;   // 0 to 15: address modulo 16
-  uint32_t out_alignment = 0;  // of no meaning in place
+  uint32_t out_alignment = 0;  // ignored if `in_place`
   bool in_place = false;
   uint32_t key = 0;  // messages with the same number share a key by pointer
 };
@@ -37,34 +37,34 @@ struct BatchShape {
   std::string name() const;
 };
 
-// All inputs and outputs lie in one arena, with canaries between them. So one comparison
-// of the arena checks every output, every input that must not change, and every byte that
-// must not be written.
+// All inputs and outputs lie in one arena, with canaries between them. One comparison of the arena
+// therefore checks every output, every input that must not change, and every byte that must not be
+// written.
 class Batch {
  public:
-  // context: for pinned memory, and for memory of device 0. Throws std::runtime_error if
-  // there is no memory or OpenSSL fails.
+  // `context` provides pinned memory and memory of device 0. Throws std::runtime_error if there is
+  // no memory or OpenSSL fails.
   Batch(lc_context *context, const BatchShape &shape, Random &random);
   ~Batch();
   Batch(const Batch &) = delete;
   Batch &operator=(const Batch &) = delete;
 
   const BatchShape &shape() const { return shape_; }
-  // Sets the key, IV or text of message n instead of random ones, before finish(). `text`
-  // points to the message's input.
+  // iv(), key() and input() point to the IV, key and text of message `n`. A test that wants other
+  // than random values writes them there, then calls finish().
   uint8_t *iv(size_t n) { return ivs_.data() + 16 * n; }
   uint8_t *key(uint32_t number) { return keys_.data() + 64 * number; }
   uint8_t *input(size_t n) { return before_.data() + in_offsets_[n]; }
-  // Computes the answers from what is set by now, and the arena before the job. The
-  // constructor calls it; call it again after a change.
+  // finish() computes the answers from the present keys, IVs and texts, and fills the arena as it
+  // is before the job. The constructor calls it. Call it again after a change.
   void finish();
 
   lc_cipher_job job() const;
   uint64_t bytes() const;
-  // "" if the arena is as it should be, or what is wrong.
+  // Returns "" if the arena is as it should be, or a text that says what is wrong.
   std::string check();
-  // "" if every message is its answer from the start on, for whole blocks, and then
-  // untouched; or what is wrong.
+  // Returns "" if every message holds whole blocks of its answer, from the start on, and is
+  // untouched behind them; otherwise a text that says what is wrong.
   std::string check_pieces_or_untouched();
 
  private:
@@ -83,7 +83,7 @@ class Batch {
   std::vector<lc_message> messages_;
 };
 
-// Random lengths, alignments, sharing of keys and kinds of memory.
+// Returns a batch of random lengths, alignments, shared keys and kinds of memory.
 BatchShape random_shape(Random &random, uint64_t most_messages, uint64_t most_bytes);
 
 }  // namespace lanecrypt::test

@@ -1,5 +1,5 @@
-// A graph of the emulator, which has none: what is launched in a captured stream is kept, and
-// launched again.
+// A graph for the emulator, which has none. It records what is launched in a captured stream, and
+// launches that again.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,7 +15,8 @@
 
 namespace lanecrypt::test {
 
-// What a captured stream was given. Buffers are named as a graph names them: nothing keeps them.
+// The launches that a captured stream recorded. As in a CUDA graph, they only name their buffers
+// and do not keep them alive.
 class Graph {
  public:
   void add(const device::Launch &launch) {
@@ -72,7 +73,7 @@ class CapturedStream : public device::Stream {
   Graph &graph_;
 };
 
-// Its streams for capture are named by the graph.
+// A device whose captured streams record launches. The handle of such a stream is its `Graph`.
 class CapturingDevice : public WatchedDevice {
  public:
   using WatchedDevice::WatchedDevice;

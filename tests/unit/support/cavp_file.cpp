@@ -21,7 +21,8 @@ std::string trimmed(const std::string &text) {
   return first == std::string::npos ? "" : text.substr(first, last - first + 1);
 }
 
-// Of a hexadecimal digit, or -1. The files have tens of thousands of long numbers.
+// Returns the value of a hexadecimal digit, or -1. It is written for speed: the files have tens of
+// thousands of long numbers.
 int value_of(char digit) {
   if (digit >= '0' && digit <= '9') return digit - '0';
   if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
@@ -89,8 +90,7 @@ std::vector<CavpCase> read_cavp(const std::string &file_name) {
     const bool in_brackets = line.front() == '[' && line.back() == ']';
     if (in_brackets) {
       end_case();
-      // Lines in brackets that follow each other belong together; later ones
-      // replace them.
+      // Consecutive lines in brackets form one heading. A later heading replaces it.
       if (heading_is_over) heading = {};
       line = line.substr(1, line.size() - 2);
     }

@@ -17,7 +17,7 @@ std::string environment(const char *name) {
 }
 
 std::vector<DeviceCase> present_devices() {
-  // Looks at every API: a list would decide which of them are looked at.
+  // Enumerates every API. A list in LANECRYPT_DEVICES would restrict the enumeration.
   const ScopedEnvironment nobodys("LANECRYPT_DEVICES", nullptr);
   Context all(nullptr, LC_FALLBACK_CPU);
   uint32_t count = 0;
@@ -28,7 +28,7 @@ std::vector<DeviceCase> present_devices() {
     lc_device_info info = all.device(index);
     found.push_back({info.id, "", info.is_gpu != 0, false});
   }
-  // Without this the tests of each device would have no case, and count as skipped.
+  // Without the emulator the tests of each device would have no case, and count as skipped.
   if (std::none_of(found.begin(), found.end(),
                    [](const DeviceCase &device) { return device.id == "host:0"; }))
     throw std::runtime_error("the emulator is not listed, which every build for tests has");
@@ -47,8 +47,8 @@ std::vector<DeviceCase> choose(const std::vector<DeviceCase> &present, const std
   return chosen;
 }
 
-// One context for all tests of a case, by its name: to open a device checks a megabyte of
-// every mode on it.
+// One context for all tests of a case, by the case's name. They share it because opening a device
+// checks a megabyte of every mode on it.
 std::map<std::string, std::unique_ptr<Context>> &open_contexts() {
   static std::map<std::string, std::unique_ptr<Context>> all;
   return all;
@@ -90,14 +90,14 @@ std::vector<DeviceCase> devices_in_every_form() {
       all.push_back(device);
       continue;
     }
-    // OpenCL and OpenGL on a CPU need not run every form: the emulator, which has the
-    // same kernels, does.
+    // OpenCL and OpenGL on a CPU need not run every form: the emulator runs the same kernels.
     if (!device.is_gpu && device.id != "host:0" && !wants_every_case()) {
       all.push_back(device);
       continue;
     }
     for (const std::string_view form : {"table4", "table1", "bitslice"}) {
-      // Cards have the other two, and long streams on the emulator have this one.
+      // GPUs choose one of the other two by themselves, and long streams on the emulator use
+      // table1.
       if (form == "table1" && !device.is_gpu && !wants_every_case()) continue;
       all.push_back(device);
       all.back().form = form;
@@ -220,7 +220,7 @@ void DeviceTest::TearDown() {
   EXPECT_EQ(0u, device.failures);
   EXPECT_EQ(0u, cpu.bytes) << "bytes on the CPU";
   EXPECT_EQ(0u, cpu.jobs);
-  // The next test must not meet what this one has done to it.
+  // Drops the context, so that a failed test cannot affect the next one.
   if (HasFailure()) open_contexts().erase(GetParam().name());
 }
 

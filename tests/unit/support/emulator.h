@@ -1,5 +1,4 @@
-// The emulator through the C ABI, whose device memory a test can read and whose streams it can hold
-// up.
+// The emulator behind the C ABI. A test can read its device memory and hold up its streams.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,7 +16,8 @@
 
 namespace lanecrypt::test {
 
-// A context with this device alone, and memory of the device. Throws std::runtime_error.
+// A context with the emulator alone, and a buffer of its device memory. The constructor throws
+// std::runtime_error if either fails.
 class Emulator {
  public:
   explicit Emulator(uint64_t bytes) {
@@ -44,7 +44,7 @@ class Emulator {
 
   lc_context *context() const { return context_; }
   uint8_t *data() const { return data_; }
-  // With the memory.
+  // Closes the context, which also frees the device memory.
   void close() {
     lc_close(context_);
     context_ = nullptr;
@@ -55,14 +55,14 @@ class Emulator {
   uint8_t *data_ = nullptr;
 };
 
-// Whoever waits goes on when it is open.
+// A gate that holds up streams. A waiting stream continues when the gate opens.
 class StreamGate {
  public:
   void wait() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return is_open_; });
   }
-  // What is asked of the stream from now on is done when the gate is open.
+  // Holds up `stream`: work that is enqueued from now on starts when the gate opens.
   void hold(device::HostCallersStream &stream) {
     stream.run([this] { wait(); });
   }

@@ -14,7 +14,8 @@ namespace {
 constexpr long kAlways = LONG_MAX;
 std::atomic<long> times_left{kAlways};
 std::atomic<bool> all_fail{false};
-std::atomic<std::thread::id> failing_thread;  // no thread: all
+// the only thread whose allocations fail; none: all threads
+std::atomic<std::thread::id> failing_thread;
 thread_local bool is_spared = false;
 
 bool fails_now() {
@@ -25,7 +26,7 @@ bool fails_now() {
   return left == 0 || left == -1 || (left < 0 && all_fail);
 }
 
-// Before OpenSSL allocates anything.
+// A static initialiser: CRYPTO_set_mem_functions() must run before OpenSSL allocates anything.
 const int is_set = CRYPTO_set_mem_functions(
     [](size_t bytes, const char *, int) { return fails_now() ? nullptr : std::malloc(bytes); },
     [](void *memory, size_t bytes, const char *, int) {
@@ -35,7 +36,7 @@ const int is_set = CRYPTO_set_mem_functions(
 
 }  // namespace
 
-// OpenSSL loses memory where it fails to allocate more.
+// The leak check is off because OpenSSL leaks memory if one of its allocations fails.
 #ifdef __SANITIZE_ADDRESS__
 extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() { return 1; }
 #endif

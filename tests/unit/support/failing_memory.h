@@ -1,5 +1,5 @@
-// Memory that is lacking: allocations of C++ and of OpenSSL fail, on all threads but those that are
-// spared.
+// Simulates lack of memory: allocations of C++ and of OpenSSL fail, on all threads except those
+// that are spared.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,18 +8,19 @@
 
 namespace lanecrypt::test {
 
-// From now on so many allocations succeed. Then two fail (to tell of a failure may need memory
-// too), or all.
+// Lets the next `allocations` allocations succeed. Then two fail, because reporting a failure may
+// need memory too, or all fail if `lasts`.
 void fail_after(long allocations, bool lasts);
-// The same of the calling thread alone.
+// As fail_after(), but only for allocations of the calling thread.
 void fail_here_after(long allocations, bool lasts);
-// Ends that. Returns whether one has failed.
+// Ends the simulated failures. Returns whether an allocation has failed.
 bool end_failing();
-// The calling thread finds all the memory that it needs.
+// Exempts the calling thread from failures, or ends that.
 void spare_this_thread(bool is_spared);
 bool openssl_fails_too();
 
-// Does `work` until no allocation has failed. Returns how often it failed.
+// Repeats `work`, failing one allocation later each time, until no allocation fails. Returns how
+// many calls of `work` failed.
 template <typename Work>
 int fail_in_turn(const Work &work, bool lasts = false) {
   spare_this_thread(true);

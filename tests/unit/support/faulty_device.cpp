@@ -21,7 +21,7 @@ using device::Stream;
 
 using FaultPointer = std::shared_ptr<HostFault>;
 
-// What has gone wrong in a stream, up to some point of it.
+// What has gone wrong in a stream up to a certain point.
 struct Trouble {
   Status status;
   bool is_stuck = false;
@@ -58,8 +58,8 @@ class FaultyEvent : public Event {
   Trouble trouble_;
 };
 
-// After a failure, and behind work that never ends, nothing is given to the device, as if
-// it did not run there.
+// After a failure, or after work that never ends, the stream passes nothing to the device, as if
+// the work did not run there.
 class FaultyStream : public Stream {
  public:
   FaultyStream(std::unique_ptr<Stream> inner, FaultPointer fault, OnStep on_step)

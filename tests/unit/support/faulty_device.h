@@ -1,5 +1,5 @@
-// Any device, with faults: what the emulator does on demand, on a real device. It stands
-// between the library and the device, and is only for tests.
+// Adds faults to any device: the faults that the emulator simulates on demand, on a real device.
+// The wrapper lies between the library and the device, and is only for tests.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,16 +12,16 @@
 
 namespace lanecrypt::test {
 
-// What a device that serves is about to do. A test may make it wait for others, since on
-// a busy machine no time limit tells.
-enum class Step { kUpload, kStuck };  // begins
+// What a serving device is about to do. A test can make it wait for other threads, because time
+// limits prove nothing on a busy machine.
+enum class Step { kUpload, kStuck };  // the step begins
 using OnStep = std::function<void(Step)>;
 
-// `found`, but each time that it is opened it fails as `faults` says, in the words of
+// Returns `found`, changed so that each opened device fails as `faults` says, in the syntax of
 // device/host/host_fault.h. `on_step` is called on the device's thread.
 device::Found with_faults(device::Found found, const std::string &faults, OnStep on_step = nullptr);
 
-// The device with that id. `unusable` is set if it is not here.
+// Returns the device with that id. Its `unusable` is set if there is no such device.
 device::Found find_device(const std::string &id);
 
 }  // namespace lanecrypt::test

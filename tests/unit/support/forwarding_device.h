@@ -1,5 +1,4 @@
-// Stands between the library and a device, and passes every call on. A class that derives
-// from it only says what it does differently.
+// Wraps a device and forwards every call. A derived class overrides only what it changes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,7 +11,7 @@
 
 namespace lanecrypt::test {
 
-// Only for a device that takes a buffer by its address: the emulator, CUDA.
+// Works only for devices that take a buffer by its address: the emulator and CUDA.
 class ForwardingBuffer : public device::Buffer {
  public:
   explicit ForwardingBuffer(std::unique_ptr<device::Buffer> inner)
@@ -90,10 +89,10 @@ class ForwardingDevice : public device::Device {
   const std::shared_ptr<device::Device> inner_;
 
  protected:
-  device::Properties properties_;  // the inner device's, but for what a test changes
+  device::Properties properties_;  // those of the inner device, except where a test changes them
 };
 
-// `found`, but it opens as what `wrap` makes of each opened device.
+// Returns `found`, changed so that `wrap` wraps each opened device.
 inline device::Found wrapped(
     device::Found found,
     std::function<std::unique_ptr<device::Device>(std::unique_ptr<device::Device>)> wrap) {

@@ -14,7 +14,7 @@ namespace lanecrypt::test {
 namespace {
 
 std::mutex mutex;
-const std::vector<std::vector<uint8_t>> *secrets = nullptr;  // under the lock
+const std::vector<std::vector<uint8_t>> *secrets = nullptr;  // guarded by `mutex`
 std::atomic<bool> looks = false;
 std::atomic<size_t> found_blocks = 0, all_blocks = 0;
 
@@ -51,8 +51,8 @@ size_t FreedMemory::looked_at() const { return all_blocks; }
 
 }  // namespace lanecrypt::test
 
-// All other forms, but those for larger alignments, call these; AddressSanitizer's form that does
-// not throw would not.
+// The global operator new. The other forms call this one, except those for larger alignments.
+// AddressSanitizer's nothrow form would not.
 void *operator new(size_t bytes) {
   void *const memory = std::malloc(std::max<size_t>(bytes, 1));
   if (memory == nullptr) throw std::bad_alloc();

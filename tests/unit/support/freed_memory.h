@@ -1,4 +1,4 @@
-// Looks for secrets in memory that the program frees by operator delete.
+// Searches memory that the program frees through operator delete for secrets.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,17 +9,18 @@
 
 namespace lanecrypt::test {
 
-// One at a time. Any thread may free memory meanwhile.
+// Only one object may exist at a time. Any thread may free memory while it exists.
 class FreedMemory {
  public:
-  // What to look for, of 16 bytes or more each. Must stay, and not be freed, while this is.
+  // `secrets` are the byte strings to look for, of at least 16 bytes each. They must stay valid,
+  // and must not be freed, while this object exists.
   explicit FreedMemory(const std::vector<std::vector<uint8_t>> &secrets);
   ~FreedMemory();
   FreedMemory(const FreedMemory &) = delete;
 
-  // In how many blocks of freed memory there was one of them.
+  // Returns how many blocks of freed memory contained one of the secrets.
   size_t found() const;
-  // How many blocks were looked at.
+  // Returns how many freed blocks were searched.
   size_t looked_at() const;
 };
 

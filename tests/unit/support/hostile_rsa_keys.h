@@ -1,4 +1,4 @@
-// RSA keys whose numbers belong together and whose "primes" are none.
+// RSA keys whose numbers are consistent but whose "primes" are composite.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,8 +13,8 @@ inline bool is_small_prime(unsigned number) {
   return true;
 }
 
-// p and q, of 513 bits each, are products of small odd numbers, and have no common factor. About
-// one number in six has an inverse mod n. Keys of different `variant` differ.
+// Returns a key whose p and q, of 513 bits each, are products of small odd numbers without a common
+// factor. About one number in six has an inverse mod n. Keys with a different `variant` differ.
 inline TestKey key_of_small_factors(unsigned variant) {
   constexpr int kPrimeBits = 513;
   BN_CTX *context = BN_CTX_new();
@@ -30,7 +30,7 @@ inline TestKey key_of_small_factors(unsigned variant) {
     if (BN_num_bits(to) < 480) BN_mul_word(to, number);
     is_ps_turn = !is_ps_turn;
   }
-  // The last factor makes the length right, and a key of its own.
+  // The last factor sets the length, and makes the keys of different `variant` differ.
   const auto complete = [&](Bn &number, const Bn &other) {
     const int missing = kPrimeBits - BN_num_bits(number.get());
     uint64_t last = (uint64_t{3} << (missing - 1)) / 2 / 2 * 2 + 2 * variant + 1;
@@ -53,7 +53,8 @@ inline TestKey key_of_small_factors(unsigned variant) {
   return TestKey(p.get(), q.get(), exponent.get());
 }
 
-// p is the product of two primes as long as each other, and q a prime. e is a power of 2 plus 1.
+// Returns a key whose p is the product of two primes of equal length, and whose q is a prime. e is
+// a power of 2 plus 1.
 inline TestKey key_with_composite(int bits, int exponent_bits = 17) {
   const Bn exponent = bn();
   BN_set_bit(exponent.get(), exponent_bits - 1);
@@ -77,14 +78,14 @@ inline TestKey key_with_composite(int bits, int exponent_bits = 17) {
   return TestKey(p.get(), q.get(), exponent.get());
 }
 
-// Of a composite p and a prime q such that q-1 is a multiple of the order of every number mod p: so
-// in^d mod n is right, and by dp and dq it is wrong.
+// Returns a key with a composite p and a prime q such that q-1 is a multiple of the order of every
+// number mod p. So in^d mod n is right, and the result by dp and dq is wrong.
 inline TestKey key_that_only_d_serves() {
   const Bn exponent = bn();
   BN_set_word(exponent.get(), 65537);
   BN_CTX *context = BN_CTX_new();
   const Bn a = bn(), p = bn(), less = bn(), common = bn(), factor = bn();
-  // b-1 is a multiple of a-1, so the order of each number mod a b divides b-1.
+  // b-1 is a multiple of a-1, so the order of each number mod a divides b-1.
   const auto prime_above = [&](Bn &to, const Bn &step, int bits) {
     do {
       BN_rand(factor.get(), bits - BN_num_bits(step.get()) + 1, BN_RAND_TOP_ONE,
@@ -119,9 +120,9 @@ inline TestKey key_that_only_d_serves() {
   return TestKey(p.get(), q_number.get(), exponent.get());
 }
 
-// p = r (2r-1) with two primes of which r is 3 mod 4, so that a random base passes a round of the
-// test of Miller and Rabin with a chance of 1/4, which no composite number exceeds. q is prime. By
-// dp every second result is wrong, and in^d mod n is right.
+// Returns a key with p = r (2r-1), where r and 2r-1 are primes and r is 3 mod 4. A random base
+// passes one round of the Miller-Rabin test of p with probability 1/4, the maximum for a composite
+// number. q is prime. Every second result by dp is wrong, and in^d mod n is right.
 inline TestKey key_that_often_passes() {
   const Bn exponent = bn();
   BN_set_word(exponent.get(), 65537);
@@ -139,7 +140,7 @@ inline TestKey key_that_often_passes() {
     BN_mul(p.get(), r.get(), other.get(), context);
     BN_sub(less.get(), p.get(), BN_value_one());
     if (BN_mod_inverse(dp.get(), exponent.get(), less.get(), context) == nullptr) continue;
-    // (e dp - 1) / (p - 1) must be odd.
+    // This requires that (e dp - 1) / (p - 1) is odd.
     BN_mul(rest.get(), dp.get(), exponent.get(), context);
     BN_sub_word(rest.get(), 1);
     BN_div(rest.get(), nullptr, rest.get(), less.get(), context);
@@ -154,7 +155,7 @@ inline TestKey key_that_often_passes() {
   return TestKey(p.get(), q.get(), exponent.get());
 }
 
-// A key of two primes of which one is much longer.
+// Returns a key of two primes, one much longer than the other.
 inline TestKey key_of_unequal_primes(int longer_bits, int shorter_bits, const Bn &exponent) {
   BN_CTX *context = BN_CTX_new();
   const Bn less = bn(), common = bn();

@@ -1,4 +1,4 @@
-// OpenSSL's long numbers, to compute again what is tested.
+// Helpers around OpenSSL's BIGNUM. Tests use them to recompute results.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -22,14 +22,14 @@ inline Bn bn_of(std::span<const uint8_t> bytes) {
   return bn(BN_bin2bn(bytes.data(), static_cast<int>(bytes.size()), nullptr));
 }
 
-// Big-endian, with zeros in front if it is shorter than `least`.
+// Returns `number` as big-endian bytes, padded with leading zeros to `least` bytes.
 inline Bytes bytes_of(const BIGNUM *number, size_t least = 0) {
   Bytes bytes(std::max<size_t>(BN_num_bytes(number), least));
   BN_bn2binpad(number, bytes.data(), static_cast<int>(bytes.size()));
   return bytes;
 }
 
-// 2^bits + add.
+// Returns 2^bits + add.
 inline Bn power_of_two(int bits, int add = 0) {
   Bn number = bn();
   BN_set_bit(number.get(), bits);
@@ -38,7 +38,7 @@ inline Bn power_of_two(int bits, int add = 0) {
   return number;
 }
 
-// One round of the test of Miller and Rabin, with a random base.
+// Runs one round of the Miller-Rabin test with a random base.
 inline bool passes_round(const BIGNUM *number, BN_CTX *context) {
   const Bn less = bn(BN_dup(number)), odd = bn(), base = bn(), power = bn();
   BN_sub_word(less.get(), 1);
@@ -62,9 +62,8 @@ inline bool is_prime(const BIGNUM *number) {
   if (BN_num_bits(number) <= 1024) {
     is = BN_check_prime(number, context, nullptr) == 1;
   } else {
-    // OpenSSL's own 128 rounds take many seconds. A random number of this length that is
-    // no prime passes three rounds once in 2^100 times, and any other at most once in 64
-    // times.
+    // OpenSSL's own 128 rounds take many seconds. A random composite number of this length passes
+    // three rounds with a probability of 2^-100, and any other composite with at most 1/64.
     for (int round = 0; is && round < 3; ++round) is = passes_round(number, context);
   }
   BN_CTX_free(context);

@@ -1,4 +1,4 @@
-// What the kernel says about a mapping of this process.
+// Reads the flags that the kernel reports for a mapping of this process.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,8 +10,8 @@
 
 namespace lanecrypt::test {
 
-// The flags of the mapping that holds an address, such as " lo " for locked (proc(5)); ""
-// if the kernel tells none.
+// Returns the flags of the mapping that holds `address`, such as " lo " for locked (proc(5)), or ""
+// if the kernel reports none.
 inline std::string flags_of(const void *address) {
   std::ifstream maps("/proc/self/smaps");
   bool is_inside = false;

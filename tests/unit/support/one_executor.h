@@ -1,4 +1,4 @@
-// A device's executor without the dispatcher that a context has.
+// Opens a device's executor without the dispatcher that a context has.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,7 +10,8 @@
 
 namespace lanecrypt::test {
 
-// Requests that it hands back end with its reason: nothing else takes them over.
+// The returned executor ends the requests that it hands back, with its reason: no dispatcher takes
+// them over.
 inline std::unique_ptr<runtime::Executor> executor_of(device::Found found,
                                                       const runtime::PipelineOptions &options,
                                                       const runtime::PinnedMemory &pinned,

@@ -1,4 +1,4 @@
-// Messages and their jobs, as the C ABI has them.
+// Builds messages and jobs of the C ABI.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -21,7 +21,8 @@ inline lc_message plain_message(const void *key, const void *iv, const void *in,
   return message;
 }
 
-// Of these messages, which must stay, in host memory and for any device.
+// Returns a job of `messages`, in host memory and for any device. The messages must outlive the
+// job.
 inline lc_cipher_job job_of(std::span<const lc_message> messages, lc_cipher cipher,
                             lc_direction direction = LC_ENCRYPT, uint32_t key_bytes = 32) {
   lc_cipher_job job = {};

@@ -1,5 +1,5 @@
-// Texts that lie anywhere in memory, for tests that call kernels by their names: every byte of the
-// memory is to be what OpenSSL makes of it, or what it was.
+// Texts at any address, for tests that call kernels directly by name. The tests compare every byte
+// of the memory with OpenSSL's answer or with its earlier value.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,23 +18,24 @@
 
 namespace lanecrypt::test {
 
-// A part of memory.
+// A range of memory: an offset and a length in bytes.
 struct Span {
   uint64_t at, bytes;
 };
 
-// What a part of memory is to have later: what it has now, but for the answers.
+// The content that a range of memory must have later: its present content, except where answers are
+// expected.
 class ExpectedSpan {
  public:
   ExpectedSpan(const uint8_t *memory, const Span &span)
       : memory_(memory), at_(span.at), bytes_(memory + span.at, memory + span.at + span.bytes) {}
 
-  // `answer` lies at `at`, in this span or in another.
+  // Expects `answer` at offset `at`. An answer outside this span is ignored.
   void expect(uint64_t at, const Bytes &answer) {
     if (at >= at_ && at < at_ + bytes_.size())
       std::copy(answer.begin(), answer.end(), bytes_.begin() + (at - at_));
   }
-  // Where the memory has something else now.
+  // Returns the offset of the first byte that differs from what is expected, or nothing.
   std::optional<uint64_t> first_difference() const {
     const auto differs = std::mismatch(bytes_.begin(), bytes_.end(), memory_ + at_).first;
     if (differs == bytes_.end()) return std::nullopt;
@@ -47,7 +48,8 @@ class ExpectedSpan {
   Bytes bytes_;
 };
 
-// Of texts in the order of their outputs, the one that the byte at `at` is of, or behind.
+// Returns the text whose output contains the byte at `at`, or else the nearest one before it.
+// `texts` must be sorted by output.
 template <typename Placed>
 const Placed &nearest_text(const std::vector<Placed> &texts, uint64_t at) {
   const Placed *nearest = &texts.front();
@@ -56,7 +58,7 @@ const Placed &nearest_text(const std::vector<Placed> &texts, uint64_t at) {
   return *nearest;
 }
 
-// Memory of random bytes that begins at a multiple of 16.
+// Random bytes in memory that begins at a multiple of 16.
 class RandomMemory {
  public:
   RandomMemory(Random &random, uint64_t bytes) : room_(bytes + 16) { random.fill(get(), bytes); }
@@ -67,8 +69,8 @@ class RandomMemory {
   Bytes room_;
 };
 
-// XTS: makes a message one of data units of `unit` bytes, with points from *points on, which become
-// as many more.
+// Makes `piece` an XTS message of data units of `unit` bytes. Its points begin at *points, which
+// advances by their number.
 inline void set_data_units(CipherPiece &piece, uint64_t unit, uint32_t *points) {
   piece.unit_bytes = static_cast<uint32_t>(unit);
   piece.slots = piece.length / unit * (unit / 16) + piece.length % unit / 16;
@@ -77,7 +79,8 @@ inline void set_data_units(CipherPiece &piece, uint64_t unit, uint32_t *points) 
       static_cast<uint32_t>(divide_up(piece.slots, unit / 16) * divide_up(unit / 16, XTS_STRETCH));
 }
 
-// Two pages of memory, with nothing before and behind each: who reads or writes there dies.
+// Two accessible pages, each between inaccessible ones. A read or write out of bounds ends the
+// process.
 class LonePages {
  public:
   LonePages()
@@ -94,7 +97,7 @@ class LonePages {
   uint64_t page_bytes() const { return page_; }
   uint8_t *memory() const { return static_cast<uint8_t *>(mapped_); }
   const std::vector<Span> &spans() const { return spans_; }
-  // Where they begin in memory().
+  // first() and second() return the offsets of the two pages in memory().
   uint64_t first() const { return spans_[0].at; }
   uint64_t second() const { return spans_[1].at; }
   void fill(Random &random) const {

@@ -1,4 +1,4 @@
-// Random numbers that are the same in every run, so that a failure can be repeated.
+// Random numbers that are the same in every run, so that a failure can be reproduced.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace lanecrypt::test {
 
-// SplitMix64. Do not use it for keys that protect anything.
+// SplitMix64. It is not a cryptographic generator: never use it for keys that protect anything.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
@@ -19,7 +19,7 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
   }
-  // From 0 to bound - 1.
+  // Returns a number from 0 to bound - 1.
   uint64_t below(uint64_t bound) { return next() % bound; }
 
   void fill(uint8_t *to, uint64_t bytes) {

@@ -17,7 +17,7 @@
 namespace lanecrypt::test {
 namespace {
 
-// A library context of our own, which no configuration reaches.
+// Returns a library context of the tests' own, which no OpenSSL configuration affects.
 OSSL_LIB_CTX *default_only() {
   static OSSL_LIB_CTX *context = [] {
     OSSL_LIB_CTX *made = OSSL_LIB_CTX_new();
@@ -44,18 +44,19 @@ struct FreeContext {
   void operator()(EVP_CIPHER_CTX *context) const { EVP_CIPHER_CTX_free(context); }
 };
 
-// Consecutive tweaks: 128 bits, little-endian.
+// Adds 1 to a tweak, a little-endian number of 128 bits.
 void next_tweak(uint8_t *tweak) {
   for (int n = 0; n < 16 && ++tweak[n] == 0; n++) {
   }
 }
 
-// From 3.2 on OpenSSL has SM4 in XTS, and is told the standard.
+// Whether XTS of this cipher has two standards. OpenSSL has SM4-XTS from 3.2 on, and a parameter
+// selects the standard.
 bool has_two_standards(const CipherInfo &info) {
   return info.continuation == Continuation::kDataUnits && info.block != kBlockCiphers;
 }
 
-// x times a tweak. GB/T 17964 has the bits of each byte in the other order.
+// Multiplies a tweak by x. In GB/T 17964 the bits of each byte are in reverse order.
 void double_tweak(uint8_t *tweak, bool is_gb) {
   unsigned carry = 0;
   for (int n = 0; n < 16; n++) {
@@ -66,7 +67,7 @@ void double_tweak(uint8_t *tweak, bool is_gb) {
   if (carry) tweak[0] ^= is_gb ? 0xe1 : 0x87;
 }
 
-// One data unit as the standards write it (IEEE 1619, 5.3 and 5.4).
+// Encrypts or decrypts one data unit as IEEE 1619, 5.3 and 5.4, describes it.
 void xts_unit(const ReferenceJob &job, const uint8_t *keys, const uint8_t *number,
               const uint8_t *in, uint8_t *out, uint64_t length) {
   const CipherInfo &info = cipher_info(job.cipher);
@@ -119,7 +120,7 @@ std::vector<lc_cipher> cpu_only_modes() {
 }
 
 bool has_reference(lc_cipher cipher) {
-  // With keys that the mode has: those of XTS are two.
+  // Asks for a key size that the mode has: XTS has two keys.
   const std::string name = cipher_info(cipher).openssl_name(key_sizes(cipher).front());
   EVP_CIPHER *found = EVP_CIPHER_fetch(default_only(), name.c_str(), "provider=default");
   EVP_CIPHER_free(found);
@@ -172,7 +173,7 @@ void reference_crypt(const ReferenceJob &job, const uint8_t *key, const uint8_t 
       (info.granule_bytes == 16 && !EVP_CIPHER_CTX_set_padding(context.get(), 0)))
     throw std::runtime_error("OpenSSL refuses the key or IV");
   Bytes tweak(iv, iv + info.iv_bytes);
-  // EVP counts bytes in an int, and takes each update as one data unit.
+  // EVP takes a byte count as an int, and treats each update as one data unit.
   const uint64_t most = job.data_unit_bytes ? job.data_unit_bytes : 1u << 30;
   while (length > 0) {
     int now = static_cast<int>(std::min(length, most)), written = 0;

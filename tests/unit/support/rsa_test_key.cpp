@@ -39,7 +39,7 @@ TestKey TestKey::random(int bits, BN_ULONG public_exponent) {
       BN_generate_prime_ex(number.get(), bits / 2, 0, nullptr, nullptr, nullptr);
       BN_sub(less.get(), number.get(), BN_value_one());
       BN_gcd(rest.get(), less.get(), e_number.get(), context);
-      // Both highest bits are set, so that the product has all its bits.
+      // The two highest bits must be set, so that the product has its full length.
     } while (!BN_is_bit_set(number.get(), bits / 2 - 2) || !BN_is_one(rest.get()));
     return number;
   };

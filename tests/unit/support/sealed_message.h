@@ -1,4 +1,4 @@
-// A message of an authenticated mode, with the answer of OpenSSL.
+// One message of an authenticated mode, with OpenSSL's answer.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace lanecrypt::test {
 
-// With its output apart or in place.
+// The output is a separate buffer or the input itself.
 class Sealed {
  public:
   Sealed(lc_cipher cipher, lc_direction direction, uint64_t length, bool in_place, Random &random)
@@ -32,7 +32,7 @@ class Sealed {
     message_.tag = tag_.data();
   }
   lc_cipher_job job() const { return job_of(message_, cipher_, direction_); }
-  // A job for a part of its text.
+  // Returns a job for a part of the message's text.
   lc_cipher_job part(uint64_t from, uint64_t length) {
     part_of_ = message_;
     part_of_.in = static_cast<const uint8_t *>(message_.in) + from;

@@ -1,4 +1,4 @@
-// Gives a job of the C ABI to a dispatcher of the test's own.
+// Submits a job of the C ABI to a dispatcher that the test owns.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

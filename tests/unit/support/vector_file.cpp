@@ -16,7 +16,7 @@ int hex_digit(char c) {
   throw std::runtime_error(std::string("not a lower-case hexadecimal digit: ") + c);
 }
 
-// "-" is none.
+// "-" stands for an empty value.
 Bytes from_hex(const std::string &text) {
   if (text == "-") return {};
   if (text.size() % 2) throw std::runtime_error("an odd number of hexadecimal digits");

@@ -1,4 +1,4 @@
-// Reads the files of tests/vectors. The README.md there describes their form.
+// Reads the files of tests/vectors. tests/vectors/README.md describes their format.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -29,7 +29,7 @@ struct VectorSeal {
   Bytes key, iv, aad, plaintext, ciphertext, tag;
 };
 
-// Poly1305 by itself.
+// A known answer of Poly1305 alone.
 struct VectorMac {
   std::string name;
   Bytes key, message, tag;
@@ -51,8 +51,7 @@ struct VectorFile {
   std::vector<VectorMac> macs;
 };
 
-// Throws std::runtime_error, with file and line, if a file is missing or does not have
-// the form.
+// Throws std::runtime_error, with file and line, if a file is missing or malformed.
 VectorFile read_vectors(const std::string &file_name);
 
 }  // namespace lanecrypt::test

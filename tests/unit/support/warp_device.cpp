@@ -29,8 +29,8 @@ namespace {
 namespace lanecrypt::device {
 namespace {
 
-// Those whose warps take tiles, or streams together. A thread that takes a stream by itself does
-// not ask for its warp.
+// The kernels whose warps share tiles or streams. In other kernels a thread processes a stream by
+// itself and uses no warp operation.
 #define OF_FORM(name)                                                                              \
   ENTRY(name##_ecb_encrypt), ENTRY(name##_ecb_decrypt), ENTRY(name##_cbc_decrypt),                 \
       ENTRY(name##_ctr), ENTRY(name##_ecb_encrypt_unaligned), ENTRY(name##_ecb_decrypt_unaligned), \
@@ -78,7 +78,7 @@ class WarpStream : public ForwardingStream {
  public:
   using ForwardingStream::ForwardingStream;
 
-  // On this thread, when all is done that came before.
+  // Runs the kernel on the calling thread, after all earlier work of the stream.
   Status launch(const device::Launch &launch) override {
     const auto kernel = std::find_if(std::begin(device::kKernels), std::end(device::kKernels),
                                      [&](const auto &one) { return one.name == launch.kernel; });
@@ -90,7 +90,7 @@ class WarpStream : public ForwardingStream {
     std::vector<uint64_t> arguments;
     std::transform(launch.arguments.begin(), launch.arguments.end(), std::back_inserter(arguments),
                    device::value_of);
-    // Behind what a card has, threads hand each other words.
+    // The threads exchange words in shared memory behind the part that a GPU uses.
     const device::HostGrid grid = {launch.groups, launch.thread_block_size,
                                    launch.shared_bytes + WARP_THREADS * 4};
     device::HostThreadBlocks().run(*kernel, arguments, grid, 1);

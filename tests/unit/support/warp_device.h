@@ -1,5 +1,5 @@
-// An emulator that takes block ciphers by tables as a card does: warps of 32 threads, a key slot,
-// and kernels for texts at any address. What else it has is the emulator's own.
+// An emulator that runs the table kernels of block ciphers as a GPU does: with warps of 32 threads,
+// a key slot, and kernels for texts at any address. It forwards everything else to the emulator.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,10 +10,9 @@
 
 namespace lanecrypt::test {
 
-// `inner` is an emulator with groups of 32 threads (LANECRYPT_HOST_THREADS). Ask for the form
-// table4 (LANECRYPT_AES_FORM): its other forms are for warps of one thread, and so is ChaCha20 of
-// aligned texts without a tag. It has one key slot for the whole process, and work for it one after
-// another.
+// `inner` is an emulator with thread blocks of 32 threads (LANECRYPT_HOST_THREADS). Select the form
+// table4 (LANECRYPT_AES_FORM): the other forms, and ChaCha20 of aligned texts without a tag, are
+// for warps of one thread. The process has one key slot, so work that uses it runs serially.
 class WarpDevice : public ForwardingDevice {
  public:
   explicit WarpDevice(std::unique_ptr<device::Device> inner);

@@ -1,5 +1,6 @@
-// What kernels/platform.h gives a card's kernels of block ciphers, for tests that compile these for
-// themselves: warps of 32 threads, and a key slot. A group of the emulator is one warp.
+// Redefines the macros of kernels/platform.h as a GPU's block cipher kernels see them, for tests
+// that compile these kernels: warps of 32 threads, and a key slot. A thread block of the emulator
+// is one warp.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,7 +12,8 @@
 
 namespace lanecrypt::test {
 
-// Whether `mine` holds in any thread of the group, all of which ask. Groups run one after another.
+// Whether `mine` is true in any thread of the thread block. All its threads must call this. Thread
+// blocks run one after another, so they can share `answers`.
 inline bool any_thread(bool mine) {
   static bool answers[32];
   answers[thread_id()] = mine;

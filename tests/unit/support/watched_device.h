@@ -1,5 +1,5 @@
-// A device whose memory a test can read: the emulator's, all of it, on the device and on the
-// host. So a test sees what secrets are left there.
+// A device whose memory a test can search: all memory of the emulator, on the device and on the
+// host. A test can thus see which secrets are left there.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,10 +17,10 @@
 
 namespace lanecrypt::test {
 
-// So many bytes of a secret are not in memory by chance.
+// So many consecutive bytes of a secret do not occur in memory by chance.
 inline constexpr size_t kWindow = 12;
 
-// All of a device's memory.
+// All memory of a device, and the content of each buffer when it was freed.
 class WatchedMemory {
  public:
   void add(const device::Buffer *buffer) { live_.insert(buffer); }
@@ -28,7 +28,7 @@ class WatchedMemory {
     freed_.push_back(content(*buffer));
     live_.erase(buffer);
   }
-  // Whether any part of the secret is there, or was there when memory was freed.
+  // Whether any part of `secret` is in memory, or was there when memory was freed.
   bool holds(const Bytes &secret) const {
     for (const Bytes &content : freed_)
       if (is_in(content, secret)) return true;
@@ -37,7 +37,7 @@ class WatchedMemory {
     });
   }
 
-  // The flags that the kernel reports for the pinned memory.
+  // Returns the flags that the kernel reports for each pinned buffer.
   std::vector<std::string> flags_of_pinned() const {
     std::vector<std::string> flags;
     for (const device::Buffer *buffer : live_)
