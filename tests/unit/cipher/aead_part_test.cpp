@@ -1,5 +1,5 @@
-// Messages of GCM and ChaCha20-Poly1305 in parts. Each part is a job, and their sums make
-// the tag.
+// Messages of GCM and ChaCha20-Poly1305 in parts, on every device and on the CPU. Each part is a
+// job, and the parts' sums make the tag.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -30,7 +30,7 @@ class AeadPart : public DeviceTest {
     random_.fill(iv_, sizeof iv_);
   }
 
-  // The tag of a message without additional data.
+  // Returns the tag of a message without additional data.
   Bytes tag_of(lc_cipher cipher, const uint32_t *sum, uint64_t bytes) {
     uint8_t blocks[32] = {};
     Block tag = {};
@@ -63,7 +63,7 @@ class AeadPart : public DeviceTest {
     return made;
   }
 
-  // Checks both directions of a message that is cut at these places.
+  // Checks both directions of a message that is cut at `cuts`.
   void check(lc_cipher cipher, uint64_t bytes, const std::vector<uint64_t> &cuts) {
     Bytes plain(bytes), encrypted(bytes), tag(16);
     random_.fill(plain.data(), bytes);
@@ -136,7 +136,7 @@ TEST_P(AeadPart, WrongParts) {
   run(right);
 }
 
-// The last blocks that an IV allows, and a byte more, on the device and on the CPU.
+// The last blocks that an IV allows, and one byte more, on the device and on the CPU.
 TEST_P(AeadPart, LongestText) {
   Context none("none", LC_FALLBACK_CPU);
   for (const lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305}) {
@@ -180,7 +180,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, AeadPart, testing::ValuesIn(devices_under_test
 
 }  // namespace
 
-// The library's CPU does the parts that no device can do.
+// The library's CPU code does the parts that no device can do.
 TEST(AeadPartOnCpu, GivesTheSameSums) {
   Context none("none", LC_FALLBACK_CPU), host("host", LC_FALLBACK_NONE);
   const Bytes key(32, 7), iv(12, 9);
@@ -215,7 +215,7 @@ TEST(AeadPartOnCpu, GivesTheSameSums) {
         EXPECT_EQ(data[0], data[1]) << bytes;
         Block tags[2];
         for (side = 0; side < 2; ++side) {
-          // One number may be written with different limbs.
+          // The tags are compared, not the limbs: one number has several representations in limbs.
           Poly sum;
           std::memcpy(sum.w, parts[side].sum, sizeof sum.w);
           tags[side] = cipher == LC_AES_GCM ? load(reinterpret_cast<uint8_t *>(parts[side].sum))

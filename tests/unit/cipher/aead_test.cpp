@@ -1,6 +1,6 @@
-// GCM, CCM and ChaCha20-Poly1305 compared with OpenSSL: lengths, additional data, IVs and
-// tags of every size, in host and device memory. Also messages that were tampered with, and
-// tags and verdicts that only the device knows.
+// GCM, CCM and ChaCha20-Poly1305 on every device, compared with OpenSSL: lengths, additional data,
+// IVs and tags of every size, in host and device memory. Also messages that were tampered with, and
+// tags and verdicts in device memory, which the host does not read.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -27,12 +27,12 @@ struct Setting {
   uint32_t key_bytes;
   uint32_t iv_bytes = 12, tag_bytes = 16;
   DataMemory data_memory = DataMemory::kHost;
-  // Of device memory: tags and verdicts are there too.
+  // Whether tags and verdicts are in device memory too. Only for texts in device memory.
   bool tags_on_device = false;
 };
 
-// Tags and verdicts in device memory, the tags at any alignment and with bytes between them
-// that must stay.
+// Tags and verdicts in device memory. The tags have any alignment, and bytes between them that must
+// not change.
 class DeviceTags {
  public:
   DeviceTags(lc_context *context, const std::vector<Bytes> &tags, uint32_t tag_bytes)
@@ -49,7 +49,8 @@ class DeviceTags {
 
   uint8_t *tag(size_t n) const { return memory_ + n * stride_; }
   uint8_t *verdicts(size_t messages) const { return memory_ + messages * stride_; }
-  // What is there now must be this, with these verdicts, or none where there are none.
+  // Compares the memory with `tags` and `verdicts`. An empty `verdicts` means that none was
+  // written.
   void check(const std::vector<Bytes> &tags, uint32_t tag_bytes, const Bytes &verdicts) const {
     Bytes expected = before_, now(before_.size());
     for (size_t n = 0; n < tags.size(); n++)
@@ -87,7 +88,7 @@ class Aead : public DeviceTest {
     message.plain.resize(length);
     for (Bytes *bytes : {&message.iv, &message.aad, &message.plain})
       random_.fill(bytes->data(), bytes->size());
-    // No job may encrypt with one nonce twice under one key, and short ones would repeat.
+    // No job may encrypt with one nonce twice under one key, and short random nonces would repeat.
     while (!used_.emplace(message.key, message.iv).second)
       random_.fill(message.iv.data(), message.iv.size());
     message.in_place = random_.below(2) == 0;
@@ -105,7 +106,7 @@ class Aead : public DeviceTest {
                    message->tag.data());
   }
 
-  // Runs one job of all messages. wrong[n] says that message n must be refused.
+  // Runs all messages in one job. `wrong[n]` says that message n must be refused.
   void check(const Setting &setting, lc_direction direction, const std::vector<Message> &messages,
              const std::vector<bool> &wrong = {});
 
@@ -113,7 +114,7 @@ class Aead : public DeviceTest {
 
   Random random_{3800};
   Bytes keys_;
-  std::set<std::pair<uint32_t, Bytes>> used_;  // the number of the key, and the nonce
+  std::set<std::pair<uint32_t, Bytes>> used_;  // the key's number, and the nonce
 };
 
 void Aead::check(const Setting &setting, lc_direction direction,
@@ -214,7 +215,7 @@ void Aead::check(const Setting &setting, lc_direction direction,
     std::vector<Bytes> expected;
     for (size_t n = 0; n < messages.size(); n++) {
       expected.push_back(messages[n].tag);
-      // So that what is compared below is as where the host has them.
+      // Puts the tags where the comparison below expects them, as if the host had them.
       if (direction == LC_ENCRYPT)
         std::copy(messages[n].tag.begin(), messages[n].tag.end(), tags[n].begin());
       const bool is_wrong = !wrong.empty() && wrong[n];
@@ -260,7 +261,7 @@ std::vector<lc_cipher> offered_aead() {
   return modes;
 }
 
-// Every length of text with many lengths of additional data. Some messages share keys.
+// Every text length with many lengths of additional data. Some messages share keys.
 TEST_P(Aead, Lengths) {
   for (lc_cipher cipher : offered_aead())
     for (uint32_t key_bytes : key_sizes(cipher))
@@ -321,7 +322,7 @@ TEST_P(Aead, IvAndTagSizes) {
   }
 }
 
-// Every message that was changed anywhere is refused, it alone, and none of its text is
+// Every message that was changed anywhere is refused, no other message is, and none of its text is
 // left behind.
 TEST_P(Aead, Tampered) {
   for (lc_cipher cipher : offered_aead())
@@ -365,7 +366,7 @@ TEST_P(Aead, Tampered) {
       }
 }
 
-// Messages that take several chunks, or many runs, and one that is largely additional data.
+// Messages that take several chunks or many runs, and one that is mostly additional data.
 TEST_P(Aead, Large) {
   const uint64_t scale = is_thorough() ? 16 : 1;
   for (lc_cipher cipher : offered_aead()) {
@@ -390,13 +391,13 @@ TEST_P(Aead, Large) {
   }
 }
 
-// The IV of 16 bytes whose J0 ends in `counter`: J0 is (IV H + L) H, with L the
-// block of the IV's length, so the IV is (J0 / H + L) / H.
+// Returns the IV of 16 bytes whose J0 ends in `counter`. J0 = (IV * H + L) * H, where L is the
+// block with the IV's length, so IV = (J0 / H + L) / H (SP 800-38D, section 7.1).
 Bytes Aead::iv_of(uint32_t key_number, uint32_t counter) {
   Block zero = {}, h = {}, start = {{1, 2, 3, __builtin_bswap32(counter)}};
   reference_crypt({LC_AES_ECB, LC_ENCRYPT, 16}, key(key_number), nullptr,
                   reinterpret_cast<const uint8_t *>(&zero), reinterpret_cast<uint8_t *>(&h), 16);
-  // The inverse: H to the power 2^128 - 2.
+  // The inverse of H is H to the power 2^128 - 2.
   Gf128 inverse = gf128_one(), power = gf128_of_block(h);
   for (int n = 1; n < 128; n++) {
     power = gf128_square(power);
@@ -411,8 +412,8 @@ Bytes Aead::iv_of(uint32_t key_number, uint32_t counter) {
   return bytes;
 }
 
-// GCM's counter has 32 bits and wraps (SP 800-38D, 6.5 inc32). With a J0 from a long IV that
-// can happen anywhere in a message.
+// GCM's counter has 32 bits and wraps (inc32, SP 800-38D, section 6.2). With a J0 from a long IV it
+// can wrap anywhere in a message.
 TEST_P(Aead, GcmCounterWraps) {
   Setting setting{LC_AES_GCM, 16, 16, 16, DataMemory::kHost};
   for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kDevice}) {
@@ -430,7 +431,7 @@ TEST_P(Aead, GcmCounterWraps) {
   }
 }
 
-// Where the host learns of no tag, the device writes each and compares each.
+// If tags and verdicts are in device memory, the device writes and compares each tag.
 TEST_P(Aead, TagsOnTheDevice) {
   for (lc_cipher cipher : offered_aead())
     for (uint32_t tag_bytes : {16u, 12u}) {
@@ -454,8 +455,8 @@ TEST_P(Aead, TagsOnTheDevice) {
     }
 }
 
-// Of some 4,000 runs and sums of GCM at most devices read the list on the host, which is made while
-// the texts are encrypted; more are copied before that.
+// Devices read the list of up to about 4,000 runs and sums of GCM from host memory, and the host
+// makes it while the texts are encrypted. A longer list is copied before that.
 TEST_P(Aead, FewRunsAndMany) {
   for (lc_cipher cipher : {LC_AES_GCM, LC_ARIA_GCM}) {
     if (!offers(cipher)) continue;
@@ -470,7 +471,7 @@ TEST_P(Aead, FewRunsAndMany) {
   }
 }
 
-// Few messages of few bytes, for which devices have kernels that do a message whole.
+// A few short messages, for which devices have kernels that do a whole message at once.
 TEST_P(Aead, ShortWithTagsOnTheDevice) {
   for (lc_cipher cipher : offered_aead())
     for (uint32_t key_bytes : key_sizes(cipher)) {

@@ -1,4 +1,4 @@
-// Many messages in one job, in every kind of memory, compared with OpenSSL.
+// Many messages in one job, in every kind of memory and on every device, compared with OpenSSL.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "unit/support/devices.h"
@@ -12,7 +12,7 @@ class Batches : public DeviceTest {
     Batch batch(context(), shape, random_);
     run_and_check(batch);
   }
-  // `count` messages, each with its own key, of lengths up to `most_bytes`.
+  // Returns `count` messages with different keys and lengths up to `most_bytes`.
   BatchShape many(lc_cipher cipher, lc_direction direction, uint32_t key_bytes, uint64_t count,
                   uint64_t most_bytes);
 
@@ -93,7 +93,7 @@ TEST_P(Batches, OneKeyForAll) {
     }
 }
 
-// More keys than one launch may hold.
+// More keys than one launch takes.
 TEST_P(Batches, ManyKeys) {
   for (lc_cipher cipher : plain_modes())
     check(many(cipher, LC_ENCRYPT, key_sizes(cipher).back(), is_thorough() ? 70000 : 2200, 64));

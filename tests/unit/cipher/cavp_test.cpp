@@ -1,6 +1,6 @@
-// NIST's own files (CAVP): AESAVS for every mode of SP 800-38A that is offered, XTSVS, GCMVS
-// and CCMVS, in both directions, on every device and in every form of the kernels; and on the CPU
-// the modes that no device has.
+// NIST's CAVP files on every device, in every form of the kernels, and in both directions: AESAVS
+// for every mode of SP 800-38A that is offered, XTSVS, GCMVS and CCMVS. The CPU does the modes that
+// no device has.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -32,8 +32,8 @@ void add(AeadGroups &groups, AeadQuestion question) {
   groups[sizes].push_back(std::move(question));
 }
 
-// Divides questions so that no part has one nonce twice under one key: no job may encrypt that. The
-// n-th question of a key and nonce is in part n, in the order of the file.
+// Divides questions into parts in which no key has one nonce twice, because no job may encrypt
+// that. The n-th question of a key and nonce is in part n, in the order of the file.
 std::vector<std::vector<AeadQuestion>> by_nonce(const std::vector<AeadQuestion> &questions) {
   std::map<std::pair<Bytes, Bytes>, size_t> seen;
   std::vector<std::vector<AeadQuestion>> parts;
@@ -59,7 +59,7 @@ lc_cipher_job job_of(lc_cipher cipher, lc_direction direction, const Bytes &key,
   return job;
 }
 
-// Runs all of them in one job.
+// Runs all questions in one job.
 template <typename Run>
 void ask(lc_cipher cipher, lc_direction direction, const std::vector<Question> &questions,
          Run run) {
@@ -75,7 +75,7 @@ void ask(lc_cipher cipher, lc_direction direction, const std::vector<Question> &
     EXPECT_EQ(questions[n].out, outputs[n]) << "case " << n;
 }
 
-// CFB1's files are written in bits. Only texts of whole bytes are read.
+// Returns a text. CFB1's files are written in bits, and only texts of whole bytes are read.
 Bytes text_of(const CavpCase &one, const std::string &name, bool in_bits) {
   if (!in_bits) return one.bytes(name);
   const std::string &bits = one.text(name);
@@ -143,8 +143,8 @@ TEST_P(Cavp, Cbc) { check_folder(LC_AES_CBC, "CBC", "CBC", 2000); }
 TEST_P(Cavp, Cfb128) { check_folder(LC_AES_CFB128, "CFB", "CFB128", 2000); }
 TEST_P(Cavp, Ofb) { check_folder(LC_AES_OFB, "OFB", "OFB", 2000); }
 
-// XTSVS: data units of up to 4,096 bits, some of which are no whole bytes. The files give
-// tweaks as 16 bytes, or as the number of the unit.
+// XTSVS: data units of up to 4,096 bits, some of which are not whole bytes. The files give tweaks
+// as 16 bytes, or as the number of the unit.
 TEST_P(Cavp, Xts) {
   for (const char *folder : {"tweak-128hexstr", "tweak-dataunitseqno"}) {
     size_t cases = 0;
@@ -171,7 +171,7 @@ TEST_P(Cavp, Xts) {
   }
 }
 
-// Runs all of them in one job.
+// Runs all questions in one job.
 void Cavp::check_aead(lc_cipher cipher, lc_direction direction,
                       const std::vector<AeadQuestion> &questions) {
   const bool encrypt = direction == LC_ENCRYPT;
@@ -211,8 +211,7 @@ void Cavp::check_aead(lc_cipher cipher, lc_direction direction,
   }
 }
 
-// GCMVS: IVs, additional data, texts and tags of many lengths, all of whole bytes, and wrong
-// tags.
+// GCMVS: IVs, additional data, texts and tags of many lengths, all of whole bytes, and wrong tags.
 TEST_P(Cavp, Gcm) {
   if (!offers(LC_AES_GCM)) GTEST_SKIP() << GetParam().id << " seals nothing";
   size_t cases = 0, refused = 0;
@@ -240,8 +239,8 @@ TEST_P(Cavp, Gcm) {
   EXPECT_GE(refused, 1000u);
 }
 
-// CCMVS: a line that stands alone, or a key or nonce between cases, holds for all cases that
-// follow. If a length is 0, the files write the bytes as one zero.
+// CCMVS: a line that stands alone, or a key or nonce between cases, applies to all following cases.
+// If a length is 0, the files write the bytes as one zero byte.
 TEST_P(Cavp, Ccm) {
   if (!offers(LC_AES_CCM)) GTEST_SKIP() << GetParam().id << " seals nothing";
   size_t cases = 0, refused = 0;
@@ -252,7 +251,7 @@ TEST_P(Cavp, Ccm) {
       CavpCase now;
       for (const CavpCase &one : read_cavp(file)) {
         for (const auto &[name, value] : one.values) {
-          // "[Alen = 0, Plen = 24]".
+          // Splits a heading such as "[Alen = 0, Plen = 24]".
           std::string rest = name + " = " + value;
           for (size_t comma = 0; comma != std::string::npos;
                rest = comma == std::string::npos ? "" : rest.substr(comma + 2)) {

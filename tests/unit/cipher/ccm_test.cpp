@@ -1,5 +1,5 @@
-// CCM of messages that are not done in one piece: in slices, or half on a device that is
-// lost and half on the CPU.
+// CCM of messages that are not done in one piece, on every device: in slices, or half on a device
+// that is lost and half on the CPU.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
 
-// Messages under three keys, with additional data of several lengths, and the job that
-// encrypts or decrypts them.
+// Messages under three keys with additional data of several lengths, and the job that encrypts or
+// decrypts them.
 class Messages {
  public:
   Messages(const std::vector<uint64_t> &lengths, const std::vector<uint64_t> &aad_lengths,
@@ -32,7 +32,7 @@ class Messages {
     }
   }
 
-  // Returns the status of the job. `done` says where it ran.
+  // Returns the status of the job. `done` receives where it ran.
   lc_status run(lc_context *context, lc_direction direction, lc_result *done = nullptr) {
     in_ = direction == LC_ENCRYPT ? plain_ : cipher_;
     out_ = in_;
@@ -88,8 +88,8 @@ class Messages {
   std::vector<Bytes> plain_, cipher_, ivs_, aads_, tags_, in_, out_, made_;
 };
 
-// 40 streams, of which a chunk takes 0.4 MiB each. In some the additional data are cut, in
-// others the text, and some end within the first slice.
+// 40 streams of which a chunk takes 0.4 MiB each. A slice ends within the additional data of some
+// and within the text of others, and some messages end within the first slice.
 Messages sliced(uint64_t chunks, bool in_place) {
   std::vector<uint64_t> lengths(40, (16 * chunks * kMiB) / 40 + 77), aads(40, 0);
   for (size_t n = 0; n < lengths.size(); n += 5) std::swap(lengths[n], aads[n]);
@@ -126,8 +126,8 @@ TEST_P(CcmSlices, GoOnWhereTheyEnded) {
 INSTANTIATE_TEST_SUITE_P(, CcmSlices, testing::ValuesIn(devices_for_one_stream()),
                          device_case_name);
 
-// The device is lost when it starts its third chunk. The CPU computes the MAC of what came
-// back, and does the rest.
+// The device is lost when it starts its third chunk. The CPU computes the MAC of what was
+// downloaded, and does the rest.
 TEST(CcmOnALostDevice, IsFinishedByTheCpu) {
   ScopedEnvironment fault("LANECRYPT_HOST_FAULT", "lost-after:4");
   ScopedEnvironment form("LANECRYPT_AES_FORM", "table1");

@@ -1,5 +1,5 @@
-// CTR counts in all 128 bits: these tests carry out of 32, 64 and 128 of them, at any place
-// in a message.
+// CTR counts in all 128 bits. These tests carry out of 32, 64 and 128 bits, anywhere in a message,
+// on every device.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace {
 
 constexpr uint64_t kChunkBytes = 16 << 20;  // as in src/pipeline/pipeline.h
 
-// Sets the low `bits` bits of a counter block so that block number `at` of the
-// message is the first after they wrap to 0.
+// Sets the low `bits` bits of a counter block so that block `at` of the message is the first after
+// they wrap to 0.
 void wrap_at(uint8_t *iv, int bits, uint64_t at) {
   std::fill(iv + 16 - bits / 8, iv + 16, 0);
   for (int i = 15; i >= 16 - bits / 8; i--) {
@@ -29,7 +29,7 @@ class CounterWrap : public DeviceTest {
 
 class CounterWrapAtSeams : public CounterWrap {};
 
-// OpenSSL confirms the arithmetic of these tests.
+// OpenSSL confirms the counter arithmetic of these tests.
 TEST(CounterWrapArithmetic, BlockAfterTheWrapIsZero) {
   const uint8_t key[16] = {1};
   for (int bits : {32, 64, 128})
@@ -78,7 +78,7 @@ TEST_P(CounterWrap, AnywhereInAMessage) {
 TEST_P(CounterWrapAtSeams, OfChunks) {
   for (int bits : {32, 64, 128})
     for (int64_t beside : {-1, 0, 1}) {
-      // Otherwise only one place for each width.
+      // If the test is not thorough, it tries only one place for each width.
       if (!is_thorough() && beside != (bits == 32 ? -1 : bits == 64 ? 0 : 1)) continue;
       BatchShape shape;
       shape.cipher = LC_AES_CTR;

@@ -1,5 +1,5 @@
-// CFB with segments of 8 bits and of 1 bit: no device has kernels for it, so the CPU does it, or
-// the job is refused if only a device may.
+// CFB with segments of 8 bits and of 1 bit. No device has kernels for them, so the CPU does the
+// job, or the job is refused if only a device may do it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "unit/support/devices.h"
@@ -26,7 +26,7 @@ class CpuOnly : public testing::TestWithParam<lc_cipher> {
     return shape;
   }
 
-  // Runs a batch on this device, and checks its bytes if it is to succeed.
+  // Runs a batch on `device`, and checks its bytes if it is expected to succeed.
   void run(const Context &context, Batch &batch, uint32_t device, lc_status expected) {
     lc_cipher_job job = batch.job();
     job.device = device;
@@ -67,8 +67,8 @@ TEST_P(CpuOnly, KnowsTheStandardsExamples) {
   EXPECT_EQ(3u, cases);
 }
 
-// Every short length, with each size of key, in one job: for any device, for a named one and for
-// the CPU. The emulator is not even opened for the first.
+// Every short length with each key size, in one job: for any device, for a named one, and for the
+// CPU. A job for any device does not even open the emulator.
 TEST_P(CpuOnly, IsDoneByTheCpu) {
   const Context context("host", LC_FALLBACK_CPU);
   for (const uint32_t device : {uint32_t{LC_ANY_DEVICE}, uint32_t{LC_CPU}, 0u}) {
@@ -90,7 +90,7 @@ TEST_P(CpuOnly, IsRefusedIfOnlyADeviceMay) {
     Batch on_host(nullptr, shape, random_);
     for (const uint32_t device : {uint32_t{LC_ANY_DEVICE}, 0u})
       run(context, on_host, device, LC_ERROR_UNSUPPORTED);
-    run(context, on_host, LC_CPU, LC_OK);  // the job itself permits it
+    run(context, on_host, LC_CPU, LC_OK);  // the job itself permits the CPU
     shape.data_memory = DataMemory::kDevice;
     Batch on_device(context.get(), shape, random_);
     run(context, on_device, 0, LC_ERROR_UNSUPPORTED);

@@ -1,5 +1,5 @@
-// Jobs with input in a device's memory and output in the host's, in pinned memory and in any other,
-// compared with OpenSSL: many chunks and none, one message and many, at any alignment.
+// Jobs with input in device memory and output in host memory, pinned or pageable, on every device,
+// compared with OpenSSL: many chunks or none, one message and many, at any alignment.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -85,7 +85,7 @@ void Download::run_kind(const Kind &kind, bool pinned, lc_direction direction, b
     at += length + kGap;
   }
   if (!seals) tags = right_tags;
-  // The last one, which is the longest, and one of a byte.
+  // The last message, which is the longest, and one of a single byte.
   const std::vector<size_t> wrong =
       wrong_tags ? std::vector<size_t>{count - 1, 3} : std::vector<size_t>{};
   for (const size_t n : wrong) {
@@ -144,7 +144,8 @@ TEST_P(Download, OfEveryCipherThatHasIt) {
   for (const Kind &kind : kinds)
     for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
       if (!offers(kind.cipher)) continue;
-      // Each kind goes both ways.
+      // Alternates, so that each kind uses pinned memory in one case and pageable memory in the
+      // other.
       pinned = !pinned;
       SCOPED_TRACE(cipher_name(kind.cipher, kind.key_bytes) + (kind.has_aad ? " with AAD" : "") +
                    (direction == LC_ENCRYPT ? " encryption" : " decryption") +
@@ -166,7 +167,7 @@ TEST_P(Download, WipesWhereATagIsWrong) {
     }
 }
 
-// With their tags behind them in the output, which is what goes into a file.
+// The tags follow their texts in the output, as in a file.
 TEST_P(Download, OfSegments) {
   if (!offers(LC_AES_GCM)) GTEST_SKIP() << GetParam().id << " seals nothing";
   constexpr uint64_t kSegment = 5000, kBytes = 7 * kSegment + 123, kCount = 8;
@@ -203,7 +204,7 @@ TEST_P(Download, OfSegments) {
   LANECRYPT_ASSERT_OK(lc_run(context(), &job, nullptr));
   expect_done(1, kBytes);
   EXPECT_EQ(expected, sealed);
-  // On the device the tags behind the texts would be out of the host's reach.
+  // For decryption, tags behind the texts would lie in device memory, which the host cannot read.
   job.direction = LC_DECRYPT;
   EXPECT_EQ(LC_ERROR_ARGUMENT, lc_run(context(), &job, nullptr));
   LANECRYPT_ASSERT_OK(lc_free_device(context(), 0, on_device));

@@ -1,5 +1,5 @@
-// Messages longer than a chunk. Data, counters and CBC chains cross the borders between
-// their pieces.
+// Messages longer than a chunk, on every device. Data, counters and CBC chains continue correctly
+// from chunk to chunk.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "job/cipher/cipher_info.h"
@@ -9,8 +9,8 @@ namespace lanecrypt::test {
 namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
-// As in src/pipeline/pipeline.h. If that changes, these tests still pass, but may no longer
-// cross a border where they mean to.
+// As in src/pipeline/pipeline.h. If that value changes, these tests still pass, but may no longer
+// cross a chunk border where they intend to.
 constexpr uint64_t kChunkBytes = 16 * kMiB;
 
 class Large : public DeviceTest {
@@ -93,7 +93,8 @@ TEST_P(Large, CbcEncryptionInSlices) {
   }
 }
 
-// So many streams that each is done whole, in chunks that are computed side by side.
+// Many short streams, each of which is processed in one piece, in chunks that are computed
+// concurrently.
 TEST_P(Large, CbcEncryptionOfShortStreams) {
   for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kPinned}) {
     if (data_memory == DataMemory::kPinned && !is_thorough()) return;
@@ -112,7 +113,7 @@ TEST_P(Large, CbcEncryptionOfShortStreams) {
   }
 }
 
-// Several messages in a job, of some MiB and odd lengths, in each mode.
+// Several messages in a job, of a few MiB and odd lengths, in each mode.
 TEST_P(Large, Several) {
   for (lc_cipher cipher : {LC_AES_CTR, LC_AES_CBC, LC_AES_ECB}) {
     if (cipher != LC_AES_CTR && !is_thorough()) return;
@@ -132,10 +133,10 @@ TEST_P(Large, Several) {
   }
 }
 
-// Every mode, direction and key size, with odd lengths. Where threads share a message, it is
-// one of more than a chunk. Where each block waits for the one before, there are streams
-// that are more than a chunk together. Emulated devices do a chunk of each mode with one
-// size of key, and less with the others; OpenCL on a CPU does a chunk of AES's modes alone.
+// Every mode, direction and key size, with odd lengths. If threads share a message, there is one
+// message of more than a chunk. If each block depends on the one before, there are streams that are
+// more than a chunk together. Emulated devices do a chunk of each mode with one key size, and less
+// with the others. OpenCL on a CPU does a chunk only for AES.
 TEST_P(Large, EveryModeAndKey) {
   uint32_t turn = 0, larger = 0;
   for (const lc_cipher cipher : plain_modes())
@@ -143,7 +144,7 @@ TEST_P(Large, EveryModeAndKey) {
       for (const uint32_t key_bytes : key_sizes(cipher)) {
         if (!offers(cipher)) continue;
         const bool is_chain = cipher_info(cipher).is_chain(direction);
-        // ECB, CBC and CTR are tested so above.
+        // The tests above cover ECB, CBC and CTR.
         const BlockCipher *block = cipher_info(cipher).block;
         const bool is_another = block != nullptr && block != kBlockCiphers;
         const bool one_key = cipher > LC_AES_CTR && direction == LC_DECRYPT && !is_chain &&

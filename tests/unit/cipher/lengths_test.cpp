@@ -1,4 +1,4 @@
-// Every short length, alone and together, compared with OpenSSL.
+// Every short length, alone and together, on every device, compared with OpenSSL.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "job/cipher/cipher_info.h"
@@ -27,14 +27,14 @@ class Lengths : public DeviceTest {
   }
   static uint64_t step(const BatchShape &shape) { return cipher_info(shape.cipher).granule_bytes; }
 
-  // A bitsliced cipher takes as long for one message as for 32.
+  // A bitsliced kernel takes as long for one message as for 32.
   bool is_lone_slice(bool is_alone) const { return is_alone && GetParam().form == "bitslice"; }
 
-  // Chains in a lone slice, and block ciphers other than AES, whose modes are the same frames, try
-  // only one of so many lengths.
+  // Returns the sampling interval for lengths. It is above 1 for chains in a bitsliced kernel that
+  // has one message, and for block ciphers other than AES, whose modes use the same code.
   uint64_t thinned(const BatchShape &shape, bool is_alone) {
     if (is_thorough() && !is_lone_slice(is_alone)) return 1;
-    // With a scale below 1, Alone counts by itself.
+    // With a scale below 1, the test Alone does its own sampling.
     const uint64_t sampled = is_scaled_down() && !is_alone ? 7 : 1;
     const bool is_chain = cipher_info(shape.cipher).is_chain(shape.direction);
     const BlockCipher *block = cipher_info(shape.cipher).block;
@@ -56,15 +56,15 @@ class Lengths : public DeviceTest {
 };
 
 TEST_P(Lengths, Alone) {
-  // With a scale below 1, or in a lone slice, some lengths are left out. Each cipher leaves
-  // out others.
+  // With a scale below 1, or with one message in a bitsliced kernel, each cipher skips some
+  // lengths, and different ciphers skip different ones.
   const bool is_thinned = !is_thorough() || is_lone_slice(true);
   const uint64_t stride =
       std::max<uint64_t>(is_lone_slice(true) ? 2 : 1, 100 / std::min<uint64_t>(100, scaled(100)));
   uint64_t cases = 0, turn = 0;
   for_each_cipher([&](BatchShape &shape) {
     for (uint64_t length = 0; length <= kMostBytes; length += step(shape)) {
-      // Below, all lengths run together.
+      // The test Together runs all lengths.
       const uint64_t of_cipher = !is_thinned || shape.cipher <= LC_AES_CTR ? 1 : 5;
       const uint64_t of_device = GetParam().is_gl() && !GetParam().is_gpu ? 3 : 1;
       const uint64_t fewer = of_cipher * of_device;
@@ -86,7 +86,7 @@ TEST_P(Lengths, Together) {
       shape.data_memory = data_memory;
       shape.messages.clear();
       for (uint64_t length = 0, turn = 0; length <= kMostBytes; length += step(shape), turn++) {
-        // Each kind of memory leaves out others. All try the longest.
+        // Each kind of memory skips different lengths. All try the longest.
         if (length != kMostBytes &&
             (turn + int(data_memory) + shape.key_bytes) % thinned(shape, false))
           continue;
@@ -113,7 +113,7 @@ TEST_P(Lengths, Alignments) {
           message.in_alignment = in;
           message.out_alignment = out % 16;
           message.in_place = out == 16;
-          // Where only some run, each kind of memory has the pairs that the other leaves out.
+          // If only some pairs run, each kind of memory has the pairs that the other one skips.
           if (is_quick() && (in + out + (data_memory == DataMemory::kDevice)) % 2) continue;
           if (!sample.takes_next()) continue;
           shape.messages.push_back(message);

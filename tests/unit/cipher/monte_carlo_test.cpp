@@ -1,9 +1,9 @@
-// AESAVS's Monte Carlo tests: 100 times 1,000 blocks. Each block's output is the input of the
-// next, so each block is a job. The chains of a file run side by side, each in a thread, so
-// their jobs meet in the device's queue.
+// AESAVS's Monte Carlo tests, on every device: 100 times 1,000 blocks. Each block's output is the
+// input of the next, so each block is a job. The chains of a file run concurrently, each in a
+// thread, so that their jobs meet in the device's queue.
 //
-// LANECRYPT_TEST_EVERY_ANSWER  1: checks all answers on emulated devices too, not only the
-// first ones. A GPU gives all of them always.
+// LANECRYPT_TEST_EVERY_ANSWER  1: checks all answers on emulated devices too, not only the first
+// ones. A GPU always computes all of them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -18,9 +18,9 @@
 namespace lanecrypt::test {
 namespace {
 
-// How many answers of each chain a device gives. On a CPU a launch costs much more: there OpenCL
-// and OpenGL give the first answer, and the emulator two. The key, IV and text of the second follow
-// from the first, as those of each later one do from the one before.
+// Returns how many answers of each chain a device computes. A launch costs much more on a CPU:
+// there OpenCL and OpenGL compute the first answer, and the emulator two. The key, IV and text of
+// each answer follow from the answer before.
 uint64_t answers_of(const DeviceCase &device) {
   const char *value = std::getenv("LANECRYPT_TEST_EVERY_ANSWER");
   if (device.is_gpu || (value && std::string_view(value) == "1")) return 100;
@@ -40,7 +40,7 @@ class Chain {
       if (!error.empty()) return error;
       if (vector_.cipher.mode == LC_AES_CBC) {
         chain = vector_.direction == LC_ENCRYPT ? answer : text_;
-        text_ = last;  // at first the IV, then the answer before this one
+        text_ = last;  // the IV at first, later the answer before this one
       } else {
         text_ = answer;
       }

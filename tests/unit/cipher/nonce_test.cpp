@@ -1,5 +1,5 @@
-// A job that would encrypt two messages with one nonce under one key is refused, and gives out no
-// ciphertext.
+// A job that would encrypt two messages with one nonce under one key is refused, and no ciphertext
+// is released.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kNonceText = 40;
 
-// Messages with random nonces, which do not ascend.
+// Messages with random nonces in no order.
 class Nonces : public testing::TestWithParam<lc_cipher> {
  protected:
   void make(size_t count, size_t iv_bytes = 12) {
@@ -50,7 +50,7 @@ class Nonces : public testing::TestWithParam<lc_cipher> {
     std::fill(tags_.begin(), tags_.end(), 0xa5);
   }
   void repeat(size_t from, size_t to) { std::memcpy(nonce(to), nonce(from), iv_bytes_); }
-  // The nonces count up, and so ascend.
+  // Replaces the nonces by ascending ones.
   void ascend() {
     std::fill(nonces_.begin(), nonces_.end(), 0);
     for (size_t n = 0; n < messages_.size(); ++n) {
@@ -60,13 +60,14 @@ class Nonces : public testing::TestWithParam<lc_cipher> {
     }
   }
 
-  // Whether nothing of an output or a tag was left in the caller's memory.
+  // Whether the caller's memory contains no part of an output or a tag.
   bool shows_nothing() const {
     const auto is_none = [](uint8_t byte) { return byte == 0xa5 || byte == 0; };
     return std::all_of(out_.begin(), out_.end(), is_none) &&
            std::all_of(tags_.begin(), tags_.end(), is_none);
   }
-  // Refused by both functions. A call that is submitted may say so when the job ends.
+  // Both lc_run() and lc_submit() must refuse the job. A submitted job may report this only when it
+  // ends.
   void refused(const std::string &words) {
     EXPECT_EQ(LC_ERROR_ARGUMENT, lc_run(context_.get(), &job_, nullptr));
     EXPECT_NE(nullptr, std::strstr(lc_last_error(), words.c_str())) << lc_last_error();
@@ -104,7 +105,7 @@ TEST_P(Nonces, TwoOfAFew) {
   EXPECT_EQ(LC_ERROR_TAG, lc_run(context_.get(), &job_, nullptr)) << "decryption may";
 }
 
-// While the device works.
+// The repetition is found while the device works.
 TEST_P(Nonces, TwoOfVeryMany) {
   make(20000);
   accepted();
@@ -122,7 +123,7 @@ TEST_P(Nonces, TwoOfManyThatAscend) {
   refused("messages 2000 and 2001 have the same nonce");
 }
 
-// What is encrypted in place would be lost: it is compared before anything is done.
+// In-place encryption would destroy the text, so the nonces are compared before anything is done.
 TEST_P(Nonces, InPlaceKeepTheText) {
   make(3000);
   for (lc_message &message : messages_) message.in = message.out;
@@ -140,7 +141,7 @@ TEST_P(Nonces, OfOtherKeysMayBeTheSame) {
     repeat(0, n);
   }
   accepted();
-  // The same key at another address.
+  // The same key at another address counts as the same key.
   clear();
   std::memcpy(&keys_[32 * 700], &keys_[32 * 5], 32);
   refused("messages 5 and 700 have the same nonce");
@@ -161,7 +162,7 @@ TEST_P(Nonces, OnTheDevice) {
   repeat(100, 50);
   EXPECT_EQ(LC_ERROR_ARGUMENT, lc_run(context_.get(), &job_, nullptr));
   EXPECT_EQ(before, context_.counters(0).bytes) << "nothing is written that a stream could read";
-  // To host memory.
+  // With output to host memory.
   for (size_t n = 0; n < messages_.size(); ++n) messages_[n].out = &out_[n * kNonceText];
   std::fill(tags_.begin(), tags_.end(), 0xa5);
   if (GetParam() != LC_AES_CCM) {
@@ -171,7 +172,7 @@ TEST_P(Nonces, OnTheDevice) {
   LANECRYPT_ASSERT_OK(lc_free_device(context_.get(), 0, memory));
 }
 
-// Segments whose nonces are given. Those with a number cannot be the same.
+// Segments with given nonces are checked. Numbered segments cannot repeat a nonce.
 TEST_P(Nonces, OfSegments) {
   make(600);
   lc_segments segments = {};
@@ -204,7 +205,7 @@ INSTANTIATE_TEST_SUITE_P(Ciphers, Nonces,
                                                             : "ChaCha20Poly1305";
                          });
 
-// The parts of one message have its nonce.
+// The parts of one message share its nonce.
 TEST(NoncesOfParts, AreThatOfTheirMessage) {
   const Context context("none", LC_FALLBACK_CPU);
   const uint8_t key[32] = {1}, nonce[12] = {2}, in[64] = {3};
@@ -234,7 +235,7 @@ TEST(NoncesOfParts, AreThatOfTheirMessage) {
   EXPECT_EQ(LC_ERROR_ARGUMENT, lc_run(context.get(), &job, nullptr)) << "one place for two sums";
 }
 
-// In the modes without tags the IVs are the caller's affair.
+// In modes without tags the caller is responsible for the IVs.
 TEST(NoncesOfOtherModes, AreTheCallersAffair) {
   const Context context("none", LC_FALLBACK_CPU);
   const uint8_t key[32] = {1, 2, 3}, iv[16] = {2}, in[64] = {3};

@@ -1,5 +1,5 @@
-// Jobs of ciphers that write where they read, or write something else, are refused before anything
-// is done.
+// Cipher jobs whose outputs overlap their inputs or each other are refused before anything is done.
+// The jobs use host memory and the emulator's device memory.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kOverlapCount = 8, kOverlapLength = 1000, kOverlapSpace = 1 << 16;
 
-// Messages whose places a test moves about in one piece of memory.
+// Messages in one buffer, whose addresses a test moves about.
 class Overlap : public testing::TestWithParam<lc_memory> {
  protected:
   Overlap() : context_("host:0", LC_FALLBACK_NONE) {
@@ -65,7 +65,8 @@ class Overlap : public testing::TestWithParam<lc_memory> {
     return copy;
   }
 
-  // Both functions refuse the job as `spoil` makes it, say which two overlap, and do nothing.
+  // Changes the job with `spoil`. Both lc_run() and lc_submit() must then refuse it, name the two
+  // overlapping ranges, and do nothing.
   template <typename Spoil>
   void refused(const char *words, Spoil spoil) {
     SCOPED_TRACE(words);
@@ -85,7 +86,7 @@ class Overlap : public testing::TestWithParam<lc_memory> {
     job_ = job;
     std::copy(messages, messages + kOverlapCount, messages_);
   }
-  // A job as `change` makes it is done by the device.
+  // Changes the job with `change`. The device must then run it.
   template <typename Change>
   void accepted(Change change) {
     const lc_cipher_job job = job_;
@@ -143,7 +144,7 @@ TEST_P(Overlap, OutputsOfTwoMessages) {
     std::reverse(messages_, messages_ + kOverlapCount);
     messages_[4].out = moved(messages_[2].out, 1);
   });
-  // In place too: the same buffer twice.
+  // The same buffer twice, in place.
   refused("overlaps the output of message", [&] {
     for (lc_message &message : messages_) message.out = const_cast<void *>(message.in);
     messages_[5].in = messages_[5].out = messages_[1].out;
@@ -159,7 +160,7 @@ TEST_P(Overlap, TagsThatAreMade) {
           [&] { messages_[2].tag = moved(messages_[1].tag, 15); });
   if (!is_on_device())
     refused("the tag of message 1 overlaps", [&] { messages_[1].tag = aad_ + 19; });
-  // Behind its text, and over the next one's.
+  // Each tag is behind its message's text, over the next text.
   refused("overlaps", [&] {
     for (lc_message &message : messages_) message.tag = moved(message.out, kOverlapLength);
     messages_[3].out = moved(messages_[2].tag, 15);
@@ -171,7 +172,7 @@ TEST_P(Overlap, TagsThatAreCompared) {
   set_decryption();
   refused("tag", [&] { messages_[0].out = moved(messages_[7].tag, 15); });
   refused("tag", [&] { messages_[0].out = moved(messages_[0].tag, 0); });
-  // Records of text and tag, decrypted in place, of which one reaches into another's tag.
+  // Records of text and tag, decrypted in place. One text reaches into another record's tag.
   refused("overlaps", [&] {
     for (lc_message &message : messages_) {
       message.in = message.out;
@@ -203,7 +204,7 @@ TEST_P(Overlap, AdditionalDataAndOtherArrays) {
 }
 
 TEST_P(Overlap, WhatOnlyTouchesIsNone) {
-  // Records of text and tag, side by side; in place; in any order.
+  // Adjacent records of text and tag, in place, in any order.
   accepted([&] {
     for (size_t n = 0; n < kOverlapCount; ++n) {
       messages_[n].out = at((32 << 10) + (kOverlapLength + 16) * n);
@@ -217,7 +218,7 @@ TEST_P(Overlap, WhatOnlyTouchesIsNone) {
       messages_[n].tag = moved(messages_[n].out, kOverlapLength);
     }
   });
-  // Input and output by turns.
+  // Inputs and outputs alternate.
   accepted([&] {
     for (size_t n = 0; n < kOverlapCount; ++n) {
       messages_[n].in = at(2 * kOverlapLength * n);
@@ -225,7 +226,7 @@ TEST_P(Overlap, WhatOnlyTouchesIsNone) {
       messages_[n].tag = at((40 << 10) + 16 * n);
     }
   });
-  // One text for all, and empty texts at any address.
+  // All messages share one input, and the empty texts have any address.
   accepted([&] {
     for (lc_message &message : messages_) message.in = messages_[0].in;
     messages_[3].length = 0;
@@ -247,7 +248,7 @@ INSTANTIATE_TEST_SUITE_P(Memory, Overlap, testing::Values(LC_MEMORY_HOST, LC_MEM
                            return one.param == LC_MEMORY_HOST ? "Host" : "Device";
                          });
 
-// Additional data of a message may be the tag before it, which decryption reads alone.
+// A message's additional data may be the previous tag, because decryption only reads both.
 TEST(OverlapOfRecords, ChainedTagsAreDecryptedInPlace) {
   const Context context("none", LC_FALLBACK_CPU);
   const uint8_t key[16] = {1};
@@ -281,12 +282,12 @@ TEST(OverlapOfRecords, ChainedTagsAreDecryptedInPlace) {
   job.message_count = 4;
   EXPECT_EQ(LC_OK, lc_run(context.get(), &job, nullptr)) << lc_last_error();
   EXPECT_EQ(0, space[3][0] | space[0][47]);
-  // To encrypt them in one job would hash tags that are not made yet.
+  // Encrypting them in one job would authenticate tags that do not exist yet.
   job.direction = LC_ENCRYPT;
   EXPECT_EQ(LC_ERROR_ARGUMENT, lc_run(context.get(), &job, nullptr));
 }
 
-// Against a comparison of each range with each other one.
+// Compares the result with a check of each range against every other one.
 TEST(OverlapOfRandomPlaces, IsFoundAsByComparingAll) {
   const Context context("none", LC_FALLBACK_CPU);
   std::mt19937 random(20);
@@ -299,7 +300,7 @@ TEST(OverlapOfRandomPlaces, IsFoundAsByComparingAll) {
     const size_t count = 1 + below(12), step = 40 + below(200);
     const bool encrypts = below(2) != 0, is_aead = below(4) != 0;
     std::vector<lc_message> messages(count);
-    // Mostly in order, each somewhere near its own place.
+    // The messages are mostly in order, each near its own place.
     const auto place = [&](size_t n) {
       return space.data() + (below(6) == 0 ? below(15000) : n * step + below(2) * below(step));
     };
@@ -358,7 +359,7 @@ TEST(OverlapOfRandomPlaces, IsFoundAsByComparingAll) {
   EXPECT_LT(500u, done);
 }
 
-// The places of segments follow a rule.
+// The addresses of segments follow a rule.
 class OverlapOfSegments : public testing::Test {
  protected:
   OverlapOfSegments() : context_("host:0", LC_FALLBACK_NONE) {
@@ -397,7 +398,7 @@ TEST_F(OverlapOfSegments, TagsOverTexts) {
   is(LC_ERROR_ARGUMENT, "tag");
   segments_.tags = space_ + 8000 - 20 * 16;
   is(LC_OK);
-  // Decryption reads them.
+  // Decryption only reads the tags.
   job_.direction = LC_DECRYPT;
   segments_.tags = space_ + 9900;
   is(LC_ERROR_ARGUMENT, "tag");
@@ -418,7 +419,7 @@ TEST_F(OverlapOfSegments, TagsBetweenTexts) {
     segments_.tags = first_gap - 1;
     is(LC_ERROR_ARGUMENT, "tag");
   }
-  // Another stride, which comes to a text in the end.
+  // With another stride, the tags reach a text in the end.
   segments_.first_bytes = 0;
   segments_.tags = space_ + 8100;
   segments_.tag_stride = 240;

@@ -1,5 +1,5 @@
-// A text in segments: each is what OpenSSL makes of it as a message of its own, where the
-// formats that are named here have it. And what could use a nonce twice is refused.
+// Segmented jobs on every device: each segment is what OpenSSL makes of it as a separate message,
+// in the formats that are named here. A job that could use a nonce twice is refused.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace lanecrypt::test {
 namespace {
 
-// What a segment must be, said once more and more simply than the library does.
+// What a segment must be, computed here independently of the library and more simply.
 struct Segment {
   uint64_t in_at, out_at, length, tag_at;
   Bytes nonce, aad;
@@ -20,10 +20,10 @@ struct Segment {
 struct Layout {
   lc_cipher cipher = LC_AES_GCM;
   uint32_t key_bytes = 32, tag_bytes = 16;
-  uint64_t arena_bytes = 0;  // of input and of output, or of both
+  uint64_t arena_bytes = 0;  // length of the input, of the output, or of both together
   bool in_place = false;
   bool tags_behind = false;
-  bool aad_on_device = false;  // with the texts
+  bool aad_on_device = false;  // in the same memory as the texts
   lc_segments segments = {};
   std::vector<Segment> expected;
 };
@@ -55,7 +55,7 @@ class SegmentsTest : public DeviceTest {
     return made;
   }
 
-  // Of kernels, so far.
+  // Returns the number of kernels that were launched so far.
   uint64_t launches() {
     lc_counters counters = {};
     counters.struct_size = sizeof counters;
@@ -72,14 +72,14 @@ class SegmentsTest : public DeviceTest {
   Bytes key_ = Bytes(32), nonce_ = Bytes(40000 * 12), aad_ = Bytes(40);
 };
 
-// plain is without gaps; cipher and tags are as they lie in memory.
+// `plain` has no gaps; `cipher` and `tags` have the layout of memory.
 void SegmentsTest::run_one(const Layout &layout, DataMemory data_memory, lc_direction direction,
                            const Bytes &plain, Bytes &cipher, Bytes &tags,
                            const std::vector<bool> &wrong, uint64_t shift) {
   const bool seals = direction == LC_ENCRYPT, on_device = data_memory == DataMemory::kDevice;
   const bool is_aead = layout.tag_bytes != 0;
   const size_t count = layout.expected.size(), bytes = layout.arena_bytes + 64;
-  // Input, output, tags and verdicts, one after the other; the texts at an odd place.
+  // Input, output, tags and verdicts, one after the other. The texts are unaligned.
   const size_t in_at = shift, out_at = layout.in_place ? in_at : in_at + bytes;
   const size_t tags_at = out_at + bytes, verdicts_at = tags_at + tags.size();
   const size_t aad_at = verdicts_at + count + 1;
@@ -216,8 +216,9 @@ void add(Layout &layout, uint64_t length, uint64_t in_step, uint64_t out_step, B
   layout.arena_bytes = std::max(in_at, out_at) + length + layout.tag_bytes;
 }
 
-// Tink's streaming AEAD: a prefix of 7 bytes, the number in 4, one that is 1 in the last. The
-// first segment leaves room for a header of 40 bytes, and the tags lie behind the texts.
+// Tink's streaming AEAD: the nonce has a prefix of 7 bytes, a number of 4 bytes, and a byte that is
+// 1 in the last segment. The first segment leaves room for a header of 40 bytes. The tags lie
+// behind the texts.
 TEST_P(SegmentsTest, Tink) {
   constexpr uint64_t kSegment = 4096;
   for (uint64_t text_bytes : {0, 1, 4039, 4040, 4041, 8120, 8121, 20000})
@@ -245,7 +246,8 @@ TEST_P(SegmentsTest, Tink) {
     }
 }
 
-// age: a counter of 11 bytes, and a last byte. A part in the middle of a file has no last one.
+// age: the nonce has a counter of 11 bytes and a last byte. A part from the middle of a file has no
+// last segment.
 TEST_P(SegmentsTest, Age) {
   for (bool is_end : {true, false})
     for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kDevice}) {
@@ -268,7 +270,7 @@ TEST_P(SegmentsTest, Age) {
     }
 }
 
-// Iceberg: a nonce of its own for each, and a number in the additional data, little-endian.
+// Iceberg: each segment has its own nonce, and a little-endian number in the additional data.
 TEST_P(SegmentsTest, GivenNoncesAndNumbersInAdditionalData) {
   for (lc_cipher cipher : {LC_AES_GCM, LC_AES_CCM, LC_CHACHA20_POLY1305})
     for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kPinned, DataMemory::kDevice}) {
@@ -322,8 +324,8 @@ TEST_P(SegmentsTest, AdditionalDataOnTheDevice) {
       }
 }
 
-// In place, with tags apart, and the same additional data for all. So many that several threads
-// make them, and several launches do them.
+// In place, with separate tags, and the same additional data for all. There are enough segments for
+// several host threads and several launches.
 TEST_P(SegmentsTest, ManyInPlace) {
   const uint32_t count = is_thorough() ? 100000 : 17001;
   for (DataMemory data_memory : {DataMemory::kHost, DataMemory::kDevice}) {
@@ -345,8 +347,8 @@ TEST_P(SegmentsTest, ManyInPlace) {
   }
 }
 
-// Without additional data the device itself makes each segment of the rule, whatever that says.
-// The counters tell: as messages they would take several launches of each kernel.
+// Without additional data the device itself derives the segments from the rule, for every rule. The
+// counters prove it: as messages they would take several launches of each kernel.
 TEST_P(SegmentsTest, MadeOnTheDevice) {
   for (lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305}) {
     if (!offers(cipher)) continue;
@@ -365,7 +367,7 @@ TEST_P(SegmentsTest, MadeOnTheDevice) {
           layout.segments.out_stride = length + 16 + random_.below(40);
           if (behind) layout.segments.in_stride = layout.segments.out_stride;
           if (is_given) layout.segments.nonce_stride = 13;
-          // The number reaches over 8 bytes and has a carry in its middle.
+          // The number spans 8 bytes and has a carry in its middle.
           if (!is_given) layout.segments.number = {2, 9, behind ? 1 : 0, 0xfffff0};
           if (!is_given) layout.segments.last_flag = layout.segments.is_end = 1;
           layout.segments.last_flag_at = is_given ? 0 : 11;
@@ -392,8 +394,8 @@ TEST_P(SegmentsTest, MadeOnTheDevice) {
   }
 }
 
-// Texts long enough for hashes by matrices, at any address: in device memory of its own, in place
-// and apart, with what lies around them left alone.
+// Texts that are long enough for hashing by matrices, at any address: in the device's own memory,
+// in place and not, with the surrounding memory unchanged.
 TEST_P(SegmentsTest, LongAtAnyAddress) {
   constexpr uint64_t kLength = (1 << 20) + 5;
   const uint64_t shifts = is_thorough() ? 16 : 1;
@@ -406,7 +408,8 @@ TEST_P(SegmentsTest, LongAtAnyAddress) {
         layout.cipher = cipher;
         layout.in_place = in_place;
         layout.segments = begin(2 * kLength, kLength);
-        // The second has other offsets than the first, and out other ones than in.
+        // The second segment has another alignment than the first, and the output another one than
+        // the input.
         layout.segments.in_stride = kLength + (is_thorough() ? random_.below(16) : 3);
         layout.segments.out_stride = layout.segments.in_stride + (in_place ? 0 : 6);
         layout.segments.number = {8, 4, 0, 1};
@@ -421,7 +424,7 @@ TEST_P(SegmentsTest, LongAtAnyAddress) {
       }
 }
 
-// More than one launch takes, and runs of the hash that are a part of a segment.
+// More segments than one launch takes, and hash runs that are part of a segment.
 TEST_P(SegmentsTest, OfSeveralLaunchesOrRuns) {
   struct Case {
     uint64_t bytes, segment_bytes, gap;
@@ -448,7 +451,7 @@ TEST_P(SegmentsTest, OfSeveralLaunchesOrRuns) {
     }
 }
 
-// The IV counts blocks behind the number, or in ChaCha20 before it.
+// The IV has a block counter behind the number, or before it in ChaCha20.
 TEST_P(SegmentsTest, CountersOfBlocks) {
   std::fill(nonce_.begin(), nonce_.end(), 0);
   for (bool chacha : {false, true})
@@ -470,7 +473,7 @@ TEST_P(SegmentsTest, CountersOfBlocks) {
 
 INSTANTIATE_TEST_SUITE_P(, SegmentsTest, testing::ValuesIn(devices_under_test()), device_case_name);
 
-// What must not be done is refused before anything is.
+// Invalid segments are refused before anything is done.
 class Refusal : public testing::Test {
  protected:
   Refusal() {
@@ -489,7 +492,7 @@ class Refusal : public testing::Test {
     segments_.segment_bytes = 100;
     segments_.number = {8, 4, 0, 0};
   }
-  // change() makes it wrong.
+  // `change` makes the job invalid.
   void refused(const std::string &text, const std::function<void()> &change) {
     const lc_cipher_job job = job_;
     const lc_segments segments = segments_;
@@ -510,7 +513,7 @@ TEST_F(Refusal, IsRightAsItIs) {
   EXPECT_EQ(LC_OK, lc_run(context_.get(), &job_, nullptr)) << lc_last_error();
 }
 
-// SP 800-38D, 8: no nonce twice under a key.
+// SP 800-38D, section 8: no nonce twice under a key.
 TEST_F(Refusal, NoNonceTwice) {
   refused("several would have the same nonce", [&] { segments_.number.bytes = 0; });
   refused("do not fit in 1 bytes of the nonce", [&] {
@@ -543,7 +546,7 @@ TEST_F(Refusal, NoNonceTwice) {
   });
 }
 
-// The keystream of one segment must not reach that of the next.
+// The keystream of one segment must not overlap that of the next.
 TEST_F(Refusal, NoCounterBlockTwice) {
   job_.cipher = LC_AES_CTR;
   segments_.tags = nullptr;
@@ -559,7 +562,7 @@ TEST_F(Refusal, NoCounterBlockTwice) {
   refused("the blocks of one reach the number of the next", [] {});
 }
 
-// The host reads no device's memory.
+// The host cannot read a device's memory.
 TEST_F(Refusal, AdditionalDataOnADevice) {
   segments_.aad = memory_;
   segments_.aad_length = 5;
@@ -573,7 +576,7 @@ TEST_F(Refusal, AdditionalDataOnADevice) {
 }
 
 TEST_F(Refusal, WhatDoesNotFit) {
-  // As a program has it that was compiled before this field came.
+  // A program that was compiled before this field existed passes such a size.
   segments_.struct_size = offsetof(lc_segments, aad_memory);
   segments_.aad_memory = LC_MEMORY_DEVICE_TO_HOST;
   EXPECT_EQ(LC_OK, lc_run(context_.get(), &job_, nullptr)) << lc_last_error();

@@ -1,5 +1,4 @@
-// The known answers of the standards, on every device and in every form of
-// the kernels.
+// The known answers of the standards, on every device and in every form of the kernels.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -14,8 +13,8 @@ namespace {
 
 class Vectors : public DeviceTest {
  protected:
-  // Checks both directions of every case. All cases of a cipher go in one job, so that
-  // different keys meet in a launch. Then the first of each cipher runs alone.
+  // Checks both directions of every case. All cases of a cipher go into one job, so that a launch
+  // has different keys. Then the first case of each cipher runs alone.
   void check_file(const std::string &file_name, size_t cases);
   void check_together(const std::vector<VectorCase> &cases, lc_direction direction);
   // Checks each case alone, in both directions. With a wrong tag it must be refused.
@@ -128,7 +127,7 @@ TEST_P(Vectors, Rfc8439) {
 TEST_P(Vectors, AesavsEcb) { check_file("aesavs_ecb.txt", 1039); }
 TEST_P(Vectors, AesavsCbc) { check_file("aesavs_cbc.txt", 1039); }
 
-// The field of Poly1305, as the kernels have it, over whole messages.
+// The kernels' arithmetic in the field of Poly1305, over whole messages.
 TEST(Poly1305Vectors, Rfc8439) {
   const VectorFile file = read_vectors("rfc8439_poly1305.txt");
   ASSERT_EQ(8u, file.macs.size());
@@ -137,7 +136,7 @@ TEST(Poly1305Vectors, Rfc8439) {
     std::memcpy(key, mac.key.data(), sizeof key);
     for (int n = 0; n < 4; n++) key[0].w[n] &= n == 0 ? 0x0fffffffu : 0x0ffffffcu;
     Poly r = poly_of_block(key[0]), hash = poly_zero();
-    r.w[4] &= 0xffffffu;  // 2^128 was added, as to a block, but belongs to no r
+    r.w[4] &= 0xffffffu;  // poly_of_block() adds 2^128, as for a message block; r has no such bit
     for (size_t at = 0; at < mac.message.size(); at += 16) {
       const size_t bytes = std::min<size_t>(16, mac.message.size() - at);
       Block block = {};

@@ -1,4 +1,5 @@
-// XTS by either standard: data units of every kind in one message, each compared with OpenSSL.
+// XTS by either standard, on every device: data units of every kind in one message, each compared
+// with OpenSSL.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
@@ -32,8 +33,8 @@ class Xts : public DeviceTest {
   Random random_{1619};
 };
 
-// Units of one block, of parts of blocks, and of sectors, with a shorter last one. There are
-// enough of them to fill several tiles of a thread.
+// Units of one block, of partial blocks, and of sectors, with a shorter last one. There are enough
+// of them to fill several tiles of a thread.
 TEST_P(Xts, DataUnits) {
   for (lc_cipher cipher : kCiphers)
     for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
@@ -72,8 +73,8 @@ TEST_P(Xts, ConsecutiveTweaks) {
   }
 }
 
-// Units so large that computing the power of the tweak takes every possible step, and jobs
-// that are cut between units.
+// Units so large that computing the power of the tweak takes every possible step, and jobs that are
+// cut between units.
 TEST_P(Xts, LargeUnits) {
   for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
     for (uint64_t unit : {uint64_t{65536}, uint64_t{70000}, uint64_t{1} << 20, uint64_t{16} << 20})
@@ -83,7 +84,8 @@ TEST_P(Xts, LargeUnits) {
                                      : (unit / 16 + direction + int(data_memory)) % 2))
           continue;
         if (heavy && scaled(10) < 10) continue;
-        // A tweak's powers are the same whatever makes the tweak, but for GB's turns.
+        // The powers of a tweak do not depend on the cipher, only on the bit order, which GB/T
+        // 17964 reverses.
         for (lc_cipher cipher : {LC_AES_XTS, LC_SM4_XTS_GB}) {
           if (cipher != LC_AES_XTS && unit > 70000) continue;
           BatchShape batch = shape(cipher, direction, key_sizes(cipher).back(), unit);
@@ -95,7 +97,7 @@ TEST_P(Xts, LargeUnits) {
       }
 }
 
-// One data unit, as long as it may be.
+// One data unit of the greatest length.
 TEST_P(Xts, OneLargeUnit) {
   if (scaled(10) < 10) return;
   BatchShape batch = shape(LC_AES_XTS, LC_DECRYPT, 32, 0);
@@ -141,7 +143,7 @@ TEST_F(XtsArguments, AlikeKeysMayOnlyDecrypt) {
   LANECRYPT_ASSERT_OK(lc_run(context_.get(), &job_, nullptr));
 }
 
-// OpenSSL refuses none of SM4 either.
+// OpenSSL accepts equal keys for SM4 too.
 TEST_F(XtsArguments, AlikeKeysOfSm4MayEncrypt) {
   std::memcpy(key_ + 16, key_, 16);
   for (const lc_cipher cipher : {LC_SM4_XTS, LC_SM4_XTS_GB}) {
