@@ -1,4 +1,5 @@
-// Every misuse has its status and a sentence, and does nothing.
+// Every misuse of the C ABI returns its status and a message, and has no other effect. No device is
+// needed.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <climits>
@@ -10,7 +11,7 @@
 #include "unit/support/devices.h"
 
 #ifdef __SANITIZE_ADDRESS__
-// OfMemory asks for more memory than there is. With the sanitizer too that must give a
+// The test OfMemory allocates more memory than exists. With AddressSanitizer too this must return a
 // null pointer, not end the process.
 extern "C" __attribute__((visibility("default"), used)) const char *__asan_default_options() {
   return "allocator_may_return_null=1";
@@ -20,7 +21,7 @@ extern "C" __attribute__((visibility("default"), used)) const char *__asan_defau
 namespace lanecrypt::test {
 namespace {
 
-// A call that must fail with this status. Its sentence must contain `words`.
+// Expects that `call` fails with the status `expected`, and that its message contains `words`.
 #define EXPECT_REFUSED(expected, call, words)                                   \
   do {                                                                          \
     EXPECT_EQ(expected, call);                                                  \
@@ -28,7 +29,7 @@ namespace {
     EXPECT_STRNE("", lc_last_error());                                          \
   } while (0)
 
-// As a C program can: sets an enum to any number.
+// Sets an enum to any number, as a C program can.
 template <typename Enum>
 void put(Enum *to, int number) {
   static_assert(sizeof *to == sizeof number);
@@ -49,7 +50,7 @@ class Arguments : public testing::Test {
     job_.message_size = sizeof message_;
   }
 
-  // lc_run and lc_submit must both refuse the job, with nothing written.
+  // lc_run() and lc_submit() must both refuse the job that `spoil` changes, and write nothing.
   void refused(const char *words, const std::function<void()> &spoil) {
     SCOPED_TRACE(words);
     const lc_cipher_job job = job_;
@@ -114,7 +115,7 @@ TEST_F(Arguments, OfMessages) {
       });
   refused("length", [&] { message_.length = UINT64_MAX - 15; });
   refused("overlap", [&] { message_.out = in_ + 16; });
-  // The second of two messages is wrong: nothing of the first is done.
+  // The second of two messages is invalid: the first is not processed either.
   lc_message two[2] = {message_, message_};
   two[1].length = 7;
   refused("message 1", [&] {
@@ -142,7 +143,7 @@ TEST_F(Arguments, OfLargerStructsFromTheFutureArePassedOver) {
   EXPECT_EQ(0, std::memcmp(out_, second, sizeof second));
 }
 
-// Callers of version 0.1, whose structs end before these fields.
+// Callers that were compiled against version 0.1, whose structs end before these fields.
 TEST_F(Arguments, OfOlderStructsFromThePastAreTaken) {
   uint8_t in_newest[64];
   LANECRYPT_ASSERT_OK(lc_run(context_.get(), &job_, nullptr));
@@ -191,7 +192,7 @@ TEST_F(Arguments, OfOpening) {
     options.struct_size = size;
     EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_open(&options, &context), "lc_options");
   }
-  // As the first version had it. What it has no room for is not read.
+  // The struct as the first version had it. Fields behind its end are not read.
   options.struct_size = offsetof(lc_options, verify);
   put(&options.verify, 9);
   EXPECT_EQ(LC_OK, lc_open(&options, &context));
@@ -218,7 +219,7 @@ TEST_F(Arguments, OfOpening) {
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_open(nullptr, &context),
                  "the environment variable LANECRYPT_DEVICES = \"cuda:zero\" is wrong: it must be "
                  "none, or names such as cuda:0, opencl and gl, separated by commas");
-  // What the options say holds, whatever the environment has.
+  // The options take precedence over the environment.
   options.devices = "toaster";
   options.fallback = LC_FALLBACK_NONE;
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_open(&options, &context),
@@ -251,7 +252,7 @@ TEST_F(Arguments, OfDevices) {
   }
 }
 
-// An older caller, whose structs end earlier, gets what they have room for.
+// Structs of an older caller, which end earlier, are filled up to their size.
 TEST_F(Arguments, OfSmallerStructsFromThePastAreFilled) {
   struct {
     lc_counters counters;
@@ -276,7 +277,7 @@ TEST_F(Arguments, OfMemory) {
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_alloc_device(context_.get(), 0, 0, &pointer), "bytes");
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_alloc_device(context_.get(), 99, 1, &pointer), "99");
   EXPECT_EQ(nullptr, pointer);
-  // The last sizes become 0 if they are rounded up to pages as if they were small.
+  // The last of these sizes overflow to 0 if they are rounded up to pages.
   for (const uint64_t bytes :
        {uint64_t{1} << 60, UINT64_MAX - 4095, UINT64_MAX - 4094, UINT64_MAX}) {
     EXPECT_REFUSED(LC_ERROR_MEMORY, lc_alloc_device(context_.get(), 0, bytes, &pointer), "memory");
@@ -293,7 +294,7 @@ TEST_F(Arguments, OfMemory) {
                  "pointer");
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_copy_to_device(context_.get(), 98, pointer, in_, 1), "98");
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_copy_to_device(nullptr, 0, pointer, in_, 1), "context");
-  // Past the end of the memory, and memory that was never allocated there.
+  // Copies past the end of the memory, and frees memory that was never allocated there.
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_copy_to_device(context_.get(), 0, pointer, in_, 65), "");
   EXPECT_REFUSED(LC_ERROR_ARGUMENT, lc_free_device(context_.get(), 0, in_), "");
   job_.memory = LC_MEMORY_DEVICE;
@@ -313,7 +314,7 @@ TEST_F(Arguments, StatusesHaveTexts) {
   EXPECT_STREQ(LC_VERSION_TEXT, lc_version());
 }
 
-// Statuses are numbers of the ABI.
+// Statuses are numbers of the ABI, so they must not change.
 static_assert(LC_OK == 0 && LC_PENDING == 1 && LC_ERROR_ARGUMENT == 2 &&
               LC_ERROR_UNSUPPORTED == 3 && LC_ERROR_MEMORY == 4 && LC_ERROR_NO_DEVICE == 5 &&
               LC_ERROR_DEVICE == 6 && LC_ERROR_SELF_TEST == 7 && LC_ERROR_INTERNAL == 8 &&

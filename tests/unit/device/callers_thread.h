@@ -1,5 +1,5 @@
-// A device whose callers' own threads put jobs into their streams and see them end, while its own
-// thread sleeps: Executor::start_here(). The test is a caller.
+// Executor::start_here(): callers' threads enqueue jobs in their own streams and see them end,
+// while the device's thread sleeps. The test acts as a caller.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -30,15 +30,15 @@ using device::HostCallersStream;
 using runtime::Executor;
 using runtime::RequestPointer;
 
-// What is launched in streams of callers', and by which threads.
+// Records what is launched in callers' streams, and by which threads.
 struct Launches {
   std::mutex mutex;
   std::set<std::thread::id> threads;
-  std::atomic<int> count = 0, events = 0;  // events that were made, by whomever
-  std::atomic<int> marks = 0, awaits = 0;  // in these streams
-  // Called on the thread that launches, before it does. Set while nobody launches.
+  std::atomic<int> count = 0, events = 0;  // events created by any thread
+  std::atomic<int> marks = 0, awaits = 0;  // in callers' streams
+  // Called on the launching thread before each launch. Set it only while no thread launches.
   std::function<void()> before = [] {};
-  // The thread of the test, and whether it asked for anything outside of on_callers_thread().
+  // The test's thread, and whether it called the device outside of on_callers_thread().
   const std::thread::id callers = std::this_thread::get_id();
   std::atomic<bool> is_inside = false, was_outside = false;
 
@@ -59,7 +59,7 @@ class WatchedStream : public ForwardingStream {
       std::lock_guard lock(launches_.mutex);
       launches_.threads.insert(std::this_thread::get_id());
     }
-    // The emulator has no kernels that read the key slot.
+    // The emulator has no kernels that read the key slot, so these launches do nothing.
     if (std::strstr(launch.kernel, "_slot_") != nullptr) return Status();
     return ForwardingStream::launch(launch);
   }
@@ -107,7 +107,7 @@ class LaunchWatcher : public ForwardingDevice {
     return std::unique_ptr<device::Stream>(new WatchedStream(std::move(*stream), launches_));
   }
   const device::Buffer *key_slot() override { return key_slot_.get(); }
-  // From here on it has one.
+  // Creates the key slot. From then on the device reports it.
   Status make_key_slot() {
     Result<std::unique_ptr<device::Buffer>> made =
         inner().allocate(device::MemoryKind::kDevice, 2 * BLOCK_MOST_SCHEDULE_WORDS * 4);
@@ -174,11 +174,11 @@ class CallersThread : public testing::Test {
     EXPECT_TRUE(made.ok()) << made.status().text();
     return std::make_shared<runtime::Request>(std::move(*made), nullptr);
   }
-  // Its device's thread may be about to fall asleep.
+  // Retries, because the device's thread may not be asleep yet.
   void start(const RequestPointer &request) {
     while (!executor_->start_here(request)) std::this_thread::yield();
   }
-  // A job of several chunks: each message is decrypted from a copy.
+  // Returns a job of several chunks: each message is decrypted from a copy.
   RequestPointer chunks(void *stream) {
     lc_message messages[kChunks] = {};
     for (size_t n = 0; n < kChunks; ++n) {
@@ -219,7 +219,7 @@ class CallersThread : public testing::Test {
   runtime::PinnedMemory pinned_;
   runtime::CopyThreads copy_threads_;
   std::unique_ptr<Executor> executor_;
-  LaunchWatcher *device_ = nullptr;  // the executor's
+  LaunchWatcher *device_ = nullptr;  // owned by the executor
   Bytes plain_ = Bytes(kBytes), key_ = Bytes(32), iv_ = Bytes(16, 7);
   uint8_t *data_ = nullptr, *tag_ = nullptr;
 };

@@ -1,5 +1,5 @@
-// What becomes of jobs that a caller's own thread puts into its stream where the device fails, or
-// where memory is wanting on that thread.
+// What happens to jobs that a caller's thread enqueues in its own stream, if the device fails or if
+// that thread cannot allocate memory. Runs on the emulator.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// How many more times this thread gets memory, before it gets none once. Negative: always.
+// How many more allocations of this thread succeed before one fails. Negative: all succeed.
 thread_local int times_left = -1;
 
 }  // namespace
@@ -23,7 +23,7 @@ void *operator new(std::size_t bytes) {
   if (void *memory = ::operator new(bytes, std::nothrow)) return memory;
   throw std::bad_alloc();
 }
-// Where it is inlined, gcc takes what it frees for another allocator's.
+// noinline: if it is inlined, gcc assumes that the freed memory comes from another allocator.
 [[gnu::noinline]] void operator delete(void *memory) noexcept { std::free(memory); }
 void *operator new[](std::size_t bytes) { return ::operator new(bytes); }
 void operator delete(void *memory, std::size_t) noexcept { ::operator delete(memory); }
@@ -33,7 +33,7 @@ void operator delete[](void *memory, std::size_t) noexcept { ::operator delete(m
 namespace lanecrypt::test {
 namespace {
 
-// While it lives this thread gets memory `times` times more, then none once, then always.
+// While it lives, `times` allocations of this thread succeed, then one fails, then all succeed.
 class WantOfMemory {
  public:
   explicit WantOfMemory(int times) { times_left = times; }
@@ -63,7 +63,7 @@ TEST_F(CallersThreadFaults, TellsWhatTheDeviceDid) {
   EXPECT_EQ(0u, executor_->load_bytes());
 }
 
-// Nor is more of it launched.
+// No more chunks are launched after the failure.
 TEST_F(CallersThreadFaults, OfSeveralChunks) {
   HostCallersStream stream;
   for (const char *fault : {"fail-launch:0", "fail-launch:1", "fail-launch:2", "fail-launch:3"}) {
@@ -87,7 +87,8 @@ TEST_F(CallersThreadFaults, OfSeveralChunks) {
   }
 }
 
-// The first steps of a launch that failed are still in its stream.
+// The first steps of a failed launch are still in its stream, so no other launch may begin before
+// they end.
 TEST_F(CallersThreadFaults, NobodyLaunchesBeforeThatIsOver) {
   HostCallersStream first, second;
   open("fail-launch:1");
@@ -108,7 +109,7 @@ TEST_F(CallersThreadFaults, NobodyLaunchesBeforeThatIsOver) {
 }
 
 TEST_F(CallersThreadFaults, OfADeviceWithoutMemory) {
-  for (int n = 2; n < 12; ++n) {  // after the test's own
+  for (int n = 2; n < 12; ++n) {  // after the fixture's own allocations
     open(("no-memory:" + std::to_string(n)).c_str());
     HostCallersStream stream;
     for (int round = 0; round < 2; ++round) {
@@ -162,7 +163,7 @@ TEST_F(CallersThreadFaults, OfACallerWithoutMemory) {
   EXPECT_EQ(LC_DEVICE_READY, executor_->state());
 }
 
-// By the device's thread, and nobody waits or asks.
+// The device's thread calls the callback, although no thread waits or polls.
 TEST_F(CallersThreadFaults, TellsWhoIsToBeTold) {
   HostCallersStream stream;
   open("lost-after:0");
@@ -180,7 +181,7 @@ TEST_F(CallersThreadFaults, TellsWhoIsToBeTold) {
   EXPECT_EQ(0u, executor_->load_bytes());
 }
 
-// Then the device's thread ends the job.
+// The device's thread then completes the job.
 TEST_F(CallersThreadFaults, OfAWaitingCallerWithoutMemory) {
   HostCallersStream stream;
   for (int n = 0; n < 3; ++n) {

@@ -1,5 +1,5 @@
-// Jobs that a caller's own thread puts into its stream, and sees end, while the device's thread
-// sleeps: Executor::start_here().
+// Jobs that a caller's thread enqueues in its own stream, and sees end, while the device's thread
+// sleeps (Executor::start_here()). Runs on the emulator.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace lanecrypt::test {
 namespace {
 
-// It launches there, at once, and in the order of the stream.
+// The caller's thread launches at once, in stream order.
 TEST_F(CallersThread, LaunchesInTheStreamsOrder) {
   HostCallersStream stream;
   StreamGate gate;
@@ -37,7 +37,7 @@ TEST_F(CallersThread, LaunchesInTheStreamsOrder) {
   EXPECT_EQ(0u, executor_->load_bytes());
 }
 
-// Each mark takes the device time, and its caller.
+// Only the end of a job is marked: a mark costs time on the device and on the caller's thread.
 TEST_F(CallersThread, MarksTheEndAlone) {
   HostCallersStream stream;
   std::memcpy(data_, plain_.data(), kBytes);
@@ -49,7 +49,8 @@ TEST_F(CallersThread, MarksTheEndAlone) {
   EXPECT_EQ(0u, job->result.kernel_ns);
 }
 
-// One stream waits until another has done with the key slot, but not where that is known to be so.
+// A stream waits until another one has finished with the key slot, but not if it is known to have
+// finished.
 TEST_F(CallersThread, WaitsForTheKeySlotWhereItMayBeInUse) {
   open("", "bitslice");
   ASSERT_TRUE(device_->make_key_slot().ok());
@@ -70,7 +71,7 @@ TEST_F(CallersThread, WaitsForTheKeySlotWhereItMayBeInUse) {
   EXPECT_EQ(1, launches_.awaits);
   first_gate.open();
   EXPECT_TRUE(end_of(first).ok());
-  // It is the second that may have the slot now.
+  // Now the second job may be using the slot.
   const RequestPointer third = ctr(one.handle());
   start(third);
   EXPECT_EQ(2, launches_.awaits);
@@ -95,7 +96,7 @@ TEST_F(CallersThread, WipesWhereATagIsWrong) {
   EXPECT_EQ(launches_.threads, (std::set{std::this_thread::get_id()}));
 }
 
-// More jobs than there are slots, whose caller asks for no end.
+// More jobs than there are slots. The caller polls none of them.
 TEST_F(CallersThread, NobodyNeedWait) {
   HostCallersStream stream;
   constexpr int kJobs = 301;
@@ -103,12 +104,13 @@ TEST_F(CallersThread, NobodyNeedWait) {
   for (int n = 0; n < kJobs; ++n) start(ctr(stream.handle()));
   stream.finish();
   EXPECT_TRUE(data() == by_openssl());
-  // The device's thread ends what nobody looks after.
+  // The device's thread completes jobs that no thread polls or waits for.
   while (executor_->load_bytes() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(uint64_t{kJobs}, executor_->counters().jobs);
 }
 
-// Each ends an older one when there are many of them. A slot has an event for the end.
+// If there are many pending jobs, each new one completes an older one. A slot has one event for its
+// end.
 TEST_F(CallersThread, ManyThatNobodyAsksForNeedFewSlots) {
   constexpr int kMostSlots = 33;
   HostCallersStream stream;
@@ -116,7 +118,7 @@ TEST_F(CallersThread, ManyThatNobodyAsksForNeedFewSlots) {
     start(ctr(stream.handle()));
     stream.finish();
   }
-  EXPECT_LE(launches_.events, kMostSlots + 1);  // one of the launches' own
+  EXPECT_LE(launches_.events, kMostSlots + 1);  // one event belongs to the launches
 }
 
 TEST_F(CallersThread, DoesNotWaitForTheDevicesThread) {
@@ -139,8 +141,8 @@ TEST_F(CallersThread, DoesNotWaitForTheDevicesThread) {
   EXPECT_TRUE(end_of(job).ok());
 }
 
-// Closing waits for the stream, as for all that was begun. Whoever waits is woken, and nobody
-// touches the device afterwards.
+// Closing waits for the stream, as for all work that was begun. Waiting threads are woken, and no
+// thread uses the device afterwards.
 TEST_F(CallersThread, ClosesWhenTheStreamIsThere) {
   HostCallersStream stream;
   StreamGate gate;
@@ -164,8 +166,8 @@ TEST_F(CallersThread, ClosesWhenTheStreamIsThere) {
   forgotten->poll_until_done(runtime::kWhenever);
 }
 
-// The device's thread waits for one stream before another cipher proves itself. Who waits for what
-// another stream has done completes all the same.
+// The device's thread waits for one stream before it runs another cipher's self-test. A caller that
+// waits for a job in another stream still sees it complete.
 TEST_F(CallersThread, NoStreamWaitsForAnother) {
   HostCallersStream first, second;
   StreamGate of_first, of_second;
@@ -176,7 +178,8 @@ TEST_F(CallersThread, NoStreamWaitsForAnother) {
   start(held_up);
   const RequestPointer proves = request(LC_SM4_CTR, LC_ENCRYPT, nullptr);
   ASSERT_TRUE(executor_->submit(proves));
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // it has begun to wait, most often
+  // by then it has most likely begun to wait
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
   of_first.open();
   EXPECT_TRUE(end_of(job).ok());
   of_second.open();
@@ -184,7 +187,7 @@ TEST_F(CallersThread, NoStreamWaitsForAnother) {
   EXPECT_TRUE(proves->wait().ok());
 }
 
-// Who asks how a job is waits for no other caller, however long that one launches.
+// A caller that polls does not wait for another caller, however long that one launches.
 TEST_F(CallersThread, AsksWithoutWaiting) {
   HostCallersStream first, second;
   const RequestPointer job = ctr(first.handle()), others = ctr(second.handle());
@@ -211,7 +214,7 @@ TEST_F(CallersThread, OfSeveralChunks) {
     reference_crypt({LC_AES_CBC, LC_DECRYPT, 32}, key_.data(), iv_.data(),
                     plain_.data() + n * kChunkBytes, expected.data() + n * kChunkBytes,
                     kChunkBytes);
-  // The device's thread may take over the later ones.
+  // The device's thread may take over the later chunks.
   for (int n = 0; n < 20; ++n) {
     std::memcpy(data_, plain_.data(), kBytes);
     std::thread other([&] { EXPECT_TRUE(executor_->make_ready().ok()); });
@@ -242,7 +245,7 @@ TEST_F(CallersThread, TwoThreadsInOneStream) {
   EXPECT_EQ(data(), plain_) << "an even number of times the same keystream";
 }
 
-// Jobs in host memory, which are the device's thread's, at the same time.
+// The device's thread does jobs in host memory at the same time.
 TEST_F(CallersThread, BesideTheDevicesOwnWork) {
   std::atomic<bool> is_over = false;
   std::thread other([&] {
@@ -279,8 +282,8 @@ TEST_F(CallersThread, BesideTheDevicesOwnWork) {
   other.join();
 }
 
-// The device's thread also ends what nobody asks for while it waits for what another stream holds
-// up. Then the keys are wiped.
+// The device's thread also completes jobs that no caller polls, while it waits for another one that
+// a stream holds up. It then wipes their keys.
 TEST_F(CallersThread, NobodyNeedWaitBesideWhoDoes) {
   HostCallersStream first, second;
   StreamGate gate;
@@ -300,7 +303,7 @@ TEST_F(CallersThread, NobodyNeedWaitBesideWhoDoes) {
   EXPECT_TRUE(held_up->wait().ok());
 }
 
-// Many threads, a stream each.
+// Many threads, each with its own stream.
 TEST_F(CallersThread, OneAfterTheOther) {
   constexpr int kThreads = 4, kJobs = 50;
   std::vector<std::thread> threads;

@@ -1,4 +1,4 @@
-// What no graph may do again, by the C ABI.
+// Jobs that a graph must not repeat are refused by the C ABI.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -174,7 +174,7 @@ TEST_F(CaptureRefuses, WhatNoGraphCanDo) {
   only("a graph can have segments alone");
 }
 
-// What is refused is the device, and none of these.
+// All of these are valid, so only the emulator is refused, which cannot capture graphs.
 TEST_F(CaptureRefuses, GcmOfNoCipher) {
   job_.key_bytes = 16;
   for (const lc_cipher gcm : {LC_AES_GCM, LC_ARIA_GCM, LC_SM4_GCM}) {
@@ -193,7 +193,7 @@ TEST_F(CaptureRefuses, WhatItDoesNotKnow) {
   EXPECT_EQ(LC_ERROR_ARGUMENT, lc_capture(context_, nullptr, &update_, &captured));
 }
 
-// What each launch writes besides the job.
+// The memory that each launch writes, in addition to the job's outputs.
 TEST_F(CaptureRefuses, PlacesThatOverlap) {
   update_.verdict = memory_ + 63;
   expect(LC_ERROR_ARGUMENT, "the verdict of the launch");

@@ -1,4 +1,5 @@
-// Jobs that a graph does again at each launch.
+// Captured jobs: a CUDA graph repeats them at each launch, with new nonces. Runs on the emulator,
+// with a stand-in for a graph.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -38,7 +39,7 @@ class Capture : public testing::TestWithParam<Shape> {
     ASSERT_TRUE(executor_->make_ready().ok());
     random_.fill(key_.data(), key_.size());
     random_.fill(nonce_.data(), nonce_.size());
-    // Of the counter of CTR little is left until it carries, and of that of ChaCha20 much.
+    // The counter of CTR is about to carry, and that of ChaCha20 is far from its end.
     std::fill(nonce_.begin() + 12, nonce_.end(), 0xf0);
     nonce_[3] = 0;
     random_.fill(host_aad_.data(), host_aad_.size());
@@ -74,7 +75,7 @@ class Capture : public testing::TestWithParam<Shape> {
     const uint64_t before = first_bytes() + (n - 1) * shape_.segment_bytes;
     return std::min(shape_.segment_bytes, shape_.text_bytes - before);
   }
-  // Where a segment's text lies if there are `gap` bytes behind each.
+  // Returns the offset of segment `n`'s text if `gap` bytes follow each text.
   uint64_t place_of(uint64_t n, uint64_t gap) const {
     return n == 0 ? 0 : first_bytes() + gap + (n - 1) * (shape_.segment_bytes + gap);
   }
@@ -98,9 +99,9 @@ class Capture : public testing::TestWithParam<Shape> {
   }
 
   bool reads_aad() const { return shape_.aad_memory == LC_MEMORY_DEVICE; }
-  // Additional data, at any address.
+  // Returns the additional data, which are unaligned.
   uint8_t *aad() { return (reads_aad() ? aad_ : host_aad_.data()) + 3; }
-  // Those of a segment; the same numbers at each launch.
+  // Returns the additional data of segment `n`. Each launch numbers them alike.
   Bytes aad_of(uint64_t n) {
     Bytes made(aad(), aad() + shape_.aad_bytes);
     const lc_numbering &number = shape_.aad_number;
@@ -111,7 +112,7 @@ class Capture : public testing::TestWithParam<Shape> {
     return made;
   }
 
-  // A job over this shape. Decryption reads what encryption has written.
+  // Captures a job over this shape. Decryption reads what encryption has written.
   const GraphJob *capture(Graph &graph, lc_direction direction, uint64_t launches) {
     const bool seals = direction == LC_ENCRYPT;
     lc_segments segments = {};
@@ -123,7 +124,7 @@ class Capture : public testing::TestWithParam<Shape> {
     segments.first_bytes = shape_.first_bytes;
     segments.in = seals ? in_ : out_;
     segments.out = seals ? out_ : back_;
-    // Sealed in place, the tags have their place in what comes in, and so in what comes out.
+    // If it seals in place, the input has gaps for the tags, and so has the output.
     if (shape_.in_place)
       segments.out_stride = segments.in_stride = shape_.segment_bytes + gap(true);
     if (has_tags() && !shape_.tags_behind) segments.tags = tags_;
@@ -148,7 +149,7 @@ class Capture : public testing::TestWithParam<Shape> {
     lc_graph_update update = {};
     update.struct_size = sizeof update;
     update.count = launches;
-    update.nonce = small_ + 1;  // at any address
+    update.nonce = small_ + 1;  // unaligned
     if (seals) update.verdict = verdict();
     Result<CipherJob> made = make_cipher_job(&job, nullptr, true);
     EXPECT_TRUE(made.ok()) << made.status().text();
@@ -173,9 +174,9 @@ class Capture : public testing::TestWithParam<Shape> {
                     .ok());
   }
   uint8_t *verdict() const { return small_ + 18; }
-  uint8_t *verdicts() const { return tags_ + count_ * 16; }  // fewer bytes than the text has
+  uint8_t *verdicts() const { return tags_ + count_ * 16; }  // fewer than the text has bytes
 
-  // New texts for the next launch, and additional data where it reads them.
+  // Writes a new text for the next launch, and new additional data if the device reads them.
   Bytes write_plain() {
     Bytes plain(shape_.text_bytes);
     random_.fill(plain.data(), plain.size());
@@ -207,7 +208,7 @@ class Capture : public testing::TestWithParam<Shape> {
           << "launch " << number << ", segment " << n;
     }
   }
-  // But for a segment that is wiped, or all of them.
+  // Expects `plain`, except that segment `wiped`, or all of them, must be zeros.
   static constexpr uint64_t kAll = UINT64_MAX - 1;
   void expect_opened(const Bytes &plain, uint64_t wiped = UINT64_MAX) {
     uint64_t at = 0;
@@ -237,8 +238,8 @@ class Capture : public testing::TestWithParam<Shape> {
 
 class CapturedKey : public Capture {};
 
-// Each launch has the next nonces and tells the first; the same text comes back in another graph.
-// After the last launch that may encrypt, nothing does.
+// Each launch uses the next nonces and reports the first of them. Another graph decrypts the text
+// again. After the last launch that may encrypt, no launch encrypts anything.
 TEST_P(Capture, EachLaunchHasNoncesOfItsOwn) {
   Graph seals, opens;
   const GraphJob *const sealing = capture(seals, LC_ENCRYPT, shape_.launches);
@@ -260,7 +261,7 @@ TEST_P(Capture, EachLaunchHasNoncesOfItsOwn) {
     expect_opened(plain, wrong);
     const_cast<uint8_t *>(tag_of(wrong))[number % 16] ^= 0x20;
     if (!reads_aad()) continue;
-    // Outside of the number, and so wrong for all.
+    // Changes a byte outside of the number, so that the additional data of all segments are wrong.
     aad()[number % 4] ^= 0x20;
     launch(opens);
     expect_opened(plain, kAll);
@@ -286,7 +287,8 @@ TEST_P(Capture, EachLaunchHasNoncesOfItsOwn) {
   EXPECT_TRUE(executor_->free_graph_job(sealing).ok());
 }
 
-// The graph's key is where the graph needs it, until that is freed, or the device is closed.
+// The graph's key stays in device memory until the graph job is freed or the device is closed. Then
+// it is wiped.
 TEST_P(CapturedKey, IsWiped) {
   Graph freed, left;
   const GraphJob *const job = capture(freed, LC_ENCRYPT, 1);

@@ -1,4 +1,4 @@
-// Jobs of segments that graphs are made of.
+// The shapes of segmented jobs that the tests of graphs capture.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -20,14 +20,15 @@ struct Shape {
   lc_numbering number = {};
   int last_flag = 0;
   uint32_t last_flag_at = 0;
-  uint32_t threads = 1;   // of a group; 32: hashes by matrices, which takes the emulator long
-  uint64_t launches = 3;  // that encrypt
+  // Threads per thread block. 32 selects hashes by matrices, which are slow on the emulator.
+  uint32_t threads = 1;
+  uint64_t launches = 3;  // launches that encrypt
   uint32_t aad_bytes = 0;
   lc_memory aad_memory = LC_MEMORY_HOST;
   lc_numbering aad_number = {};
   uint32_t key_bytes = 32;
-  const char *kernel = nullptr;  // which the graph must have
-  bool as_card = false;          // block ciphers by the kernels of a card, which want 32 threads
+  const char *kernel = nullptr;  // a kernel that the graph must contain
+  bool as_card = false;          // use a GPU's kernels for block ciphers, which need 32 threads
 };
 
 inline constexpr Shape kShapes[] = {
@@ -85,7 +86,7 @@ inline constexpr Shape kShapes[] = {
      .number = {0, 2, 0, 65000},
      .aad_bytes = 33,
      .aad_number = {31, 2, 0, 0xfe}},
-    // The IV counts blocks behind the number: from the end of a window on, and with a carry.
+    // The IV has a block counter behind the number: it begins at the end of a window, and carries.
     {.name = "OneOfCtr",
      .cipher = LC_AES_CTR,
      .text_bytes = 70000,
@@ -132,7 +133,7 @@ inline constexpr Shape kShapes[] = {
      .number = {8, 4, 0, 7},
      .aad_bytes = 13,
      .key_bytes = 16},
-    // Segments that begin at any address, where there are warps.
+    // Segments at any address, on a device with warps.
     {.name = "AnyAddressOfChaCha20",
      .cipher = LC_CHACHA20,
      .text_bytes = 30003,
@@ -207,7 +208,7 @@ inline constexpr Shape kShapes[] = {
      .as_card = true},
 };
 
-// Those for which there is an answer.
+// Returns the shapes for which OpenSSL can compute an answer.
 inline std::vector<Shape> shapes() {
   std::vector<Shape> made;
   for (const Shape &shape : kShapes)

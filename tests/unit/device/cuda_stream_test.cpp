@@ -1,5 +1,5 @@
-// A program's own CUDA memory and streams. Nothing is copied, the job runs in the stream's
-// order, and nothing there waits for the host.
+// Jobs on a program's own CUDA memory and streams. Nothing is copied, the job runs in stream order,
+// and the stream never waits for the host. Needs a CUDA device.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
@@ -22,7 +22,7 @@ Function driver_function(const char *name) {
   return library == nullptr ? nullptr : reinterpret_cast<Function>(dlsym(library, name));
 }
 
-// Calls a function of the driver; 0 is success.
+// Calls a function of the CUDA driver API. Returns its CUresult; 0 is success.
 template <typename... A>
 int cu(const char *name, A... arguments) {
   const auto function = driver_function<int (*)(A...)>(name);
@@ -104,8 +104,8 @@ class CudaStream : public testing::Test {
     job.message_size = sizeof message;
     return job;
   }
-  // A copy, two jobs in place and a copy back. Only through the stream's order does each see
-  // what the one before it left.
+  // Enqueues a copy, two jobs in place and a copy back. Only stream order guarantees that each step
+  // sees the result of the one before it.
   void run_twice(void *stream) {
     upload(stream);
     lc_ticket *tickets[2] = {};
@@ -129,8 +129,8 @@ class CudaStream : public testing::Test {
   }
 
   static constexpr size_t kBytes = (64 << 20) + 5, kMargin = 64;
-  // Without this, threads that the driver starts here would take the signals of a later
-  // test.
+  // Blocks signals, so that threads that the driver starts here do not receive the signals of a
+  // later test.
   const lanecrypt::runtime::SignalsBlocked blocked_;
   lc_context *context_ = nullptr;
   void *stream_ = nullptr;
@@ -143,7 +143,7 @@ TEST_F(CudaStream, RunsInTheOrderOfTheCallersStream) { run_twice(stream_); }
 
 TEST_F(CudaStream, RunsInTheLegacyDefaultStream) { run_twice(LC_STREAM_LEGACY); }
 
-// The thread that does the work has another stream of that name.
+// The library's thread that does the work has another per-thread default stream.
 TEST_F(CudaStream, RunsInTheThreadsDefaultStream) { run_twice(LC_STREAM_PER_THREAD); }
 
 // Holds a stream up until it is opened.
@@ -164,11 +164,11 @@ struct Gate {
   }
 };
 
-// Seals, opens, changes the tag and opens again. All of it is asked for before any of it may
-// begin, and nobody on the host learns of a tag.
+// Seals, opens, changes the tag and opens again. All of it is enqueued before any of it may begin,
+// and the host reads no tag.
 TEST_F(CudaStream, TagsAndVerdictsStayInTheStream) {
-  // The first launch of a kernel loads it, which may wait for all of the card's work. So the
-  // stream is held up the second time.
+  // The first launch of a kernel loads it, which may wait for all work of the GPU. The stream is
+  // therefore held up only in the second round.
   for (bool is_held : {false, true})
     for (int n = 0; n < 4; n++) {
       void *const stream = n % 2 == 0 ? stream_ : LC_STREAM_PER_THREAD;
@@ -205,7 +205,7 @@ TEST_F(CudaStream, TagsAndVerdictsStayInTheStream) {
       EXPECT_EQ(sealed[verdict], 0xa5) << "sealing tells no verdict";
       EXPECT_TRUE(std::equal(plain_.begin(), plain_.end(), opened.begin()));
       EXPECT_EQ(opened[verdict], 1);
-      // The second opening took the text for ciphertext, and would give another one.
+      // The second opening took the plaintext for ciphertext, so its output must be wiped.
       EXPECT_EQ(spoilt[verdict], 0);
       EXPECT_TRUE(std::all_of(spoilt.begin(), spoilt.begin() + kBytes,
                               [](uint8_t byte) { return byte == 0; }));
@@ -214,10 +214,11 @@ TEST_F(CudaStream, TagsAndVerdictsStayInTheStream) {
     }
 }
 
-// What a graph would repeat names memory that is used again, and a nonce that must not be. And
-// other work of the library does not spoil what the program captures.
+// Ordinary jobs are refused in a stream that is being captured: a graph would repeat them with
+// memory that is reused and with a nonce that must not be. Other work of the library does not
+// invalidate the program's capture.
 TEST_F(CudaStream, StaysOutOfCaptures) {
-  for (int mode : {0, 1, 2}) {  // global, of the thread, relaxed
+  for (int mode : {0, 1, 2}) {  // global, thread-local, relaxed
     ASSERT_EQ(cu("cuStreamBeginCapture_v2", stream_, mode), 0);
     const lc_message message =
         lanecrypt::test::plain_message(first_key_, iv_, at(0), at(0), kBytes);
@@ -243,8 +244,9 @@ TEST_F(CudaStream, StaysOutOfCaptures) {
   EXPECT_EQ(info.state, LC_DEVICE_READY) << info.reason;
 }
 
-// A graph that seals and opens what it has sealed, with the nonce that it has told. Each launch has
-// another, while other work of the library goes on; after the last that may encrypt, none does.
+// A graph seals, and opens what it has sealed with the nonce that it has reported. Each launch uses
+// another nonce, while other work of the library goes on. After the last launch that may encrypt,
+// no launch encrypts.
 TEST_F(CudaStream, GraphsSealWithNoncesOfTheirOwn) {
   constexpr size_t kText = (5 << 20) + 5, kSegment = 1 << 20, kCount = 6, kLaunches = 3;
   constexpr size_t kOpened = 16 << 20, kTags = 32 << 20, kVerdicts = kTags + kCount * 16,
@@ -268,7 +270,7 @@ TEST_F(CudaStream, GraphsSealWithNoncesOfTheirOwn) {
   update.nonce = at(kNonce);
   update.verdict = at(kVerdict);
   for (int n = 0; n < 6; ++n) {
-    const int mode = n / 2;  // global, of the thread, relaxed
+    const int mode = n / 2;  // global, thread-local, relaxed
     const lc_cipher cipher = n % 2 == 0 ? LC_AES_GCM : LC_CHACHA20_POLY1305;
     lc_cipher_job sealing = {};
     sealing.struct_size = sizeof sealing;
@@ -308,7 +310,7 @@ TEST_F(CudaStream, GraphsSealWithNoncesOfTheirOwn) {
       const uint8_t *const plain = plain_.data() + launch * 1000;
       ASSERT_EQ(
           cu("cuMemcpyHtoDAsync_v2", memory_, static_cast<const void *>(plain), kText, stream_), 0);
-      // Other additional data for each launch.
+      // Each launch has different additional data.
       ASSERT_EQ(cu("cuMemcpyHtoDAsync_v2", memory_ + kAad, static_cast<const void *>(plain),
                    kAadBytes, stream_),
                 0);

@@ -1,4 +1,4 @@
-// What the library says about devices, and how they are chosen.
+// What the library reports about devices, on every device, and how devices are selected.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -43,7 +43,7 @@ TEST_P(DeviceInfo, IsSound) {
 }
 
 TEST_P(DeviceInfo, IsTestedThoughNotSelected) {
-  // All are looked for, since no list names them. Only GPUs are selected.
+  // The library looks for all devices, since no list names them, but selects only GPUs.
   const ScopedEnvironment unset("LANECRYPT_DEVICES", nullptr);
   Context context(nullptr, LC_FALLBACK_NONE);
   uint32_t count = 0;
@@ -90,7 +90,7 @@ TEST_P(DeviceInfo, DeviceMemoryCopiesBothWays) {
   LANECRYPT_ASSERT_OK(lc_copy_to_device(context(), 0, memory, sent.data(), sent.size()));
   LANECRYPT_ASSERT_OK(lc_copy_from_device(context(), 0, received.data(), memory, received.size()));
   EXPECT_EQ(sent, received);
-  // Copies from the middle.
+  // Copies from the middle of the buffer.
   uint8_t *middle = static_cast<uint8_t *>(memory) + 777;
   LANECRYPT_ASSERT_OK(lc_copy_from_device(context(), 0, received.data(), middle, 13));
   EXPECT_EQ(Bytes(sent.begin() + 777, sent.begin() + 790),
@@ -111,7 +111,7 @@ TEST(DeviceList, HasEachDeviceOnceAndTheEmulator) {
   EXPECT_TRUE(ids.count("host:0"));
 }
 
-// No other API is asked at all.
+// The library does not even call the other APIs.
 TEST(DeviceList, HasTheApisThatAreNamed) {
   Context none("none", LC_FALLBACK_CPU), host("host", LC_FALLBACK_CPU);
   uint32_t count = 1;
@@ -154,7 +154,7 @@ TEST(DeviceList, ComesFromTheEnvironmentWhereOptionsSayNothing) {
   EXPECT_EQ(0u, count) << "options come before the environment";
 }
 
-// The first call that needs a device reports it, not lc_open.
+// The first call that needs a device reports that it is missing; lc_open() does not.
 TEST(DeviceList, NamesWhatIsNotHere) {
   Context context("host:9", LC_FALLBACK_NONE);
   uint32_t count = 0;
@@ -190,7 +190,7 @@ TEST(DeviceList, NoneSendsAllToTheCpuOrNowhere) {
   }
 }
 
-// The CPU's own way, compared with OpenSSL called in another way.
+// Compares the library's CPU code with OpenSSL, called in another way.
 TEST(DeviceList, TheCpuIsRight) {
   Context context("none", LC_FALLBACK_CPU);
   Random random(5);

@@ -1,4 +1,4 @@
-// Whose turn it is to use a device: DeviceUse.
+// DeviceUse: which thread may use a device, and which one is next.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "cipher/device_use.h"

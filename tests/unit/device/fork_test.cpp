@@ -1,4 +1,5 @@
-// A child of fork starts afresh, whatever its parent did before.
+// A child of fork starts with fresh state, whatever its parent did before. Runs on the emulator,
+// and at the end on every device.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
@@ -23,18 +24,18 @@
 #include "test_scale.h"
 #include "unit/support/devices.h"
 
-// A child that ends while its jobs run leaves their memory behind. That is no leak.
+// Whether the process leaves jobs behind at its end. Their memory is then no leak.
 static bool leaves_jobs = false;
 #ifdef __SANITIZE_ADDRESS__
 extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() { return leaves_jobs; }
 #endif
 
-// The library that dlopen() has not begun to load until `is_held` is false again. The first call
-// for it makes `is_held` true.
+// dlopen() of `held_library` waits until `is_held` is false again. The first such call sets
+// `is_held`.
 static std::atomic<const char *> held_library{nullptr};
 static std::atomic<bool> is_held{false};
 
-// In the place of the C library's: the loader finds this one first, for liblanecrypt too.
+// Replaces the C library's dlopen(). The dynamic linker finds this one first, for liblanecrypt too.
 extern "C" __attribute__((visibility("default"))) void *dlopen(const char *name, int flags) {
   const char *held = held_library;
   if (held != nullptr && name != nullptr && std::strcmp(name, held) == 0 &&
@@ -52,8 +53,8 @@ namespace {
 
 constexpr unsigned kMostSeconds = 120;
 
-// Runs `body` in a child. It returns what went wrong, or "", and that is the test's
-// failure. An alarm ends a child that hangs.
+// Runs `body` in a child. `body` returns what went wrong, or "". An error text fails the test. An
+// alarm ends a child that hangs.
 void in_child(const std::function<std::string()> &body) {
   int pipe_fds[2];
   ASSERT_EQ(0, pipe(pipe_fds));
@@ -91,7 +92,7 @@ std::string one_job(lc_context *context, uint64_t seed, uint64_t length = 100001
   return batch.check();
 }
 
-// libcrypto's memory. The thread that takes some next can be held there.
+// libcrypto's allocator. `holds_next` holds up the next thread that allocates.
 std::atomic<bool> holds_next{false};
 
 void *allocate(size_t bytes, const char *, int) {
@@ -104,15 +105,15 @@ void *allocate(size_t bytes, const char *, int) {
 void *reallocate(void *memory, size_t bytes, const char *, int) { return realloc(memory, bytes); }
 void release(void *memory, const char *, int) { free(memory); }
 
-// Before libcrypto's first allocation, after which it takes no others.
+// A static initialiser: CRYPTO_set_mem_functions() must run before libcrypto's first allocation.
 const bool takes_ours = CRYPTO_set_mem_functions(allocate, reallocate, release) == 1;
 
-// A child that is forked while a thread of its parent's is at its first use of libcrypto must not
-// wait for that thread, which only the parent has. The thread is held where it has a library
-// context made, with none of libcrypto's own locks.
+// Forks while a thread of the parent is in its first use of libcrypto. The child must not wait for
+// that thread, which exists only in the parent. The thread is held while it creates a library
+// context, and holds none of libcrypto's own locks.
 void fork_amid_first_use(const std::function<std::string(lc_context *)> &use) {
   ASSERT_TRUE(takes_ours);
-  // These allocate too, and are libcrypto's own.
+  // These initialisations allocate too, so they must come before.
   ASSERT_EQ(1, OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG | OPENSSL_INIT_LOAD_CRYPTO_STRINGS |
                                        OPENSSL_INIT_ADD_ALL_CIPHERS | OPENSSL_INIT_ADD_ALL_DIGESTS,
                                    nullptr));
@@ -132,8 +133,8 @@ void fork_amid_first_use(const std::function<std::string(lc_context *)> &use) {
   EXPECT_EQ("", error);
 }
 
-// These two come first, in a process that has used no cipher and no hash. What is expected is no
-// other result of libcrypto's, which a thread is just using.
+// These two tests come first, in a process that has used no cipher and no hash. The expected values
+// are constants, because a thread is just using libcrypto.
 TEST(Fork, AmidTheFirstCipherOfTheCpu) {
   fork_amid_first_use([](lc_context *context) -> std::string {
     const uint8_t zeros[16] = {};
@@ -196,7 +197,7 @@ TEST(Fork, AfterUse) {
   for (int n = 0; n < 3; n++)
     in_child([&]() -> std::string {
       std::string error = one_job(context.get(), 3 + n);
-      // It has a count of its own, with nothing of the parent's.
+      // The child's counters start at zero and contain nothing of the parent's.
       if (error.empty() && context.counters(0).bytes != 100006) error = "wrong count of bytes";
       return error;
     });
@@ -215,7 +216,7 @@ TEST(Fork, ChildMayOpenAndCloseItsOwn) {
   });
 }
 
-// It may close what it inherits, used or not, and the parent's stays whole.
+// A child may close a context that it inherited, used or not, and the parent's stays usable.
 TEST(Fork, ChildMayCloseWhatItInherits) {
   Context used("host:0", LC_FALLBACK_NONE), again("host:0", LC_FALLBACK_NONE);
   ASSERT_EQ("", one_job(used.get(), 1));
@@ -245,7 +246,7 @@ TEST(Fork, WithAJobUnderWay) {
   lc_ticket_free(ticket);
 }
 
-// exit() destroys this long after it has ended our threads.
+// exit() destroys `late`, and so joins its thread, long after it has stopped the library's threads.
 struct LateJoin {
   std::thread thread;
   ~LateJoin() {
@@ -253,16 +254,17 @@ struct LateJoin {
   }
 } late;
 
-// One second of that is for the jobs, and most for devices that are about to be opened.
+// The limit for exit(). One second of it is for the jobs, and the rest for devices that are being
+// opened.
 constexpr std::chrono::seconds kMostAtExit{30};
 
-// A list as in lc_options. Only a child of fork may look for these devices.
+// A list as in lc_options. Only a child of fork may open these devices.
 const char *exit_devices() {
   const char *wanted = std::getenv("LANECRYPT_TEST_DEVICES");
   return wanted == nullptr || *wanted == '\0' ? "host:0" : wanted;
 }
 
-// The same, and checks that it ends soon.
+// As in_child(), and checks that the child ends soon.
 void exit_in_child(const std::function<std::string()> &body) {
   const auto start = std::chrono::steady_clock::now();
   in_child([&]() -> std::string {
@@ -274,7 +276,7 @@ void exit_in_child(const std::function<std::string()> &body) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, kMostAtExit);
 }
 
-// A program that ends while its jobs run ends without harm.
+// A program that ends while its jobs run ends normally.
 TEST(Exit, WhileJobsRun) {
   for (const bool closes : {false, true})
     exit_in_child([&]() -> std::string {
@@ -288,12 +290,12 @@ TEST(Exit, WhileJobsRun) {
       lc_ticket *ticket = nullptr;
       if (lc_submit(context->get(), &job, nullptr, &ticket) != LC_OK) return lc_last_error();
       if (!closes) return "";
-      context->close();  // waits for it
+      context->close();  // waits for the job
       return batch->check();
     });
 }
 
-// Its second opening registers no handler with exit().
+// When a device is opened again, no second handler is registered with exit().
 TEST(Exit, WhileJobsRunOnADeviceThatWasOpenedAgain) {
   exit_in_child([]() -> std::string {
     Context first(exit_devices(), LC_FALLBACK_NONE);
@@ -325,12 +327,12 @@ lc_cipher_job job_of(const lc_message &message) {
   return job;
 }
 
-// The emulator takes long for this. What it has not begun stays undone.
+// A job for which the emulator needs long. exit() abandons the chunks that were not started.
 TEST(Exit, WhileALongJobRuns) {
   constexpr size_t kBytes = size_t{1} << 30, kRingBytes = 64 << 20;
   exit_in_child([]() -> std::string {
     static auto *const context = new Context(exit_devices(), LC_FALLBACK_CPU, kRingBytes);
-    // Its pages come into being only when they are reached.
+    // The kernel allocates its pages only when they are used.
     static void *const data = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (data == MAP_FAILED) return "mmap";
@@ -346,7 +348,7 @@ TEST(Exit, WhileALongJobRuns) {
   });
 }
 
-// Some of its jobs are done, and the rest are refused. None waits for ever.
+// Some of the thread's jobs are done, and the rest are refused. It waits forever for none.
 TEST(Exit, WhileAThreadWaitsThatIsJoinedLate) {
   exit_in_child([]() -> std::string {
     static auto *const context = new Context(exit_devices(), LC_FALLBACK_NONE);
@@ -391,7 +393,7 @@ TEST(Exit, WhileKeysAreMade) {
     });
 }
 
-// As where root may not lock memory, and no locked memory is allowed.
+// Forbids locked memory, as on systems where even root may not lock any.
 std::string forbid_locked_memory() {
   const rlimit none = {0, 0};
   if (setrlimit(RLIMIT_MEMLOCK, &none) != 0) return "setrlimit failed";
@@ -404,8 +406,8 @@ std::string forbid_locked_memory() {
   return mlock(page, sizeof page) == 0 ? "a page was locked all the same" : "";
 }
 
-// Everything works without locked pages: memory for keys, and a job of a size that is
-// pinned if possible.
+// Everything works without locked pages: memory for keys, and a job of a size that is pinned if
+// possible.
 TEST(Limits, NoLockedMemory) {
   if (kIsSanitized) GTEST_SKIP() << "mlock() is the sanitizer's, and locks nothing";
   in_child([]() -> std::string {
@@ -433,12 +435,11 @@ TEST(Limits, NoLockedMemory) {
   });
 }
 
-// These tests come last. If Mesa's drivers were loaded, exit() of a child waits for
-// threads that only the parent has, and whose memory may be used for something else in
-// the child.
+// These tests come last. If Mesa's drivers were loaded, exit() in a child would wait for threads
+// that only the parent has, and whose memory may be reused in the child.
 
-// A child that is forked while a thread of its parent's loads a driver, which takes long, waits
-// neither for that thread nor for what it has locked.
+// Forks while a thread of the parent loads a driver, which takes long. The child waits neither for
+// that thread nor for the locks that it holds.
 TEST(ForkWithDrivers, AmidTheLoadingOfADriver) {
   const std::map<std::string, const char *> libraries = {
       {"cuda", "libcuda.so.1"}, {"opencl", "libOpenCL.so.1"}, {"gl", "libEGL.so.1"}};
@@ -447,7 +448,7 @@ TEST(ForkWithDrivers, AmidTheLoadingOfADriver) {
     const auto library = libraries.find(device.id.substr(0, device.id.find(':')));
     if (device.absent || library == libraries.end()) continue;
     SCOPED_TRACE(device.id);
-    // One of each API: the driver is loaded once.
+    // One device of each API is enough, because a driver is loaded only once.
     static std::set<std::string> tried;
     if (!tried.insert(library->first).second) continue;
     had_one = true;
@@ -465,7 +466,7 @@ TEST(ForkWithDrivers, AmidTheLoadingOfADriver) {
       held_library = nullptr;
       std::string wrong = one_job(context.get(), 12);
       if (wrong.empty() && context.counters(LC_CPU).bytes != 100006) wrong = "not by the CPU";
-      // A context of its own does no better.
+      // A context that the child opens cannot use the device either.
       if (wrong.empty()) {
         Context own(device.id.c_str(), LC_FALLBACK_NONE);
         wrong = one_job(own.get(), 13);
@@ -481,7 +482,7 @@ TEST(ForkWithDrivers, AmidTheLoadingOfADriver) {
   if (!had_one) GTEST_SKIP() << "no device has a driver";
 }
 
-// With every device: a driver that does not survive fork leaves it to the CPU.
+// With every device: if a driver does not survive fork, the CPU does the jobs.
 TEST(ForkWithDrivers, EveryDevice) {
   for (const DeviceCase &device : devices_under_test()) {
     if (device.absent) continue;
@@ -498,8 +499,8 @@ TEST(ForkWithDrivers, EveryDevice) {
   }
 }
 
-// Keys of the parent and of its child, and later keys of the parent from a pool that held
-// primes when it forked, have no prime in common. Otherwise a batch GCD would find it.
+// Keys of the parent, keys of its child, and later keys of the parent from a pool that held primes
+// when it forked have no prime in common. Otherwise a batch GCD would find it.
 TEST(ForkWithDrivers, NoPrimeOfTheParents) {
   const char *wanted = std::getenv("LANECRYPT_TEST_KEYS");
   const size_t keys = wanted == nullptr ? 4 : std::stoul(wanted);
@@ -535,7 +536,7 @@ TEST(ForkWithDrivers, NoPrimeOfTheParents) {
     };
     std::vector<uint8_t> first(2 * kBytes), mine(bytes);
     ASSERT_EQ("", make_keys(first.data(), 1));
-    // The child does not have what the pool has now.
+    // The child does not inherit the primes that the pool has now.
     in_child([&] { return make_keys(shared, keys); });
     ASSERT_EQ("", make_keys(mine.data(), keys));
     std::set<std::string> all;

@@ -1,5 +1,5 @@
-// What only OpenGL has: software renderers, modes that it does not do, buffers that are
-// too large, and lost contexts.
+// What is special about OpenGL: software renderers, modes that it lacks, buffers that are too
+// large, and lost contexts.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
@@ -83,8 +83,8 @@ TEST_F(Gl, LosesItsContextAndTheCpuGoesOn) {
   EXPECT_NE(nullptr, std::strstr(info.reason, "context was lost")) << info.reason;
 }
 
-// A large message takes several dispatches. CBC decryption needs the block before, which is then in
-// the dispatch before.
+// A large message takes several dispatches. CBC decryption needs the previous block, which can
+// belong to the previous dispatch.
 TEST_F(Gl, DispatchesGoOnWhereTheyEnded) {
   Context context(id_.c_str(), LC_FALLBACK_NONE);
   for (const lc_cipher cipher : {LC_AES_CBC, LC_AES_CTR}) {

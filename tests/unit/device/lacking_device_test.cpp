@@ -1,6 +1,5 @@
-// A device that does not offer what it is asked for has not failed. Others or the CPU do
-// it, and no failure is counted. The emulator has only the kernels that
-// LANECRYPT_HOST_KERNELS names.
+// A device that lacks the kernels for a job has not failed. Other devices or the CPU do the job,
+// and no failure is counted. The emulator has only the kernels that LANECRYPT_HOST_KERNELS names.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
@@ -13,7 +12,7 @@ namespace {
 
 class LackingDevice : public testing::Test {
  protected:
-  // If there are two devices, the second has all kernels.
+  // Opens `count` emulators. If there are two, the second has all kernels.
   void open(const char *count, const char *kernels, lc_fallback fallback) {
     context_.reset();
     kernels_.reset();
@@ -57,7 +56,8 @@ class LackingDevice : public testing::Test {
 
 constexpr char kNoCbc[] = "aes_bitslice_ctr,aes_bitslice_ecb,aes_expand";
 
-// The first job finds out what the device has. Later ones are not given to it.
+// The first job finds out which kernels the device has. Later jobs that need others are not given
+// to it.
 TEST_F(LackingDevice, LeavesItToTheCpu) {
   for (const uint32_t device : {uint32_t{LC_ANY_DEVICE}, 0u}) {
     open("1", kNoCbc, LC_FALLBACK_CPU);
@@ -86,7 +86,7 @@ TEST_F(LackingDevice, SaysSoWhereNothingElseMay) {
   }
 }
 
-// It orders key schedules for the kernels of streams as a device with all kernels does.
+// The device orders key schedules for the stream kernels as a device with all kernels does.
 TEST_F(LackingDevice, EncryptsStreamsByTables) {
   for (const char *form : {"table4", "table1"}) {
     SCOPED_TRACE(form);
@@ -106,7 +106,7 @@ TEST_F(LackingDevice, EncryptsStreamsByTables) {
   }
 }
 
-// A device that fails is another matter, whatever it lacks besides.
+// A device that really fails is lost, even if it lacks kernels too.
 TEST_F(LackingDevice, MayFailBesides) {
   const ScopedEnvironment fault("LANECRYPT_HOST_FAULT", "lost-after:0");
   open("1", kNoCbc, LC_FALLBACK_CPU);
@@ -196,7 +196,7 @@ TEST_F(LackingRsa, IsAnothers) {
     EXPECT_EQ(0u, generate(1).cpu_operations);
     expect_no_failure();
   }
-  // A device that is named can only fall back to the CPU.
+  // A job that names a device can only fall back to the CPU.
   open("2", "aes_", LC_FALLBACK_CPU);
   EXPECT_EQ(1u, sign(0).cpu_operations);
   expect_no_failure();
@@ -213,7 +213,7 @@ TEST_F(LackingRsa, SaysSoWhereNothingElseMay) {
   }
 }
 
-// The API that has neither chains of authenticated modes nor RSA.
+// OpenGL has neither chained authenticated modes nor RSA.
 TEST_F(LackingRsa, AsOpenGlHasIt) {
   Context none("none", LC_FALLBACK_NONE);
   bool has_gl = false;

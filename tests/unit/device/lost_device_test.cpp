@@ -1,5 +1,5 @@
-// A device that is lost or gives wrong output in the middle of a job. The emulator does
-// both when LANECRYPT_HOST_FAULT says so.
+// A device that is lost or returns wrong output in the middle of a job. The emulator simulates both
+// (LANECRYPT_HOST_FAULT).
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
@@ -11,22 +11,22 @@ namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
 
-// The emulator with a fault, in a table form, which starts two kernels for each chunk:
-// one for the keys and one for the data.
+// The emulator with a fault, in a table form, which launches two kernels for each chunk: one for
+// the keys and one for the data.
 class LostDevice : public testing::Test {
  protected:
   void open(const char *fault, lc_fallback fallback) {
     context_.reset();
     form_.reset();
-    fault_.reset();  // before a new one is set: it puts the old value back
+    fault_.reset();  // restores the old value before a new one is set
     fault_ = std::make_unique<ScopedEnvironment>("LANECRYPT_HOST_FAULT", fault);
     form_ = std::make_unique<ScopedEnvironment>("LANECRYPT_AES_FORM", "table1");
     context_ = std::make_unique<Context>("host", fallback);
   }
   lc_context *context() { return context_->get(); }
 
-  // Each job takes three chunks or more. The device is lost when it starts the third. By
-  // then the first is back, and the second may be lost with the device.
+  // Each job takes three chunks or more. The device is lost when it starts the third. By then the
+  // first has been downloaded, and the second may be lost with the device.
   static constexpr const char *kAfterTwoChunks = "lost-after:4";
   static std::vector<BatchShape> shapes() {
     std::vector<BatchShape> shapes;
@@ -47,11 +47,11 @@ class LostDevice : public testing::Test {
       shapes.push_back(shape);
     };
     for (bool in_place : {true, false}) {
-      if (!in_place && scaled(10) < 10) break;  // the harder half is enough there
+      if (!in_place && scaled(10) < 10) break;  // the in-place half is harder and is enough there
       add(LC_AES_CTR, LC_ENCRYPT, in_place, {33 * kMiB + 5});
       add(LC_AES_ECB, LC_DECRYPT, in_place, {20 * kMiB, 13 * kMiB, 1600});
       add(LC_AES_CBC, LC_DECRYPT, in_place, {1600, 33 * kMiB});
-      // Streams in slices go on from the last block that was done.
+      // Streams in slices continue from the last block that was done.
       add(LC_AES_CBC, LC_ENCRYPT, in_place, std::vector<uint64_t>(40, kMiB));
     }
     return shapes;
@@ -118,7 +118,7 @@ TEST_F(LostDevice, AtItsFirstJob) {
       EXPECT_EQ("", batch.check());
       EXPECT_EQ(0u, context_->counters(0).bytes);
       EXPECT_EQ(batch.bytes(), context_->counters(LC_CPU).bytes);
-      // It stays out of service.
+      // The device stays out of service.
       LANECRYPT_ASSERT_OK(lc_run(context(), &job, nullptr));
       EXPECT_EQ(0u, context_->counters(0).bytes);
     } else {
@@ -154,7 +154,8 @@ TEST_F(LostDevice, WithJobsInItsMemory) {
   lc_free_device(context(), 0, memory);
 }
 
-// What it holds nobody else can do, and no text may stay that was not verified.
+// Text in the lost device's memory cannot be processed anywhere else, and no unverified text may
+// stay in the output.
 TEST_F(LostDevice, HalfWayToTheHostsMemory) {
   constexpr uint64_t kBytes = 9 * kMiB;
   Bytes key(32), iv(12), plain(kBytes), sealed(kBytes), tag(16), out(kBytes, 7);
@@ -200,7 +201,7 @@ TEST_F(LostDevice, WithManyJobsUnderWay) {
       lc_cipher_job job = batch->job();
       lc_ticket *ticket = nullptr;
       const lc_status status = lc_submit(context(), &job, nullptr, &ticket);
-      // Without the CPU, later jobs may find no device any more.
+      // Without the CPU, later jobs may find no device.
       if (fallback == LC_FALLBACK_CPU) {
         LANECRYPT_ASSERT_OK(status);
       }
@@ -240,7 +241,7 @@ TEST_F(LostDevice, WrongAnswersFailTheSelfTest) {
   EXPECT_EQ("", batch.check_pieces_or_untouched());
 }
 
-// Any known answer may be the wrong one, first or last.
+// A wrong result of any known answer, the first or the last, is detected.
 TEST_F(LostDevice, EachKnownAnswerCounts) {
   int refused = 0;
   const int step = is_scaled_down() ? 7 : 1;
@@ -258,7 +259,7 @@ TEST_F(LostDevice, EachKnownAnswerCounts) {
     EXPECT_EQ(0u, context_->counters(0).bytes) << "an untrusted device was used";
     EXPECT_EQ(333u, context_->counters(LC_CPU).bytes);
   }
-  // ECB, CBC and CTR, three sizes, and both directions of ECB and CBC.
+  // The known answers cover ECB, CBC and CTR, three key sizes, and both directions of ECB and CBC.
   EXPECT_GE(refused, 15 / step);
   EXPECT_LT(refused, 200 / step);
 }

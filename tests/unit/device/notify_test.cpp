@@ -1,5 +1,5 @@
-// Callbacks of the end of a job that are added after the job has begun, and waits with
-// a limit. On the emulator, whose streams a test can hold up.
+// Callbacks that are added after a job has begun, and waits with a timeout. Runs on the emulator,
+// whose streams a test can hold up.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ using device::HostCallersStream;
 
 constexpr uint64_t kMillisecond = 1'000'000;
 
-// The calls of a completion's callback, and the threads that made them.
+// Records the calls of a completion's callback, and the threads that made them.
 class Calls {
  public:
   lc_completion completion() {
@@ -79,7 +79,7 @@ class Notify : public testing::Test {
     std::memcpy(data_, plain_.data(), plain_.size());
   }
 
-  // AES-CTR in place, of data_ where a stream is given.
+  // Submits AES-CTR in place, over data_ if `stream` is given.
   lc_ticket *submit(void *stream, uint32_t device = LC_ANY_DEVICE,
                     const lc_completion *completion = nullptr) {
     uint8_t *const text = stream != nullptr ? data_ : text_.data();
@@ -107,7 +107,7 @@ class Notify : public testing::Test {
   uint8_t *const data_ = emulator_.data();
 };
 
-// Nobody asks for the end of a job that waits for its stream, or waits for it.
+// No thread polls or waits for the job, which waits for its stream.
 TEST_F(Notify, OfAJobInAStream) {
   HostCallersStream stream;
   StreamGate gate;
@@ -166,8 +166,8 @@ TEST_F(Notify, OfJobsInHostMemory) {
   }
 }
 
-// Threads that ask for the end, and wait for it, while another adds a callback. None of them, which
-// may have the use of the device when the job ends, has to call it.
+// Threads poll and wait for the job while another adds a callback. One of them may be using the
+// device when the job ends. None of them may call the callback.
 TEST_F(Notify, WhileOthersAskAndWait) {
   HostCallersStream stream;
   constexpr int kJobs = 60;
@@ -203,7 +203,7 @@ TEST_F(Notify, WhileOthersAskAndWait) {
   EXPECT_EQ(data(), plain_) << "an even number of times the same keystream";
 }
 
-// More jobs than there are slots, whose tickets go at once.
+// More jobs than there are slots. Their tickets are freed at once.
 TEST_F(Notify, ThousandsThatNobodyKeeps) {
   HostCallersStream stream;
   constexpr size_t kJobs = 2000;
@@ -263,7 +263,8 @@ TEST_F(Notify, AWaitWithALimit) {
   }
 }
 
-// On the device's own thread, for which all of these would otherwise wait.
+// The callback runs on the device's own thread, so none of the calls that it makes may wait for
+// that thread.
 TEST_F(Notify, ACallbackUsesMemoryAndStartsJobs) {
   HostCallersStream stream;
   struct Chained {
@@ -299,7 +300,7 @@ TEST_F(Notify, ACallbackUsesMemoryAndStartsJobs) {
   lc_ticket *const ticket = submit(nullptr, 0, &completion);
   if (lc_ticket_wait_for(ticket, 60'000 * kMillisecond, nullptr) == LC_PENDING) {
     ADD_FAILURE() << "the callback waits for its own thread";
-    std::abort();  // lc_close() would wait, too
+    std::abort();  // lc_close() would wait too
   }
   calls.wait_for(1);
   const std::vector<lc_status> right = {LC_OK, LC_OK, LC_OK, LC_OK, LC_OK, LC_ERROR_ARGUMENT,

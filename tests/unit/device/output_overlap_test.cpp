@@ -1,5 +1,5 @@
-// Jobs of hashes and signatures that write where they read, or write something else, are refused.
-// Jobs of ciphers: cipher/overlap_test.cpp.
+// Hash and signature jobs whose outputs overlap their inputs or each other are refused. For cipher
+// jobs see cipher/overlap_test.cpp.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>

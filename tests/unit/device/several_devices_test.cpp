@@ -1,4 +1,4 @@
-// All devices that are here, in one context. Each takes its share of the jobs.
+// All available devices in one context. Each gets its share of the jobs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "unit/support/devices.h"
@@ -20,14 +20,14 @@ class SeveralDevices : public testing::Test {
     }
     if (ids_.size() < 2) GTEST_SKIP() << "needs two devices: there is " << list << " alone";
     context_ = std::make_unique<Context>(list.c_str(), LC_FALLBACK_NONE);
-    // They are opened before, so that the time for that decides nothing.
+    // The devices are opened first, so that the time for opening does not affect the distribution.
     for (uint32_t n = 0; n < ids_.size(); n++) {
       ASSERT_EQ(ids_[n], context_->device(n).id) << "not in the order that was asked for";
       LANECRYPT_ASSERT_OK(lc_device_test(context(), n)) << ids_[n];
     }
   }
 
-  // What every test must show: all bytes ran on devices, and none of these failed.
+  // Checks that all bytes ran on devices, and that none of these failed.
   void TearDown() override {
     if (!context_) return;
     uint64_t bytes = 0, jobs = 0;
@@ -44,7 +44,7 @@ class SeveralDevices : public testing::Test {
 
   lc_context *context() { return context_->get(); }
 
-  // A job under way, and its data.
+  // A pending job and its data.
   struct Started {
     Started(Random &random, const BatchShape &shape) : batch(nullptr, shape, random) {}
     ~Started() {
@@ -83,7 +83,7 @@ class SeveralDevices : public testing::Test {
   uint64_t jobs_ = 0, bytes_ = 0;
 };
 
-// A job that names no device goes to the one with the least to do.
+// A job that names no device goes to the device with the least work.
 TEST_F(SeveralDevices, ShareTheJobs) {
   for (const lc_cipher cipher : {LC_AES_CTR, LC_AES_ECB, LC_AES_CBC}) {
     std::vector<uint64_t> before;
@@ -97,7 +97,7 @@ TEST_F(SeveralDevices, ShareTheJobs) {
   }
 }
 
-// A job that names a device runs on that and no other.
+// A job that names a device runs on that device and no other.
 TEST_F(SeveralDevices, TakeWhatNamesThem) {
   std::vector<std::unique_ptr<Started>> jobs;
   for (uint32_t round = 0; round < 3; round++)
@@ -109,8 +109,8 @@ TEST_F(SeveralDevices, TakeWhatNamesThem) {
   }
 }
 
-// A short job on one device ends while a long one on another is under way, and the other
-// way round. Neither waits for the other.
+// A short job on one device ends while a long one runs on another, and vice versa. Neither waits
+// for the other.
 TEST_F(SeveralDevices, DoNotWaitForEachOther) {
   for (const uint32_t slow : {0u, 1u}) {
     bool overtaken = false;
@@ -121,7 +121,7 @@ TEST_F(SeveralDevices, DoNotWaitForEachOther) {
       finish(*other);
       overtaken = lc_ticket_status(one->ticket) == LC_PENDING;
       finish(*one);
-      // A fast device needs more to be kept busy.
+      // A fast device needs a longer job to be kept busy.
       if (!overtaken) length = std::min<uint64_t>(2 * length, 256 * kMiB);
     }
     EXPECT_TRUE(overtaken) << ids_[1 - slow] << " waited for " << ids_[slow];

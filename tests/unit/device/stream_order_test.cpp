@@ -1,5 +1,5 @@
-// Jobs in streams of the caller's: each in its order, and none waits for the host. On the
-// emulator, whose streams a test can hold up, and whose device memory it can read.
+// Jobs in the caller's streams run in stream order, and the stream never waits for the host. Runs
+// on the emulator, whose streams a test can hold up and whose device memory it can read.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class StreamOrder : public testing::Test {
     return plain_message(key_.data(), iv_.data(), in, out, plain_.size());
   }
 
-  // In place, of all that is in data_.
+  // Submits a job over all of data_, in place.
   lc_status submit(void *stream, lc_ticket **ticket) {
     const lc_message message = message_of(data_, data_);
     lc_cipher_job job = job_of(message, LC_AES_CTR);
@@ -46,8 +46,8 @@ class StreamOrder : public testing::Test {
     return lc_submit(context_, &job, nullptr, ticket);
   }
 
-  // Puts the input there, has the job do its work and reads the output, all in the stream's
-  // order, which a gate holds up until all of it was asked for.
+  // Enqueues a write of the input, the job and a read of the output in one stream. A gate holds up
+  // the stream until all of it is enqueued.
   void run_in(HostCallersStream &stream, void *handle) {
     StreamGate gate;
     std::memset(data_, 0, plain_.size());
@@ -79,14 +79,14 @@ TEST_F(StreamOrder, OfAStreamThatWasMade) {
   run_in(stream, stream.handle());
 }
 
-// The executor's thread, which does the work, has another stream of that name.
+// The executor's thread, which does the work, has another per-thread default stream.
 TEST_F(StreamOrder, OfTheCallingThreadsDefaultStream) {
   run_in(HostCallersStream::of_this_thread(), LC_STREAM_PER_THREAD);
   std::thread other([this] { run_in(HostCallersStream::of_this_thread(), LC_STREAM_PER_THREAD); });
   other.join();
 }
 
-// Downloads begin when all that is in the stream is done.
+// Downloads begin when all earlier work in the stream is done.
 TEST_F(StreamOrder, OfWhatGoesToHostMemory) {
   HostCallersStream stream;
   HostCallersStream &own = HostCallersStream::of_this_thread();
@@ -102,7 +102,7 @@ TEST_F(StreamOrder, OfWhatGoesToHostMemory) {
       job.memory = LC_MEMORY_DEVICE_TO_HOST;
       job.stream = each == &own ? LC_STREAM_PER_THREAD : each->handle();
       std::thread opener([&gate] {
-        // A job that did not wait would have read zeros by then.
+        // By then a job that did not wait would have read zeros.
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         gate.open();
       });
@@ -121,7 +121,7 @@ TEST_F(StreamOrder, OfWhatGoesToHostMemory) {
     }
 }
 
-// One that many threads share.
+// The legacy default stream, which all threads share.
 TEST_F(StreamOrder, OfTheLegacyDefaultStream) {
   std::memcpy(data_, plain_.data(), plain_.size());
   lc_ticket *first = nullptr, *second = nullptr;
@@ -134,8 +134,8 @@ TEST_F(StreamOrder, OfTheLegacyDefaultStream) {
   lc_ticket_free(second);
 }
 
-// Seals, changes a tag and opens, all asked for before any of it may begin. Nobody waits for
-// the tags or tells the verdicts but the stream.
+// Seals, changes a tag and opens. All of it is enqueued before any of it may begin, so tags and
+// verdicts are passed on in the stream without the host.
 TEST_F(StreamOrder, TagsAndVerdicts) {
   for (lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305, LC_AES_CCM}) {
     constexpr size_t kMessages = 3;
@@ -205,7 +205,7 @@ TEST_F(StreamOrder, TagsAndVerdicts) {
   }
 }
 
-// More jobs than the device has slots for chunks of its own.
+// More jobs than the device has slots for chunks.
 TEST_F(StreamOrder, ManyJobsWait) {
   HostCallersStream stream;
   StreamGate gate;
@@ -214,7 +214,7 @@ TEST_F(StreamOrder, ManyJobsWait) {
   constexpr int kJobs = 41;
   for (int n = 0; n < kJobs; n++)
     ASSERT_EQ(LC_OK, submit(stream.handle(), nullptr)) << lc_last_error();
-  // Work that is in no stream does not wait for them.
+  // A job without a stream does not wait for them.
   Bytes text = plain_;
   const lc_message message = message_of(text.data(), text.data());
   lc_cipher_job job = job_of(message, LC_AES_CTR);
@@ -227,7 +227,7 @@ TEST_F(StreamOrder, ManyJobsWait) {
   EXPECT_TRUE(Bytes(data_, data_ + plain_.size()) == cipher_);
 }
 
-// A child of fork has the device for itself, whoever uses the parent's.
+// A child of fork can use the device, even if the parent is using it.
 TEST_F(StreamOrder, OfAChildOfFork) {
   HostCallersStream stream;
   StreamGate gate;
@@ -240,7 +240,7 @@ TEST_F(StreamOrder, OfAChildOfFork) {
     alarm(120);
     HostCallersStream own;
     own.run([&] { std::memcpy(data_, plain_.data(), plain_.size()); });
-    // The first opens the device.
+    // The first job opens the device.
     for (int n = 0; n < 3; n++) {
       lc_ticket *last = nullptr;
       if (submit(own.handle(), &last) != LC_OK || lc_ticket_wait(last, nullptr) != LC_OK) _exit(1);
@@ -255,7 +255,7 @@ TEST_F(StreamOrder, OfAChildOfFork) {
   lc_ticket_free(ticket);
 }
 
-// Freed tickets, a callback that asks for another job, and a context that is closed at last.
+// Tickets are freed early, a callback submits another job, and the context is closed at the end.
 TEST_F(StreamOrder, NobodyKeepsTheTicket) {
   HostCallersStream stream, other;
   StreamGate gate;
@@ -291,8 +291,8 @@ TEST_F(StreamOrder, NobodyKeepsTheTicket) {
   EXPECT_EQ(Bytes(data_, data_ + plain_.size()), plain_) << "twice the same keystream";
 }
 
-// exit() while other threads put jobs into their streams and wait for them. In a process of its
-// own, which runs this test from its beginning.
+// Calls exit() while other threads enqueue jobs and wait for them. It runs in a separate process,
+// which runs this test from its beginning.
 TEST_F(StreamOrder, OfAProcessThatEnds) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto run_until_exit = [this] {
@@ -305,7 +305,7 @@ TEST_F(StreamOrder, OfAProcessThatEnds) {
         lc_ticket_free(ticket);
         ++done;
       }
-      while (true) pause();  // exit() has stopped the device, and ends the process
+      while (true) pause();  // exit() has stopped the device, and will end the process
     };
     for (int n = 0; n < 3; n++) std::thread(run).detach();
     while (done < 30) std::this_thread::yield();

@@ -1,4 +1,4 @@
-// Asynchronous jobs: every way to hear that one is over, and to stop caring about it.
+// Asynchronous jobs on every device: every kind of completion, and tickets that are freed early.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 namespace lanecrypt::test {
 namespace {
 
-// Counts calls of a completion's callback, and waits for them.
+// Counts the calls of a completion's callback, and waits for them.
 class Calls {
  public:
   static void called(void *argument, lc_status status) {
@@ -51,7 +51,7 @@ class EventFd {
   EventFd() : fd_(eventfd(0, EFD_CLOEXEC)) {}
   ~EventFd() { close(fd_); }
   int get() const { return fd_; }
-  // What was added to it, after five minutes at most; 0 if nothing was.
+  // Returns the value that was added to the eventfd, or 0 if none was added within five minutes.
   uint64_t wait() {
     pollfd poll_fd{fd_, POLLIN, 0};
     uint64_t value = 0;
@@ -132,7 +132,7 @@ TEST_P(Submit, EventFd) {
   expect_done(job);
 }
 
-// Puts another file in the place of the standard input while it lives.
+// Replaces the standard input by another file while it lives.
 class StandardInput {
  public:
   explicit StandardInput(int instead) : kept_(fcntl(0, F_DUPFD_CLOEXEC, 3)) { dup2(instead, 0); }
@@ -148,7 +148,8 @@ class StandardInput {
   int kept_;
 };
 
-// As a struct that was zeroed has it. A socket would give the program's peer eight bytes.
+// A zero-initialised completion must not be taken for file descriptor 0: a socket there would send
+// eight bytes to its peer.
 TEST_P(Submit, NoEventFdIsZero) {
   Batch batch = make(100);
   int ends[2];
@@ -172,7 +173,7 @@ TEST_P(Submit, NoEventFdIsZero) {
   close(ends[1]);
 }
 
-// Where the standard input was closed, eventfd() may give out its number.
+// If the standard input was closed, eventfd() may return 0.
 TEST_P(Submit, AnEventFdThatIsZero) {
   Batch batch = make(100);
   EventFd event;
@@ -217,7 +218,7 @@ TEST_P(Submit, TicketFreedWhilePending) {
   expect_done(job);
 }
 
-// When lc_submit returns, messages, keys and IVs are the library's own copies.
+// When lc_submit() returns, the library has its own copies of messages, keys and IVs.
 TEST_P(Submit, CopiesWhatItNeeds) {
   for (lc_cipher cipher : {LC_AES_ECB, LC_AES_CBC, LC_AES_CTR}) {
     Bytes text(1 << 20), out(text.size()), expected(text.size());
@@ -304,7 +305,7 @@ TEST_P(Submit, ManyAtOnce) {
   EXPECT_EQ(jobs, calls.count());
 }
 
-// lc_close waits for what is under way; each completion is used once.
+// lc_close() waits for pending jobs. Each completion occurs once.
 TEST_P(Submit, CloseWithJobsUnderWay) {
   Context other(GetParam().id.c_str(), LC_FALLBACK_NONE);
   BatchShape shape;

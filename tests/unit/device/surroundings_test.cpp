@@ -1,5 +1,5 @@
-// What a program may do around its jobs: it gets signals, and its data lie in mapped
-// files, some of which cannot be written.
+// What a program may do around its jobs, on every device: it receives signals, and its data lie in
+// mapped files, some of which are read-only.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -29,12 +29,12 @@ void on_signal(int) {
   errno = before;
 }
 
-// Sends a signal each millisecond, which interrupts sleeps in the kernel.
+// Sends a signal each millisecond. It interrupts blocking system calls.
 class Signals {
  public:
   Signals() {
     struct sigaction action = {};
-    action.sa_handler = on_signal;  // no SA_RESTART
+    action.sa_handler = on_signal;  // without SA_RESTART
     sigaction(SIGALRM, &action, &before_);
     const itimerval each = {{0, 1000}, {0, 1000}};
     setitimer(ITIMER_REAL, &each, nullptr);
@@ -56,7 +56,7 @@ class Surroundings : public testing::TestWithParam<DeviceCase> {
     ASSERT_TRUE(!device.absent || device.is_gpu) << device.id << " is not here";
     if (device.absent) GTEST_SKIP() << "needs a GPU: none was found";
   }
-  // Opens only the device, which pins whatever can be pinned.
+  // Opens only the device under test, which pins all memory that can be pinned.
   std::unique_ptr<Context> open() const {
     lc_options options{};
     options.struct_size = sizeof options;
@@ -76,8 +76,8 @@ BatchShape some_messages() {
   return shape;
 }
 
-// Only the program's thread may take signals, since the kernel sends them to any thread
-// that does. What they interrupt goes on.
+// Only the program's thread may receive signals: the kernel delivers them to any thread that does
+// not block them. Interrupted calls are resumed.
 TEST_P(Surroundings, Signals) {
   sigset_t alarm, before;
   sigemptyset(&alarm);
@@ -115,7 +115,7 @@ TEST_P(Surroundings, Signals) {
   EXPECT_EQ(0u, signals_elsewhere);
 }
 
-// A file mapped into memory.
+// A file that is mapped into memory.
 class Mapping {
  public:
   Mapping(int file, uint64_t bytes, int protection, int flags)
@@ -132,7 +132,7 @@ class Mapping {
 };
 
 TEST_P(Surroundings, MemoryOfFiles) {
-  // Enough for several runs that are worth pinning.
+  // Enough for several spans that are worth pinning.
   const uint64_t bytes = (kIsSanitized ? 4 : 9) << 20;
   Bytes text(bytes), expected(bytes);
   uint8_t key[32], iv[16];
@@ -177,7 +177,7 @@ TEST_P(Surroundings, MemoryOfFiles) {
     encrypt(readable.data(), out.data());
   }
   {
-    // Anonymous memory that only was to be written.
+    // Anonymous memory that is read-only after it was written.
     const Mapping sealed(-1, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
     memcpy(sealed.data(), text.data(), bytes);
     ASSERT_EQ(0, mprotect(sealed.data(), bytes, PROT_READ));

@@ -1,4 +1,4 @@
-// Eight threads on one context.
+// Eight threads share one context, on every device.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
@@ -13,7 +13,7 @@ constexpr int kThreads = 8;
 
 class Threads : public DeviceTest {};
 
-// Each thread has jobs of its own. It waits for some at once, and for others by ticket.
+// Each thread has its own jobs. It waits for some of them at once, and for others by ticket.
 TEST_P(Threads, EightAtOnce) {
   const uint64_t rounds = scaled(40);
   std::atomic<uint64_t> jobs = 0, bytes = 0;
@@ -46,7 +46,7 @@ TEST_P(Threads, EightAtOnce) {
   expect_done(jobs, bytes);
 }
 
-// The first job of all comes from eight threads, and the device opens once.
+// Eight threads submit the first job at the same time, and the device is opened only once.
 TEST_P(Threads, FirstUseAtOnce) {
   std::atomic<int> ready = 0;
   std::vector<std::string> errors(kThreads);
@@ -69,7 +69,7 @@ TEST_P(Threads, FirstUseAtOnce) {
   expect_done(kThreads, kThreads * 2 * 4096);
 }
 
-// The sentence of an error belongs to the thread that made it.
+// lc_last_error() is thread-local.
 TEST_P(Threads, LastErrorIsEachThreadsOwn) {
   EXPECT_EQ(LC_ERROR_ARGUMENT, lc_run(context(), nullptr, nullptr));
   const std::string mine = lc_last_error();
@@ -80,7 +80,7 @@ TEST_P(Threads, LastErrorIsEachThreadsOwn) {
   EXPECT_EQ(mine, lc_last_error());
 }
 
-// Several contexts on one device.
+// Several contexts use one device.
 TEST_P(Threads, ContextEach) {
   std::vector<std::string> errors(4);
   std::vector<std::thread> threads;
