@@ -1,5 +1,5 @@
-// Candidates for primes from within: how they are drawn, what the CPU's sieve leaves, and
-// its rounds of Miller and Rabin on small numbers.
+// Candidates for primes inside the library: how they are drawn, which ones the CPU's sieve leaves,
+// and its Miller-Rabin rounds on small numbers.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ TEST(PrimeCandidates, AreOddAndLargeAndDiffer) {
     const uint32_t stride = cpu::prime_stride_bytes(bits);
     Bytes numbers(100 * stride, 0xff);
     ASSERT_TRUE(cpu::draw_candidates(cpu::random_bytes, bits, numbers).ok());
-    // Their squares have all their bits.
+    // Their squares have the full length.
     Bn least = power_of_two(2 * int(bits) - 1), square = bn();
     BN_CTX *context = BN_CTX_new();
     int zeros = 0, odd_halves = 0;
@@ -35,7 +35,7 @@ TEST(PrimeCandidates, AreOddAndLargeAndDiffer) {
       odd_halves += BN_is_bit_set(value.get(), 1) ? 1 : 0;
     }
     BN_CTX_free(context);
-    // Each fails by chance once in a million runs.
+    // Each of these checks fails by chance once in a million runs.
     EXPECT_GT(zeros, 24);
     EXPECT_LT(zeros, 76);
     EXPECT_GT(odd_halves, 24);
@@ -86,7 +86,7 @@ TEST(PrimeSieve, LeavesWhatNoSmallPrimeDivides) {
     EXPECT_NEAR(double(left) / count, table.survivors, 0.05);
     EXPECT_GT(left, 0u);
   }
-  // e itself, a prime too long to be among the small ones, and its factors.
+  // e itself, a prime that is too large for the small ones, and the factors of a composite e.
   const cpu::SieveTable of_f4 = cpu::make_sieve_table(64, kF4),
                         of_composite = cpu::make_sieve_table(64, kComposite);
   EXPECT_EQ(65537u, of_f4.primes.back().prime);
@@ -96,7 +96,7 @@ TEST(PrimeSieve, LeavesWhatNoSmallPrimeDivides) {
   EXPECT_EQ(0u, of_composite.primes[3].of_exponent);
 }
 
-// Every odd number below 2000 with every base, checked by arithmetic of 64 bits.
+// Every odd number below 2000 with every base, checked with 64-bit arithmetic.
 TEST(MillerRabin, SmallNumbers) {
   for (uint64_t w = 3; w < 2000; w += w < 100 ? 2 : 38) {
     const auto power = [w](uint64_t b, uint64_t e) {

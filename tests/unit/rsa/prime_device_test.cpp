@@ -1,5 +1,4 @@
-// The search for primes on devices: what their kernels and the CPU say about known
-// numbers.
+// The search for primes on every device and the CPU: what their kernels say about known numbers.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -21,7 +20,7 @@ namespace {
 
 using namespace test;
 
-// (6m+1)(12m+1)(18m+1), all three prime.
+// m of the Carmichael number (6m+1)(12m+1)(18m+1), all three factors prime.
 constexpr char kCarmichaelM[] = "87754e1bf24bed63ac8888e6bf419fa5dd57cc8687";
 
 struct Known {
@@ -30,10 +29,10 @@ struct Known {
   bool prime;
 };
 
-// Primes of great lengths, found once, since that takes OpenSSL minutes. The first of its
-// length is 2^(bits-1) + first. The last two are 2^bits less these. The first ones above
-// 2^(bits-1) + 2^a that are 1 mod 2^a, for each of kLongHalvings, lie so many times
-// 2^(a+1) higher. KnownNumbers has OpenSSL test them all the same.
+// Long primes, found once because that takes OpenSSL minutes. The first prime of its length is
+// 2^(bits-1) + `first`. The last two primes are 2^bits - `last` and 2^bits - `last_but_one`. For
+// each a of kLongHalvings, the first prime above 2^(bits-1) + 2^a that is 1 mod 2^a lies `steps`
+// times 2^(a+1) higher. The test KnownNumbers has OpenSSL test them all the same.
 constexpr int kLongHalvings[] = {3, 16, 40};
 struct LongPrimes {
   int bits;
@@ -103,7 +102,7 @@ std::vector<Known> known_numbers(int bits) {
     BN_priv_rand(composite.get(), bits, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ODD);
     add("a random number", std::move(composite));
   }
-  // A product of two primes, which a search must never take.
+  // A product of two primes, which a search must never accept.
   Bn first = bn(), second = bn(), product = bn();
   do {
     BN_generate_prime_ex(first.get(), bits / 2, 0, nullptr, nullptr, nullptr);
@@ -111,7 +110,8 @@ std::vector<Known> known_numbers(int bits) {
     BN_mul(product.get(), first.get(), second.get(), context);
   } while (BN_num_bits(product.get()) != bits);
   add("two primes", bn(BN_dup(product.get())));
-  // Primes that are 1 mod 2^a. For these -1 comes late, or not at all.
+  // Primes that are 1 mod 2^a. For these the value -1 comes late in a Miller-Rabin round, or not at
+  // all.
   for (const int halvings : {2, 3, 7, 14, 15, 16, 20, 40}) {
     Bn number = power_of_two(bits - 1), step = power_of_two(halvings + 1);
     BN_add_word(number.get(), static_cast<BN_ULONG>(1) << halvings | 1);
@@ -153,7 +153,7 @@ std::vector<Case> cases() {
   const char *wanted = getenv("LANECRYPT_TEST_DEVICES");
   for (const device::Found &found : device::find_all_here()) {
     if (!found.properties.unusable.empty()) continue;
-    if (found.properties.api == "gl") continue;  // it has no RSA
+    if (found.properties.api == "gl") continue;  // OpenGL has no RSA
     if (wanted != nullptr && std::string(wanted).find(found.properties.api) == std::string::npos)
       continue;
     if (found.properties.fast_fp64) all.push_back({found, "fp64"});
@@ -171,7 +171,7 @@ class PrimeDeviceTest : public testing::TestWithParam<Case> {
     tester_ = std::move(*made);
   }
   void TearDown() override { unsetenv("LANECRYPT_RSA_FORM"); }
-  // The bits of R for primes of that length.
+  // Returns the bits of the Montgomery radix R for primes of that length.
   int montgomery_bits(uint32_t bits) const {
     const RsaClass &size = rsa_class(rsa_kind(2 * bits));
     return GetParam().form == "fp64" ? int(size.fp64_limbs * RSA_FP64_BITS)
@@ -210,7 +210,7 @@ TEST_P(PrimeDeviceTest, KnownNumbers) {
     if (made.count(bits) == 0) made[bits] = known_numbers(bits);
     const std::vector<Known> &numbers = made[bits];
     BN_CTX *context = BN_CTX_new();
-    // Bases: 0, 1, 2, -1, and random ones.
+    // The bases are 0, 1, 2, -1, and random ones.
     const size_t bases_each = bits > 1024 ? 6 : 8;
     std::vector<uint32_t> trials;
     for (uint32_t n = 0; n < numbers.size(); ++n) trials.insert(trials.end(), bases_each, n);
@@ -249,8 +249,7 @@ TEST_P(PrimeDeviceTest, KnownNumbers) {
         EXPECT_EQ(*told, passed[at] == 1) << numbers[n].name << ", base " << k;
         passes += k != 2 ? passed[at] : 0;
       }
-      // For a prime all bases pass but 0, 1 and -1. For another number fewer pass, if
-      // any.
+      // For a prime all bases pass except 0, 1 and -1. For a composite number fewer pass, if any.
       EXPECT_EQ(numbers[n].prime, passes == bases_each - 4) << numbers[n].name;
       EXPECT_FALSE(passed[n * bases_each] || passed[n * bases_each + 1] ||
                    passed[n * bases_each + 3]);
@@ -263,10 +262,10 @@ TEST_P(PrimeDeviceTest, KnownNumbers) {
   }
 }
 
-// The keys of NIST's KeyGenRSA.rsp. Their primes were made in another way (X9.31, from
-// primes p1, p2 and so on). So this tests what comes after: that the device takes them
-// for primes, and which key is made of them. Its exponents 3 and 17 are not allowed by
-// FIPS 186-5, A.1.3, and lanecrypt does not make such keys.
+// The keys of NIST's KeyGenRSA.rsp. Their primes were generated by another method (X9.31, from
+// primes p1, p2 and so on). The tests therefore cover what comes after: that the device accepts
+// them as primes, and which key is made of them. FIPS 186-5, A.1.3, does not allow their exponents
+// 3 and 17, and lanecrypt does not generate such keys.
 struct CavpKey {
   uint32_t bits;
   Bytes e, p, q, n, d;
@@ -274,7 +273,7 @@ struct CavpKey {
 std::vector<CavpKey> cavp_keys() {
   std::vector<CavpKey> keys;
   const auto number = [](const CavpCase &one, const char *name) {
-    return bytes_of(bn_of(one.bytes(name)).get());  // without the zeros before it
+    return bytes_of(bn_of(one.bytes(name)).get());  // without leading zeros
   };
   for (const CavpCase &one : read_cavp("asymmetric/RSA/FIPS_186-2/KeyGenRSA.rsp"))
     if (one.has("d"))
@@ -291,7 +290,7 @@ TEST_P(PrimeDeviceTest, PrimesOfCavpPass) {
   for (const CavpKey &key : cavp_keys()) {
     if (!GetParam().found.properties.is_gpu && key.bits > 1536) continue;
     const uint32_t bits = key.bits / 2, stride = cpu::prime_stride_bytes(bits);
-    // Each prime, and a number that is no prime, with two bases.
+    // Each prime and a composite number, with two bases each.
     const std::vector<uint32_t> trials = {0, 0, 1, 1, 2, 2};
     ASSERT_TRUE(tester_->reserve(bits, 3, trials.size()).ok());
     const Bn none = bn_of(key.p);
@@ -324,7 +323,7 @@ TEST(KeyGenVectors, KeysOfCavpAreMade) {
   if (!cavp_is_here()) GTEST_SKIP() << kCavpIsMissing;
   for (const CavpKey &key : cavp_keys()) {
     SCOPED_TRACE(std::to_string(key.bits) + " bits");
-    // It signs a number, and OpenSSL leads back from it (make_rsa_key()).
+    // make_rsa_key() signs a number, and checks with OpenSSL that verification returns it.
     Result<cpu::MadeKey> made = cpu::make_rsa_key(cpu::random_bytes, key.bits, key.e, key.p, key.q);
     ASSERT_TRUE(made.ok()) << made.status().text();
     ASSERT_EQ(cpu::MadeKey::Verdict::kGood, made->verdict);
@@ -333,7 +332,7 @@ TEST(KeyGenVectors, KeysOfCavpAreMade) {
     EXPECT_EQ(key.d, as_bytes(parts.d));
     EXPECT_EQ(std::max(key.p, key.q), as_bytes(parts.p));
     EXPECT_EQ(std::min(key.p, key.q), as_bytes(parts.q));
-    // How d relates to p and q, and q to p.
+    // Checks d against p and q, and qinv.
     BN_CTX *context = BN_CTX_new();
     const Bn d = bn_of(key.d), less = bn(), rest = bn();
     for (const auto &[prime, part] : {std::pair{parts.p, parts.dp}, {parts.q, parts.dq}}) {

@@ -1,4 +1,4 @@
-// Exponents for the tests of primes, big-endian.
+// Public exponents for the tests of primes, big-endian.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

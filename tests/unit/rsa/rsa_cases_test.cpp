@@ -1,8 +1,9 @@
-// RSA on every device with keys and messages at the edges and at random. The results are
-// OpenSSL's, and GMP takes each back to its message.
+// RSA on every device with extreme and random keys and messages. The results are compared with
+// OpenSSL's, and GMP recovers each message from its result.
 //
-// LANECRYPT_TEST_RSA_CASES  private operations of each length of keys; without
-//                           it 2,000 on a GPU and a few on others.
+// LANECRYPT_TEST_RSA_CASES  the number of private operations for each key length. The default is
+// 2,000
+//                           on a GPU and a few on other devices.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_names.h>
@@ -24,10 +25,9 @@
 namespace lanecrypt::test {
 namespace {
 
-// Primes of half a length whose limbs, of 27 and of 52 bits, are all ones or all zeros.
-// The first prime that suits 65537 comes `offset` steps above `from`, a number with the
-// pattern. (GMP found it. It is noted here, since the search for long ones takes
-// seconds.)
+// Primes of half the modulus length whose limbs, of 27 and of 52 bits, are all ones or all zeros.
+// The first prime that suits 65537 is `offset` steps above `from`, a number with the pattern. GMP
+// found the offsets. They are constants because the search for long primes takes seconds.
 enum Pattern {
   kOnes,         // 2^h - 2^60: all limbs but the lowest
   kHighOnes,     // 2^h - 2^(h-200): the highest 200 bits
@@ -73,8 +73,8 @@ Bn prime_of(const Length &length, Pattern pattern) {
   return from;
 }
 
-// Keys with the highest limbs of the modulus all ones, with the lowest all ones, and
-// others.
+// Returns keys whose modulus has all ones in the highest limbs, keys whose modulus has all ones in
+// the lowest limbs, and others.
 std::vector<TestKey> make_keys(const Length &length) {
   std::vector<TestKey> keys;
   keys.push_back(TestKey::random(length.bits));
@@ -134,8 +134,8 @@ bool openssl_gives(EVP_PKEY *key, const Bytes &in, const Bytes &out) {
 }
 
 #ifdef LANECRYPT_TEST_GMP
-// Whether out < n and out^e mod n = in. If e has an inverse for the key, both are true of no
-// other number.
+// Whether out < n and out^e mod n = in. If e has an inverse for the key, this is true of no other
+// `out`.
 bool gmp_goes_back(const TestKey &key, const Bytes &in, const Bytes &out) {
   mpz_t n, e, from, to;
   mpz_inits(n, e, from, to, nullptr);
@@ -156,7 +156,7 @@ bool gmp_goes_back(const TestKey &key, const Bytes &in, const Bytes &out) {
 bool gmp_goes_back(const TestKey &, const Bytes &, const Bytes &) { return true; }
 #endif
 
-// Runs work(n) for each n < count on all cores. Returns how many were not true.
+// Runs work(n) for each n < count on all cores. Returns how many calls returned false.
 size_t count_wrong(size_t count, const std::function<bool(size_t)> &work) {
   std::atomic<size_t> next{0}, wrong{0};
   std::vector<std::thread> threads;
@@ -213,7 +213,7 @@ TEST_P(RsaCasesTest, AsOpensslAndGmpHaveThem) {
     const std::vector<TestKey> keys = make_keys(length);
     const size_t few = length.bits == 1024 ? 48 : 12;
     const size_t cases = wanted != nullptr ? std::stoul(wanted) : scaled(is_gpu() ? 2000 : few);
-    // First each key's messages at the edges, as many as there is room for.
+    // Each key gets its extreme messages first, as many as fit.
     std::vector<std::vector<Bytes>> of_keys;
     const size_t each = (cases + keys.size() - 1) / keys.size();
     for (const TestKey &key : keys)
@@ -226,7 +226,7 @@ TEST_P(RsaCasesTest, AsOpensslAndGmpHaveThem) {
     EXPECT_EQ(0u, count_wrong(cases, [&](size_t n) {
                 return gmp_goes_back(keys[n % keys.size()], inputs[n], outputs[n]);
               }));
-    // The longest keys take OpenSSL long, so only a few of them.
+    // The longest keys take OpenSSL long, so it checks only a few of them.
     const size_t step = length.bits > 4096 && cases > 1000 ? 40 : 1;
     std::vector<Pkey> pkeys;
     for (const TestKey &key : keys) pkeys.push_back(openssl_key(key));
@@ -234,7 +234,7 @@ TEST_P(RsaCasesTest, AsOpensslAndGmpHaveThem) {
                 const size_t at = std::min(n * step + n % step, cases - 1);
                 return openssl_gives(pkeys[at % keys.size()].get(), inputs[at], outputs[at]);
               }));
-    // The device also leads back.
+    // The device must also recover the messages.
     const std::vector<Bytes> back = run(keys, LC_RSA_PUBLIC, outputs);
     EXPECT_TRUE(back == inputs);
   }

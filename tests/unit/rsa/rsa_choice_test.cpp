@@ -1,4 +1,5 @@
-// Where single RSA operations go: to their caller's core, or into a device's next batch.
+// Where single RSA operations run: on the caller's core, or in a device's next batch. No device is
+// needed.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "rsa/rsa_choice.h"
@@ -12,7 +13,7 @@ using namespace std::chrono_literals;
 
 class ChoiceTest : public testing::Test {
  protected:
-  // A clock of the test, since on a busy machine any time may pass between two lines.
+  // The test's own clock, since on a busy machine any time may pass between two lines.
   inline static std::chrono::steady_clock::time_point now_ = std::chrono::steady_clock::now();
   size_t load_ = 0;
   std::optional<RsaChoice::Duration> estimate_;
@@ -59,10 +60,10 @@ TEST_F(ChoiceTest, ManyCallersGoToTheDeviceAndStayThereBetweenBatches) {
   EXPECT_GT(on_device, 140);
   EXPECT_GT(on_cpu, 60);
   for (; on_cpu > 0; --on_cpu) choice_.report_cpu_time(2048, 2ms);
-  // A batch ends, and for a moment nobody else is there.
+  // A batch ends, and for a moment there is no other caller.
   load_ = 0;
   EXPECT_TRUE(choice_.is_device_sooner(2048, 1));
-  // Then the others stay away.
+  // After that the other callers stay away.
   now_ += 30ms;
   EXPECT_FALSE(choice_.is_device_sooner(2048, 1));
   choice_.report_cpu_time(2048, 360us);
@@ -89,7 +90,7 @@ TEST_F(ChoiceTest, DevicesAreOpenedWhenTheyWouldPay) {
 TEST_F(ChoiceTest, SizesAreKnownApart) {
   estimate_ = 2ms;
   run_on_cpu(2048, 360us);
-  // Nothing is known of 4096 bits yet, so the CPU must first show how long it takes.
+  // No time for 4096 bits is known yet, so the CPU must be measured first.
   run_on_cpu(4096, 4ms);
   EXPECT_TRUE(choice_.is_device_sooner(4096, 1));
   EXPECT_FALSE(choice_.is_device_sooner(2048, 1));

@@ -1,5 +1,5 @@
-// New RSA keys by the public C ABI, from every device and the CPU: FIPS 186-5's bounds,
-// OpenSSL's own check, what is refused, and faults.
+// RSA key generation through the public C ABI, on every device and the CPU: the bounds of FIPS
+// 186-5, OpenSSL's own check, what is refused, and faults.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/core_names.h>
@@ -20,7 +20,7 @@ Bn bn_of(const lc_number &number) {
   return test::bn_of({static_cast<const uint8_t *>(number.bytes), number.length});
 }
 
-// Whether OpenSSL says that the key is good. It tests every prime again.
+// Whether OpenSSL accepts the key. It tests every prime again.
 bool openssl_agrees(const lc_rsa_parts &parts) {
   OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
   std::vector<Bn> numbers;
@@ -52,7 +52,7 @@ bool openssl_agrees(const lc_rsa_parts &parts) {
   return agrees;
 }
 
-// FIPS 186-5, A.1.1 and A.1.3.
+// Checks the bounds of FIPS 186-5, A.1.1 and A.1.3.
 void expect_bounds(const lc_rsa_parts &parts, int bits) {
   BN_CTX *context = BN_CTX_new();
   const Bn n = bn_of(parts.n), e = bn_of(parts.e), d = bn_of(parts.d), p = bn_of(parts.p),
@@ -87,7 +87,7 @@ void expect_bounds(const lc_rsa_parts &parts, int bits) {
   BN_CTX_free(context);
 }
 
-// 65537. Not an initializer list: gcc 12 warns that it may be used uninitialized.
+// 65537. It is not an initializer list: gcc 12 warns that that may be used uninitialized.
 constexpr uint8_t kExponent[] = {1, 0, 1};
 
 struct Keys {
@@ -115,7 +115,7 @@ struct Keys {
     generation.argument = this;
     return generation;
   }
-  // The test's own random generator.
+  // The test's random generator.
   static int random(void *argument, void *to, size_t bytes) {
     Keys &keys = *static_cast<Keys *>(argument);
     if ((keys.random_bytes += bytes) > keys.most_random_bytes) return 0;
@@ -235,7 +235,7 @@ TEST(RsaGeneration, RandomBytesAreTheCallers) {
   lc_rsa_generation generation = keys.generation(1, LC_CPU);
   generation.random = Keys::random;
   generate(context.get(), generation, LC_OK);
-  // On average 177 candidates for each prime, of 64 bytes.
+  // On average a prime takes 177 candidates of 64 bytes.
   EXPECT_GT(keys.random_bytes, 1000u);
   keys.most_random_bytes = keys.random_bytes + 20000;
   generation.count = 1000;
@@ -265,7 +265,7 @@ TEST_P(RsaGenerationTest, KeysAreRight) {
     uint64_t count;
   };
   std::vector<Wanted> all = {{1024, {1, 0, 1}, 3}, {1026, {0x69, 0, 0x69}, 1}};
-  // Through OpenCL a card has one thread for a number, and takes minutes for the longest keys.
+  // Through OpenCL a GPU uses one thread for each number, and takes minutes for the longest keys.
   const bool has_subgroups = GetParam().device.id.starts_with("cuda");
   for (const int bits : {2048, 3072, 4096, 6144, 8192})
     if (has_subgroups || (is_gpu() && bits <= 3072)) all.push_back({bits, {1, 0, 1}, 4});
@@ -301,7 +301,7 @@ TEST_P(RsaGenerationTest, ThreadsShareTheDevice) {
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RsaGenerationTest);
 INSTANTIATE_TEST_SUITE_P(, RsaGenerationTest, testing::ValuesIn(rsa_cases()), rsa_case_name);
 
-// The emulator fails in the middle.
+// The emulator fails in the middle of a generation.
 TEST(RsaGenerationFaults, ALostDeviceIsReplaced) {
   // With many cores a few keys take only a few kernels.
   constexpr std::pair<const char *, uint64_t> kFaults[] = {
@@ -321,7 +321,7 @@ TEST(RsaGenerationFaults, ALostDeviceIsReplaced) {
 }
 
 TEST(RsaGenerationFaults, WrongBytesGiveRightKeys) {
-  // The fault comes after the self-test, which would find it.
+  // The fault comes after the self-test, which would detect it.
   const ScopedEnvironment fault("LANECRYPT_HOST_FAULT", "wrong-byte:40");
   Context context("host:0", LC_FALLBACK_CPU);
   Keys keys;

@@ -1,5 +1,5 @@
-// RSA keys from within: what happens to keys whose primes are none, primes found ahead,
-// and the CPU's part until a device is open.
+// RSA key generation inside the library: composite candidates that a device accepts, the pool of
+// primes, and the CPU's part until a device is open.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace test;
 
-// A device that calls every candidate a prime.
+// A tester that accepts every candidate as a prime.
 class Liar : public PrimeTester {
  public:
   size_t most_trials(uint32_t) const override { return 16; }
@@ -95,8 +95,8 @@ TEST(RsaGenerator, ADeviceThatErrsGivesNoKey) {
   }
 }
 
-// A tester as wide as a device: it tests enough candidates to find a dozen primes of 512 bits at
-// once.
+// Returns a factory of testers with the width of a device: they test enough candidates to find a
+// dozen primes of 512 bits at once.
 RsaGenerator::MakeTester by_cpu() {
   return [](const device::Found &, const DeviceTrust &) {
     return Result<std::unique_ptr<PrimeTester>>(make_cpu_primes(32));
@@ -110,7 +110,7 @@ RsaGeneration with_own_random(RsaGeneration what) {
   return what;
 }
 
-// Primes found beyond those of a key are kept and used once, and never more than allowed.
+// Primes beyond those that a key needs are kept and used once, and never more than the limit.
 TEST(RsaGenerator, APoolIsFilledAndUsed) {
   constexpr size_t kMost = 6;
   for (const bool by_environment : {true, false}) {
@@ -140,8 +140,8 @@ TEST(RsaGenerator, APoolIsFilledAndUsed) {
       found_there += std::min<size_t>(there, 4);
     }
     EXPECT_GE(found_there, 4u);
-    // A key of another exponent gets none of them. Nor does a caller with random bits of
-    // his own, if only the environment asks for a pool.
+    // A key with another exponent gets none of them. If only the environment asks for a pool,
+    // neither does a caller with its own random generator.
     for (const bool other_exponent : {true, false}) {
       if (!other_exponent && !by_environment) continue;
       const size_t room = generator.pool().room();
@@ -161,7 +161,7 @@ TEST(RsaGenerator, APoolIsFilledAndUsed) {
   }
 }
 
-// Numbers that were not drawn are not kept.
+// Primes from numbers that could not be drawn are not kept.
 TEST(RsaGenerator, NoPrimeOfAGeneratorThatFails) {
   Counters of_cpu, of_device;
   RsaGenerator generator(of_cpu, LC_FALLBACK_NONE, {}, 6, by_cpu());
@@ -192,7 +192,7 @@ TEST(PrimePool, GivesEachOnce) {
   EXPECT_FALSE(PrimePool(0).put(kind, secure::KeyMemory(64)));
 }
 
-// The CPU begins, and the device goes on when it is open.
+// The CPU begins, and the device continues when it is open.
 TEST(RsaGenerator, TheCpuWorksUntilTheDeviceIsOpen) {
   Counters of_cpu, of_device;
   std::atomic<bool> may_open{false};
@@ -217,9 +217,9 @@ TEST(RsaGenerator, TheCpuWorksUntilTheDeviceIsOpen) {
   EXPECT_EQ(0u, result.cpu_operations);
 }
 
-// There are two devices. In one each thread has a number for itself, in the other threads share a
-// number. The latter makes a single key, though it comes last. If there are several keys, both
-// search.
+// There are two devices. One uses a thread for each number, and in the other threads share a
+// number. A single key is made by the latter, although it comes last. If there are several keys,
+// both devices search.
 TEST(RsaGenerator, ASingleKeyIsForThreadsThatShareANumber) {
   Counters of_cpu, of_lone, of_shared;
   RsaGenerator generator(of_cpu, LC_FALLBACK_NONE, {}, 0, by_cpu());

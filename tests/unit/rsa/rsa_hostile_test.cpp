@@ -1,5 +1,5 @@
-// Keys and random generators that fail: their own operations end with an error, and the device goes
-// on with all others.
+// Invalid keys and random generators that fail: only their own operations end with an error, and
+// the device continues with all others. Runs on the emulator.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -18,7 +18,8 @@
 namespace lanecrypt::test {
 namespace {
 
-// A random generator that fails at will, and counts calls on other threads than its maker's.
+// A random generator that fails at will. It counts calls on threads other than the one that created
+// it.
 struct Moody {
   std::atomic<int> calls{0}, fails_at{-1}, strange_calls{0};
   std::atomic<bool> always_fails{false};
@@ -57,7 +58,7 @@ class HostileRsa : public testing::Test {
     EXPECT_TRUE(key.ok() && cpu::prepare(**key).ok()) << "the numbers belong together";
     return *key;
   }
-  // Has operations done with keys in turns, all by one job. Their inputs are small.
+  // Submits one job of `count` operations that use the keys in turn. Their inputs are small.
   std::unique_ptr<Asked> ask(const std::vector<RsaKeyPointer> &keys,
                              const std::vector<const TestKey *> &numbers, size_t count,
                              uint32_t device = LC_ANY_DEVICE) {
@@ -107,7 +108,7 @@ TEST_F(HostileRsa, KeysOfSmallFactorsLoseNoDevice) {
     const TestKey numbers = key_of_small_factors(variant);
     ASSERT_GE(BN_num_bits(numbers.modulus.get()), 1024);
     const RsaKeyPointer key = make_key(numbers);
-    // Others come before and after it, for the same batch.
+    // Operations with the good key come before and after it, for the same batch.
     std::vector<std::unique_ptr<Asked>> others;
     others.push_back(ask_one(good_key_, good_));
     others.push_back(ask_one(good_key_, good_));
@@ -125,7 +126,8 @@ TEST_F(HostileRsa, KeysOfSmallFactorsLoseNoDevice) {
   expect_device_is_well();
 }
 
-// Of one job some keys are good. It fails as a whole, and their results are there.
+// One job has good keys and a hostile one. The job as a whole fails, and the results of the good
+// keys are there.
 TEST_F(HostileRsa, AMixedJobIsDoneButForTheHostileKey) {
   const TestKey numbers = key_with_composite(1024);
   const auto asked = ask({good_key_, make_key(numbers)}, {&good_, &numbers}, 20);
@@ -149,7 +151,7 @@ TEST_F(HostileRsa, ACompositePrimeIsTheKeysFault) {
   expect_device_is_well();
 }
 
-// The CPU's result is right here, since it has d, and the device's is wrong.
+// The CPU's result is right here because it uses d. The device's result is wrong.
 TEST_F(HostileRsa, AKeyThatTheCpuCanUseIsTheKeysFaultToo) {
   const TestKey numbers = key_that_only_d_serves();
   const RsaKeyPointer key = make_key(numbers);
@@ -157,8 +159,8 @@ TEST_F(HostileRsa, AKeyThatTheCpuCanUseIsTheKeysFaultToo) {
   expect_device_is_well();
 }
 
-// One round of the test of Miller and Rabin proves nothing: every second result is wrong, and the
-// CPU's is right since it has d.
+// One round of the Miller-Rabin test proves nothing about this key: every second result is wrong,
+// and the CPU's result is right because it uses d.
 TEST_F(HostileRsa, AKeyThatOftenPassesIsTheKeysFaultToo) {
   const TestKey numbers = key_that_often_passes();
   size_t refused = 0;
@@ -176,7 +178,7 @@ TEST_F(HostileRsa, AKeyThatOftenPassesIsTheKeysFaultToo) {
   expect_device_is_well();
 }
 
-// What the CPU gets with such a key is as wrong as what a device gets.
+// With such a key the CPU's result is as wrong as a device's.
 TEST_F(HostileRsa, TheCpuGivesNoWrongResult) {
   const auto expect_refused = [&](const TestKey &numbers, uint32_t device) {
     const RsaKeyPointer key = make_key(numbers);
@@ -192,7 +194,7 @@ TEST_F(HostileRsa, TheCpuGivesNoWrongResult) {
   };
   const TestKey numbers = key_with_composite(1024);
   expect_refused(numbers, LC_CPU);
-  // No device takes them: an e of more than 64 bits, and a modulus that is too short.
+  // No device takes these keys: an e of more than 64 bits, and a modulus that is too short.
   for (const auto &[bits, exponent_bits] : {std::pair(1024, 81), {3200, 81}, {512, 17}})
     expect_refused(key_with_composite(bits, exponent_bits), LC_ANY_DEVICE);
   expect_device_is_well();
@@ -222,7 +224,7 @@ TEST_F(HostileRsa, UnequalPrimesAreServed) {
   expect_device_is_well();
 }
 
-// Wherever the one failure strikes, it ends no more than one operation.
+// One failure, wherever it occurs, ends at most one operation.
 TEST_F(HostileRsa, ARandomFunctionThatFailsOnce) {
   int failed_in_all = 0;
   for (int fails_at = 0; fails_at < 12; ++fails_at) {
@@ -263,7 +265,7 @@ TEST_F(HostileRsa, ARandomFunctionThatAlwaysFails) {
   expect_device_is_well();
 }
 
-// The caller may free what its function uses when the job is submitted.
+// The random function's argument may be freed as soon as the job is submitted.
 TEST_F(HostileRsa, ARandomFunctionIsCalledByItsCallerAlone) {
   Moody one, other;
   const RsaKeyPointer key = make_key(good_, &one), with_other = make_key(good_, &other);
@@ -281,7 +283,7 @@ TEST_F(HostileRsa, ARandomFunctionIsCalledByItsCallerAlone) {
   EXPECT_EQ(0, one.strange_calls + other.strange_calls);
 }
 
-// A generator that gives the same numbers over and over.
+// A generator that returns the same numbers over and over.
 TEST_F(HostileRsa, ARandomFunctionThatIsNone) {
   lc_rsa_parts parts = good_.parts();
   parts.random = [](void *, void *to, size_t bytes) {
@@ -294,7 +296,7 @@ TEST_F(HostileRsa, ARandomFunctionThatIsNone) {
   expect_device_is_well();
 }
 
-// New keys: whatever the caller's generator gives, the device is not to blame.
+// Key generation: whatever the caller's generator returns, the device is not blamed.
 TEST_F(HostileRsa, NewKeysOfAGeneratorThatFailsOrIsNone) {
   struct Never {
     static int key(void *, uint64_t, const lc_rsa_parts *) { return 1; }

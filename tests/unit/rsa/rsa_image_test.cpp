@@ -1,5 +1,5 @@
-// Keys as they are written for devices. Their blinding pairs are real pairs, and no two
-// launches get the same.
+// RSA keys as they are written for devices. Their blinding pairs are correct, and no two launches
+// get the same pair.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -22,8 +22,8 @@ namespace {
 
 using cpu::RsaImageForm;
 
-// As many uses of a base as in src/cpu/rsa/blinding.cpp, and more writes than it draws
-// pairs at once.
+// kSquares is the number of uses of a base, as in src/cpu/rsa/blinding.cpp. kWrites is more than
+// the number of pairs that are drawn at once.
 constexpr size_t kSquares = 32, kWrites = 300;
 
 RsaImageForm form_of(bool fp64, uint32_t half_limbs, uint32_t blind_windows) {
@@ -43,7 +43,7 @@ RsaKeyPointer prepared(const TestKey &key) {
   return *copied;
 }
 
-// One image, read as the kernels read it.
+// Reads one image as the kernels read it.
 class Image {
  public:
   Image(const RsaKey &key, const RsaImageForm &form, cpu::SeededRandom *random = nullptr)
@@ -79,7 +79,7 @@ class Image {
   Bytes bytes_;
 };
 
-// Arithmetic mod n, and out of the Montgomery form of the device.
+// Arithmetic mod n, and conversion from the device's Montgomery form.
 class Check {
  public:
   Check(const TestKey &key, const RsaImageForm &form) : key_(key) {
@@ -92,7 +92,7 @@ class Check {
     BN_mod_mul(result.get(), a.get(), b.get(), n(), context_.get());
     return result;
   }
-  // Whether they are r^e and 1/r.
+  // Whether `power` and `inverse` are r^e and 1/r.
   bool is_pair(const Bn &power, const Bn &inverse) {
     Bn raised = bn();
     BN_mod_exp(raised.get(), plain(inverse).get(), key_.exponent.get(), n(), context_.get());
@@ -113,7 +113,7 @@ struct Case {
   bool fp64;
   uint32_t half_limbs;
 };
-// With the first of the kernels' arithmetics the numbers come from a seed.
+// In the cases with fp64 arithmetic the random numbers come from this seed.
 const Bytes kSeed(cpu::SeededRandom::kSeedBytes, 7);
 const Case kCases[] = {{1024, true, 10}, {1024, false, 20}, {1208, true, 20}, {2048, false, 39}};
 
@@ -253,7 +253,7 @@ TEST(RsaImage, AChildOfForkHasBasesOfItsOwn) {
   close(ends[1]);
 }
 
-// A child does not inherit locks.
+// A child of fork does not inherit locks.
 TEST(RsaImage, AChildOfForkLocksTheKeyItUses) {
   const RsaKeyPointer made = prepared(key_of_bits(1024));
   const uint8_t *const numbers = made->memory.data();

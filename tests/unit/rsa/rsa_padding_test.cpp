@@ -1,5 +1,5 @@
-// The code that takes the padding off a decrypted message executes the same instructions
-// whether the padding is right or wrong. A child is traced step by step to show it.
+// The code that removes the padding of a decrypted message executes the same instructions whether
+// the padding is right or wrong. The test traces a child step by step to show it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #define OPENSSL_SUPPRESS_DEPRECATED
@@ -23,7 +23,7 @@
 namespace lanecrypt::test {
 namespace {
 
-// Short, since each step takes microseconds, but with the length that TLS needs.
+// Short, since each step takes microseconds. kForTls is the length that TLS needs.
 constexpr size_t kShort = 24, kForTls = provider::kPremasterBytes + 11;
 using Encoded = std::vector<uint8_t>;
 
@@ -43,7 +43,7 @@ uint64_t instruction_of(pid_t child) {
 #endif
 }
 
-// Nothing is allocated here: children differ at their start only in the input.
+// Allocates nothing: the children may differ at their start only in the input.
 Trace trace(void (*body)(const Encoded &), const Encoded &encoded) {
   Trace trace;
   const pid_t child = fork();
@@ -63,8 +63,8 @@ Trace trace(void (*body)(const Encoded &), const Encoded &encoded) {
   return trace;
 }
 
-// A right padding, with a message of 13 bytes or of TLS's version 0x0303; everything that
-// can be wrong with it; and another right one, if the message may have any length.
+// Returns a valid padding, with a message of 13 bytes or of TLS's version 0x0303; one case for
+// everything that can be wrong with it; and another valid one, if the message may have any length.
 std::vector<Encoded> make_cases(size_t bytes) {
   const size_t separator = 10;
   Encoded right(bytes, 0xA5);
@@ -77,7 +77,7 @@ std::vector<Encoded> make_cases(size_t bytes) {
   cases[2][1] = 1;
   cases[3][2] = 0;
   cases[4][separator - 1] = 0;
-  cases[5][separator] = 1;  // no zero at all
+  cases[5][separator] = 1;  // there is no zero byte at all
   cases[6].assign(bytes, 0);
   cases[7].assign(bytes, 0xFF);
   cases[8][separator] = 1;
@@ -101,7 +101,7 @@ void decode_for_tls(const Encoded &encoded) {
   sink = out[0];
 }
 
-// A function whose traces must be seen to differ.
+// A function with a secret-dependent branch. Its traces must differ.
 void decode_and_branch(const Encoded &encoded) {
   uint8_t out[kForTls];
   ERR_set_mark();
@@ -112,10 +112,10 @@ void decode_and_branch(const Encoded &encoded) {
     ERR_pop_to_mark();
 }
 
-// How many traces differ from the first; -1 if nothing can be traced.
+// Returns how many traces differ from the first, or -1 if tracing is not possible.
 int count_others(void (*body)(const Encoded &), size_t bytes) {
   const std::vector<Encoded> cases = make_cases(bytes);
-  // Does what only the very first call sets up.
+  // The first calls do what is only set up once.
   for (const Encoded &encoded : cases) body(encoded);
   ERR_clear_error();
   std::vector<Trace> traces(cases.size());
@@ -156,7 +156,7 @@ TEST(RsaPadding, TellsRightFromWrong) {
   }
 }
 
-// The empty message is right, and no error.
+// The empty message is valid, and no error.
 TEST(RsaPadding, ConcludesTheEmptyMessage) {
   size_t bytes = 5;
   EXPECT_EQ(1, provider::conclude_decryption(&bytes, 0, 7));

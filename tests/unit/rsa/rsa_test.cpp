@@ -1,5 +1,5 @@
-// RSA by the public C ABI, compared with OpenSSL: what is refused, and what comes out of
-// every device.
+// RSA through the public C ABI, on every device and the CPU, compared with OpenSSL: results, and
+// what is refused.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
@@ -155,7 +155,7 @@ TEST(RsaCpuTest, WrongJobsAreRefused) {
   job.message_count = 0;
   LANECRYPT_ASSERT_OK(lc_rsa_run(context.get(), &job, nullptr));
   lc_rsa_key_free(public_key);
-  // The job keeps what it needs of the key.
+  // The job keeps the parts of the key that it needs.
   job = good_job;
   lc_ticket *ticket = nullptr;
   LANECRYPT_ASSERT_OK(lc_rsa_submit(context.get(), &job, nullptr, &ticket));
@@ -187,7 +187,7 @@ TEST_P(RsaDeviceTest, PublicExponents) {
   }
 }
 
-// Keys and lengths mixed in one job, in place.
+// Keys of different lengths mixed in one job, in place.
 TEST_P(RsaDeviceTest, MixedKeys) {
   std::vector<TestKey> keys;
   for (const int bits : {1024, 1030, 2048, 1024, 1536}) {
@@ -218,8 +218,8 @@ TEST_P(RsaDeviceTest, MixedKeys) {
   for (size_t n = 0; n < count; ++n) ASSERT_EQ(expected[n], data[n]) << "message " << n;
 }
 
-// The result is there when the completion is told, and in a job of the first version's size
-// not at all.
+// The result struct is filled when the callback runs. A completion with the struct size of the
+// first version gets no result.
 TEST_P(RsaDeviceTest, TellsOfTheLaunchOfAJob) {
   const TestKey &key = key_of_bits(1024);
   const lc_rsa_parts parts = key.parts();
@@ -266,12 +266,12 @@ TEST_P(RsaDeviceTest, TellsOfTheLaunchOfAJob) {
   lc_rsa_key_free(made);
 }
 
-// A key whose "primes" are none. The check refuses the result of the Chinese remainder
-// theorem, and the CPU is asked instead. Its answer is as meaningless as the key.
+// A key whose "primes" are composite. The check refuses the result of the Chinese remainder
+// theorem, and the CPU does the operation instead. Its answer is as meaningless as the key.
 TEST_P(RsaDeviceTest, AWrongResultNeverLeaves) {
   const TestKey &good = key_of_bits(1024);
   BN_CTX *context = BN_CTX_new();
-  // p of the right length that is no prime: dp = 1/e mod p-1 exists all the same.
+  // A composite p of the right length: dp = 1/e mod p-1 exists all the same.
   Bn p = bn(BN_dup(good.first.get())), less = bn(), rest = bn();
   do {
     BN_add_word(p.get(), 2);

@@ -1,5 +1,5 @@
-// RSA on devices that fail in every way, at every stage, at random. The caller gets the
-// right result, from the CPU if need be, and nobody waits for ever.
+// RSA on devices that fail in every way, at every stage, at random, on the emulator and on GPUs.
+// The caller gets the right result, from the CPU if need be, and no caller waits forever.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -87,13 +87,14 @@ class RsaTrustTest : public testing::Test {
     set_device(options, fault);
     options.fallback = fallback;
     options.pipeline.verify = verify;
-    // A device that only waits for its turn on a busy machine is not stuck.
+    // A device that only waits for its turn on a busy machine is not stuck, so the time limit is
+    // short only for faults that make it stuck.
     const bool may_be_stuck = fault.find("stuck") != std::string::npos;
     options.pipeline.time_limit = may_be_stuck ? kTimeLimit : 120s;
     options.pipeline.skip_self_test = !has_self_test;
     dispatcher_ = std::make_unique<Dispatcher>(options);
   }
-  // By default the emulator, which simulates faults itself.
+  // The default is the emulator, which simulates faults itself.
   virtual void set_device(DispatcherOptions &options, const std::string &fault) {
     options.devices = "host";
     fault_ = std::make_unique<ScopedEnvironment>("LANECRYPT_HOST_FAULT", fault.c_str());
@@ -104,7 +105,8 @@ class RsaTrustTest : public testing::Test {
     return question;
   }
   DeviceService service() const { return dispatcher_->service(0, device::KernelSet::kRsa); }
-  // After a wrong result the device's thread runs the self-test again, which nobody waits for.
+  // Whether the device is lost in the end. After a wrong result the device's thread runs the
+  // self-test again, and no caller waits for that.
   bool gets_lost() const {
     for (int look = 0; look < 6000 && service().state != LC_DEVICE_LOST; ++look)
       std::this_thread::sleep_for(10ms);
@@ -122,11 +124,11 @@ class RsaTrustTest : public testing::Test {
 };
 
 // In each run something fails one step later, until nothing fails. The results overwrite the
-// inputs, which must be whole if the CPU or another device takes over.
+// inputs, which must be intact if the CPU or another device takes over.
 TEST_F(RsaTrustTest, EveryFaultAtEveryStage) {
   const struct {
     const char *kind;
-    uint64_t least;  // at least so many stages must show the fault
+    uint64_t least;  // the least number of stages that must show the fault
   } kinds[] = {{"lost-upload", 5}, {"lost-after", 3},    {"lost-download", 1}, {"fail-launch", 3},
                {"drop-kernel", 3}, {"drop-download", 1}, {"wrong-byte", 1}};
   for (const auto &[kind, least] : kinds)
@@ -141,11 +143,11 @@ TEST_F(RsaTrustTest, EveryFaultAtEveryStage) {
         struck = question->result().cpu_operations != 0;
         if (!struck) continue;
         ASSERT_GE(failures(), 1u);
-        // If one check says no, that result is made again, and the device stays.
+        // If one check fails, that result is computed again, and the device stays in service.
         if (question->result().failed_checks != 0) continue;
         EXPECT_EQ(LC_DEVICE_LOST, service().state);
         EXPECT_TRUE(service().reason.starts_with("host:0: RSA: ")) << service().reason;
-        // It is not used any more.
+        // The lost device is not used any more.
         const auto next = ask(1, operation);
         next->expect_right();
         EXPECT_EQ(0u, next->result().device_operations);
@@ -155,8 +157,8 @@ TEST_F(RsaTrustTest, EveryFaultAtEveryStage) {
     }
 }
 
-// The device goes wrong in the middle of its service, after right results. Its self-test, which
-// then runs again, ends that.
+// The device goes wrong during its service, after right results. Its self-test then runs again,
+// fails, and ends its service.
 TEST_F(RsaTrustTest, AWrongByteAfterRightResults) {
   open("flip-bit:9+", LC_VERIFY_SAMPLED, LC_FALLBACK_CPU, true);
   uint64_t on_device = 0;
@@ -165,19 +167,18 @@ TEST_F(RsaTrustTest, AWrongByteAfterRightResults) {
     question->expect_right();
     on_device += question->result().device_operations;
   }
-  // Each took one download.
+  // Each operation took one download.
   EXPECT_EQ(9u, on_device);
   EXPECT_TRUE(gets_lost());
   EXPECT_NE(std::string::npos, service().reason.find("wrong output")) << service().reason;
 }
 
-// A launch uses the memory of the one before, with that one's results and verdicts. If a kernel
-// or a copy is left out without an error, these must not be taken for new ones, even if they
-// were not cleared.
+// A launch reuses the memory of the one before, with its results and verdicts. If a kernel or a
+// copy silently does not run, these must not be taken for new ones, even if they were not cleared.
 TEST_F(RsaTrustTest, NoResultOfALaunchBeforeIsTaken) {
   const struct {
     lc_rsa_operation operation;
-    std::vector<const char *> faults;  // in the second batch
+    std::vector<const char *> faults;  // they strike in the second batch
   } trials[] = {
       {LC_RSA_PRIVATE, {"drop-kernel:3", "drop-kernel:4", "drop-kernel:5", "drop-download:1"}},
       {LC_RSA_PUBLIC, {"drop-kernel:1", "drop-download:1"}},
@@ -193,14 +194,15 @@ TEST_F(RsaTrustTest, NoResultOfALaunchBeforeIsTaken) {
           EXPECT_EQ(2u, before->result().device_operations);
           const auto question = ask(2, operation);
           question->expect_right();
-          // The verdicts showed it. A check by the CPU would have ended the device's service.
+          // The verdicts showed it. A failed check by the CPU would have ended the device's
+          // service.
           EXPECT_EQ(2u, question->result().failed_checks);
           EXPECT_EQ(LC_DEVICE_READY, service().state) << service().reason;
           ask(1, operation)->expect_right();
         }
 }
 
-// A result that the device found right is spoiled on its way to the host.
+// A result that the device verified is changed on its way to the host.
 TEST_F(RsaTrustTest, WhatIsLookedAtBesidesTheVerdict) {
   // The CPU checks one result of each batch, whatever `verify` says.
   for (const lc_verify verify : {LC_VERIFY_OFF, LC_VERIFY_SAMPLED, LC_VERIFY_FULL}) {
@@ -211,7 +213,7 @@ TEST_F(RsaTrustTest, WhatIsLookedAtBesidesTheVerdict) {
     EXPECT_EQ(1u, question->result().failed_checks) << verify;
     EXPECT_EQ(1u, failures()) << verify;
   }
-  // It checks all of them with LC_VERIFY_FULL.
+  // With LC_VERIFY_FULL it checks all of them.
   for (int n = 0; n < 3; ++n) {
     open("flip-bit:1", LC_VERIFY_FULL);
     ask(1)->expect_right();
@@ -219,7 +221,7 @@ TEST_F(RsaTrustTest, WhatIsLookedAtBesidesTheVerdict) {
     question->expect_right();
     EXPECT_EQ(1u, question->result().failed_checks);
   }
-  // Otherwise one wrong result among many passes, except in one batch of 64.
+  // Otherwise one wrong result among many is missed, except in one batch of 64.
   for (const lc_verify verify : {LC_VERIFY_OFF, LC_VERIFY_SAMPLED}) {
     bool passed = false;
     for (int n = 0; n < 8 && !passed; ++n) {
@@ -233,8 +235,8 @@ TEST_F(RsaTrustTest, WhatIsLookedAtBesidesTheVerdict) {
   }
 }
 
-// One bit that flipped does not end a device that passes its self-test, and one that goes on so
-// fails it. It is found wrong once, whatever it has under way.
+// A device with a single flipped bit stays in service, because it passes its self-test. A device
+// that keeps flipping bits fails it. Only one failure is counted, whatever is pending.
 TEST_F(RsaTrustTest, TheSelfTestSaysWhetherADeviceStays) {
   for (const bool goes_on : {false, true}) {
     open(goes_on ? "flip-bit:1+" : "flip-bit:1", LC_VERIFY_SAMPLED, LC_FALLBACK_CPU, true);
@@ -253,7 +255,7 @@ TEST_F(RsaTrustTest, TheSelfTestSaysWhetherADeviceStays) {
   }
 }
 
-// A device that lacks memory stays in service, and the CPU does what it cannot do.
+// A device that lacks memory stays in service, and the CPU does what the device cannot.
 TEST_F(RsaTrustTest, WantOfMemoryPasses) {
   for (int n = 0; n < 14; ++n) {
     open("no-memory:" + std::to_string(n));
@@ -269,14 +271,14 @@ TEST_F(RsaTrustTest, WantOfMemoryPasses) {
   EXPECT_EQ(LC_ERROR_MEMORY, question.wait().code());
 }
 
-// Whichever kernel does not end, nobody waits for it for ever.
+// Whichever kernel does not end, no caller waits for it forever.
 TEST_F(RsaTrustTest, AStuckDeviceIsGivenUp) {
   for (const int kernel : {0, 1, 2, 4}) {
     open("stuck:" + std::to_string(kernel));
     std::vector<std::unique_ptr<Question>> questions;
     for (int n = 0; n < 4; ++n) questions.push_back(ask(2));
     for (const auto &question : questions) question->expect_right();
-    // They may all have been one batch, which takes fewer kernels.
+    // They may all have been in one batch, which takes fewer kernels.
     for (int n = 0; n < 4 && service().state != LC_DEVICE_LOST; ++n) ask(2)->expect_right();
     EXPECT_EQ(LC_DEVICE_LOST, service().state);
     EXPECT_NE(std::string::npos, service().reason.find("stuck")) << service().reason;
@@ -289,7 +291,7 @@ TEST_F(RsaTrustTest, AStuckDeviceIsGivenUp) {
   EXPECT_EQ(LC_ERROR_DEVICE, question.wait().code());
 }
 
-// New keys are right, however the device that searches fails.
+// Generated keys are right, however the searching device fails.
 TEST_F(RsaTrustTest, KeysWhateverFails) {
   struct Taken {
     size_t keys = 0;
@@ -329,7 +331,7 @@ TEST_F(RsaTrustTest, KeysWhateverFails) {
   }
 }
 
-// Tries random faults, several at once, while several requests are under way.
+// Tries random faults, several at once, while several requests are pending.
 void RsaTrustTest::try_random_faults(uint64_t schedules, bool may_be_stuck) {
   static const char *const kKinds[] = {"lost-after",  "lost-upload", "lost-download", "fail-launch",
                                        "drop-kernel", "drop-zero",   "drop-download", "no-memory",
@@ -364,14 +366,14 @@ void RsaTrustTest::try_random_faults(uint64_t schedules, bool may_be_stuck) {
 
 TEST_F(RsaTrustTest, RandomFaults) { try_random_faults(scaled(1000), true); }
 
-// With GPUs, a layer before the device simulates the faults.
+// On GPUs a wrapper around the device simulates the faults.
 class RsaTrustOnGpu : public RsaTrustTest, public testing::WithParamInterface<DeviceCase> {
  protected:
   void SetUp() override {
     const DeviceCase &device = GetParam();
     if (device.absent) GTEST_SKIP() << "needs a GPU: none was found";
     found_ = find_device(device.id);
-    // While the device is open, opening it again is quicker, and its kernels are compiled.
+    // While the device is open, opening it again is faster, and its kernels are compiled.
     open("", LC_VERIFY_SAMPLED);
     for (const lc_rsa_operation operation : {LC_RSA_PRIVATE, LC_RSA_PUBLIC})
       ask(4, operation)->expect_right();

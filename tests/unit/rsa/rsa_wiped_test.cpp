@@ -1,6 +1,5 @@
-// A batch of RSA leaves neither results nor inputs nor keys in the device's memory or in the
-// host's pinned memory, however it ended. The tests use the emulator, whose device memory they
-// can read.
+// A batch of RSA leaves neither results nor inputs nor keys in device memory or in pinned host
+// memory, however it ended. The tests use the emulator, whose device memory they can read.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -77,12 +76,13 @@ class RsaWiped : public testing::Test {
     for (size_t n = 0; n < secrets_.size(); ++n)
       EXPECT_FALSE(memory_.holds(secrets_[n])) << "secret " << n;
   }
-  // Runs the batch. Returns how it ended.
+  // Runs the batch, and returns its final status.
   Status run(ItemResults *results) {
     *results = ItemResults(kCount);
     const BatchEngine::Started started = engine_->start_items(operation_, items_, *results);
     if (!started.failure.ok()) return started.failure.status();
-    // Until the result is handed out it must be found: so the test can fail.
+    // Until the result is handed out, the secret must be found in memory. This shows that the test
+    // can fail.
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     bool is_done = false;
     while (!(is_done = started.batch->is_done()) && std::chrono::steady_clock::now() < limit)
@@ -123,7 +123,7 @@ TEST_F(RsaWiped, AfterABatch) {
   }
 }
 
-// That memory is neither in a core dump nor in a child of fork.
+// That memory is excluded from core dumps and from children of fork.
 TEST_F(RsaWiped, WhatPassesThroughTheHostIsGuarded) {
   if (test::flags_of(&memory_).empty()) GTEST_SKIP() << "the kernel tells no flags of mappings";
   open("");
@@ -138,7 +138,7 @@ TEST_F(RsaWiped, WhatPassesThroughTheHostIsGuarded) {
   }
 }
 
-// A kernel or memory is refused, or a result is wrong.
+// A launch or an allocation fails, or a result is wrong.
 TEST_F(RsaWiped, AfterABatchThatFails) {
   for (const lc_rsa_operation operation : {LC_RSA_PRIVATE, LC_RSA_PUBLIC})
     for (const char *kind :
