@@ -1,4 +1,4 @@
-// Hashes in streams of the caller's, on the emulator, whose streams a test can hold up.
+// Hash jobs in the caller's streams, on the emulator, whose streams a test can hold up.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ class HashStream : public testing::TestWithParam<lc_hash> {
   uint8_t *const data_ = emulator_.data();
 };
 
-// What is in the stream before is seen, and what comes later sees the digest.
+// The job sees the results of earlier work in the stream, and later work sees the digest.
 TEST_P(HashStream, RunsInItsOrder) {
   HostCallersStream stream;
   StreamGate gate;
@@ -67,7 +67,7 @@ TEST_P(HashStream, RunsInItsOrder) {
   std::vector<uint8_t> seen(kDigestBytes);
   stream.run([&] { std::memcpy(seen.data(), data_ + kBytes, kDigestBytes); });
 
-  // Another job does not wait for that stream.
+  // A job without a stream does not wait for that stream.
   std::vector<uint8_t> zeros(kDigestBytes);
   lc_ticket *ticket = nullptr;
   ASSERT_EQ(LC_OK, submit(nullptr, LC_MEMORY_HOST, zeros.data(), &ticket)) << lc_last_error();

@@ -1,5 +1,5 @@
-// Hashes on every device: digests of all lengths around block boundaries, against OpenSSL, the
-// known answers, and this library's own CPU; misaligned messages, memory of the device, wrong
+// Hashes on every device: digests of all lengths around block boundaries, compared with OpenSSL,
+// the known answers, and the library's CPU code; unaligned messages, device memory, wrong
 // arguments.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -24,7 +24,7 @@ constexpr char kText[] = "a text";
 
 struct Named {
   lc_hash hash;
-  const char *openssl;  // nullptr: it has none
+  const char *openssl;  // nullptr: OpenSSL lacks it
   uint32_t block, digest;
 };
 
@@ -49,7 +49,7 @@ constexpr Named kAll[] = {
     {LC_PARALLEL_HASH_XOF_256, nullptr, kLeaf, 64},
 };
 
-// Whether no hash before it in the list has its kernels.
+// Whether this is the first hash in the list that uses its kernels.
 bool is_first_of_kernel(const Named &named) {
   return named.hash == LC_SHA_224 || named.hash == LC_SHA_384 || named.hash == LC_SHA3_224 ||
          named.hash == LC_BLAKE3 || named.hash == LC_MERKLE_SHA_256 ||
@@ -72,7 +72,7 @@ Bytes openssl_digest(const Named &named, const uint8_t *message, size_t length, 
   return digest;
 }
 
-// Messages of one job, side by side, and their digests.
+// The messages of one job, adjacent in memory, and their digests.
 struct Messages {
   Messages(const Named &named, const std::vector<size_t> &wanted, Random &random,
            uint64_t digest_bytes = 0, size_t gap = 0)
@@ -128,7 +128,7 @@ struct Messages {
   uint8_t key[32];
 };
 
-// Lengths around what is special of a hash.
+// Returns lengths around the special lengths of a hash.
 std::vector<size_t> lengths_of(const Named &named) {
   std::vector<size_t> lengths = {0, 1, 2, 3, 4, 7, 8, 15, 16, 17};
   for (const size_t multiple : {1, 2, 3, 4, 5, 7, 8, 9, 64, 65}) {
@@ -154,7 +154,7 @@ class Hashes : public DeviceTest {
     EXPECT_EQ(job.message_count, result.device_operations);
     EXPECT_EQ(0u, result.cpu_bytes);
   }
-  // What the CPU makes of the same, with the standards' own answers where OpenSSL has them.
+  // Compares with the CPU's digests, and with OpenSSL's if it has the hash.
   void check(Messages &messages) {
     Messages right = messages;
     right.digests.assign(right.digests.size(), 0);
@@ -195,7 +195,7 @@ TEST_P(Hashes, DigestsOfAnyLength) {
   }
 }
 
-// Parts of messages go to the device one after the other.
+// Parts of a message go to the device one after the other.
 TEST_P(Hashes, LongerThanAChunk) {
   Random random(3);
   const size_t most = GetParam().is_gpu ? size_t{40} << 20 : size_t{18} << 20;
@@ -225,7 +225,7 @@ TEST_P(Hashes, NoMessages) {
   run(none.job(0), 0);
 }
 
-// Memory of the device, at every address modulo 16, with digests here and there.
+// Device memory, at every address modulo 16, with digests at scattered addresses.
 TEST_P(Hashes, MemoryOfTheDevice) {
   Random random(6);
   for (const Named &named : kAll) {
@@ -260,7 +260,7 @@ TEST_P(Hashes, MemoryOfTheDevice) {
 INSTANTIATE_TEST_SUITE_P(Devices, Hashes, testing::ValuesIn(devices_under_test()),
                          device_case_name);
 
-// Kernels whose threads work together, on an emulator that has several.
+// Kernels whose threads cooperate, on an emulator with several threads per thread block.
 TEST(HashThreads, WorkTogether) {
   const ScopedEnvironment threads("LANECRYPT_HOST_THREADS", "8");
   Context context("host", LC_FALLBACK_NONE), cpu("none", LC_FALLBACK_CPU);
@@ -361,7 +361,7 @@ TEST_F(HashArguments, TicketTellsTheEnd) {
   EXPECT_EQ(messages.all_bytes(), result.cpu_bytes);
 }
 
-// A device that fails in any way loses the job to the CPU, which makes the right digests.
+// If a device fails in any way, the CPU does the job and computes the right digests.
 TEST(HashFaults, AreMadeGood) {
   Random random(8);
   const lc_options on_host = {.struct_size = sizeof(lc_options),
@@ -397,7 +397,7 @@ TEST(HashFaults, AreMadeGood) {
       EXPECT_EQ(1u, result.failed_devices);
       EXPECT_EQ(messages.all_bytes(), result.cpu_bytes);
       EXPECT_EQ(right.digests, messages.digests);
-      // Each is stuck for the whole of its time limit.
+      // Each stuck device takes the whole time limit.
       if (std::string(fault) == "stuck:0" && named.hash == LC_SHA_224) break;
     }
   }

@@ -1,5 +1,5 @@
-// A job of hashes with a key leaves nothing secret in the device's memory or in the host's pinned
-// memory, however it ended. The tests use the emulator, whose device memory they can read.
+// A hash job with a key leaves nothing secret in device memory or in pinned host memory, however it
+// ended. The tests use the emulator, whose device memory they can read.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class HashWiped : public testing::TestWithParam<lc_hash> {
     ASSERT_TRUE(host_->open().ok());
     device_->begin_service();
   }
-  // Hashes one message that a thread takes and one that is a tree.
+  // Hashes one message that a single thread hashes, and one that is hashed as a tree.
   Status run(lc_hash hash = GetParam()) {
     std::vector<lc_hash_message> list;
     for (size_t n = 0; n < messages_.size(); ++n)
@@ -56,7 +56,7 @@ class HashWiped : public testing::TestWithParam<lc_hash> {
     EXPECT_TRUE(cpu::prepare_hash(&job->spec).ok());
     return host_->run(*job).status();
   }
-  // A part of it is looked for, at its end too where it is long.
+  // Looks for a part of the secret, and for its end too if it is long.
   bool is_there(const Bytes &secret) const {
     const auto part = ptrdiff_t(test::kWindow);
     return memory_.holds({secret.begin(), secret.begin() + part}) ||
@@ -97,7 +97,7 @@ TEST_P(HashWiped, AfterAJob) {
     EXPECT_NE(Bytes(32), digests_[1]);
     expect_no_secrets();
   }
-  // Without a key nothing is wiped: so the test can fail.
+  // Without a key nothing is wiped. This shows that the test can fail.
   EXPECT_TRUE(run(LC_BLAKE3).ok());
   EXPECT_TRUE(is_there(messages_[1]) && is_there(digests_[1]));
 }

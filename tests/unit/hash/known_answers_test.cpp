@@ -1,4 +1,4 @@
-// The CPU's way of every hash gives the answers that devices are asked for.
+// The CPU's code for every hash gives the known answers that devices are tested with.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
