@@ -1,5 +1,5 @@
-// ML-DSA by the public C ABI: vectors, many keys at once, and what is refused, on every device
-// and on the CPU.
+// ML-DSA (FIPS 204) through the public C ABI, on every device and on the CPU: vectors, many keys at
+// once, and what is refused.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/evp.h>
@@ -34,7 +34,7 @@ Bytes from_hex(const std::string &text) {
   return bytes;
 }
 
-// The lines of the vectors that begin with a word, as words.
+// Returns the words of each line of the vectors that begins with `kind`.
 std::vector<std::vector<std::string>> vectors(const std::string &kind) {
   std::ifstream file(LANECRYPT_ML_DSA_VECTORS);
   std::vector<std::vector<std::string>> found;
@@ -85,7 +85,7 @@ Key seeded_key(lc_ml_dsa_set set, uint8_t first) {
   return make_key(parts);
 }
 
-// Runs jobs on one device of a context, or on its CPU, and checks who has done them.
+// Runs jobs on one device of a context, or on its CPU, and checks where they ran.
 class MlDsaRun {
  public:
   MlDsaRun(lc_context *context, uint32_t device) : context_(context), device_(device) {}
@@ -146,7 +146,7 @@ class MlDsaRun {
     EXPECT_LE(verdict, 1);
     return verdict == 1;
   }
-  // A key's public and private part in a row.
+  // Returns a key's public part followed by its private part.
   Bytes generate(lc_ml_dsa_set set, const Bytes &seed) {
     const size_t bytes = lc_ml_dsa_bytes(set, LC_ML_DSA_PUBLIC_KEY);
     Bytes whole(bytes + lc_ml_dsa_bytes(set, LC_ML_DSA_PRIVATE_KEY));
@@ -165,7 +165,8 @@ class MlDsaRun {
   const uint32_t device_;
 };
 
-// FIPS 204, algorithm 7: what is signed, of tr and the message with its context.
+// Returns mu, the message representative of FIPS 204, Algorithm 7, ML-DSA.Sign_internal: the hash
+// of tr and the message with its context.
 Bytes mu_of(const Bytes &tr, const Bytes &context, const Bytes &text) {
   Bytes all = tr, mu(64);
   all.push_back(0);
@@ -180,7 +181,8 @@ Bytes mu_of(const Bytes &tr, const Bytes &context, const Bytes &text) {
   return mu;
 }
 
-// A vector of the external interface: of a seed, with a context. By mu it is the same signature.
+// Checks a vector of the external interface, with a seed and a context. Signing mu gives the same
+// signature.
 void expect_pure(MlDsaRun run, const std::vector<std::string> &words) {
   SCOPED_TRACE(words[2]);
   const lc_ml_dsa_set set = set_of(words[1]);
@@ -222,7 +224,7 @@ void expect_vectors(MlDsaRun run, bool all) {
     if (all || n++ % 3 == 0) expect_pure(run, words);
 }
 
-// Context strings and mu are the caller's way to say the same.
+// Checks that signing with a context string and signing mu give the same signatures.
 void expect_encodings(MlDsaRun run) {
   const Bytes text = {'t', 'e', 'x', 't'}, context(255, 7);
   Bytes raw = {0, 255};
@@ -237,7 +239,7 @@ void expect_encodings(MlDsaRun run) {
   const Bytes external = run.sign(LC_ML_DSA_44, key.get(), mu, LC_MESSAGE_MU);
   EXPECT_TRUE(run.verify(key.get(), mu, external, LC_MESSAGE_MU));
   EXPECT_FALSE(run.verify(key.get(), mu, external, LC_MESSAGE_PURE));
-  // Each hedged signature is another one.
+  // Hedged signatures all differ.
   lc_ml_dsa_job job = run.job(LC_ML_DSA_SIGN, LC_MESSAGE_MU);
   std::vector<Bytes> signatures(3, Bytes(pure.size()));
   std::vector<lc_ml_dsa_message> messages;
@@ -280,8 +282,8 @@ TEST_P(MlDsaDevice, Vectors) {
   expect_encodings(run());
 }
 
-// Signatures by many keys of all sets, from several threads at once, each of which the CPU
-// finds right; and of changed ones each device tells which.
+// Signatures with many keys of all sets, from several threads at once. The CPU accepts all of them,
+// and each device tells which of some changed ones are wrong.
 TEST_P(MlDsaDevice, ManyKeysAtOnce) {
   const size_t threads = 3, each = scaled(GetParam().is_gpu ? 1000 : 6);
   std::vector<Key> keys;
@@ -354,7 +356,7 @@ TEST(MlDsaKey, PartsMustBelongTogether) {
   refused("another public key, with the seed", parts);
   parts.seed = nullptr;
   refused("another public key", parts);
-  // In tr, s1, t0; and a coefficient of s1 that is out of range.
+  // Changes in tr, s1 and t0; and a coefficient of s1 that is out of range.
   for (const auto &[at, bits] :
        {std::pair<size_t, uint8_t>{64, 1}, {200, 1}, {2559, 1}, {128, 7}}) {
     changed = private_part;
@@ -458,7 +460,7 @@ TEST(MlDsaJobs, WrongOnesAreRefused) {
   EXPECT_EQ(0u, lc_ml_dsa_bytes(LC_ML_DSA_44, lc_ml_dsa_part(9)));
 }
 
-// Who looks at a verdict alone must not find that of an earlier job, or of a job that failed.
+// A caller that reads only a verdict must not find that of an earlier job, or of a job that failed.
 TEST(MlDsaJobs, ThatFailHaveNoVerdicts) {
   Bytes text(64), verdicts(2);
   const Key keys[] = {seeded_key(LC_ML_DSA_44, 1), seeded_key(LC_ML_DSA_65, 2)};
@@ -489,7 +491,7 @@ TEST(MlDsaJobs, ThatFailHaveNoVerdicts) {
   EXPECT_EQ(LC_ERROR_ARGUMENT, run(nullptr, job));
   job.encoding = LC_MESSAGE_PRE_HASH;
   EXPECT_EQ(LC_ERROR_UNSUPPORTED, run(none.get(), job));
-  // The sets go in two batches, of which the second does not end well.
+  // The sets go into two batches, of which the second fails.
   size_t lost = 0;
   for (const char *fault : {"lost-after:1", "lost-after:2", "lost-after:3", "lost-after:9"}) {
     SCOPED_TRACE(fault);
@@ -499,7 +501,7 @@ TEST(MlDsaJobs, ThatFailHaveNoVerdicts) {
             LC_ERROR_DEVICE;
   }
   EXPECT_EQ(3u, lost);
-  // A signature without a byte is a wrong one.
+  // An empty signature is a wrong one.
   messages.pop_back();
   messages[0].signature = nullptr;
   messages[0].signature_bytes = 0;
@@ -511,7 +513,7 @@ TEST(MlDsaJobs, ThatFailHaveNoVerdicts) {
   EXPECT_EQ(0, verdicts[0]);
 }
 
-// A child of fork has the parent's keys, and devices of its own.
+// A child of fork has the parent's keys, and opens its own devices.
 TEST(MlDsaFork, KeysLiveOn) {
   Context context("host", LC_FALLBACK_NONE);
   MlDsaRun run(context.get(), 0);
@@ -526,7 +528,7 @@ TEST(MlDsaFork, KeysLiveOn) {
   EXPECT_EQ(before, run.sign(LC_ML_DSA_44, key.get(), text, LC_MESSAGE_PURE));
 }
 
-// What was asked before, while other callers ask: tickets, in any order.
+// Tickets of earlier jobs end in any order, while other callers submit jobs.
 TEST(MlDsaTickets, EndByThemselves) {
   Context context("host", LC_FALLBACK_NONE);
   const Key key = seeded_key(LC_ML_DSA_44, 5);
@@ -546,7 +548,7 @@ TEST(MlDsaTickets, EndByThemselves) {
     lc_ticket *ticket = nullptr;
     LANECRYPT_ASSERT_OK(lc_ml_dsa_submit(context.get(), &job, nullptr, &ticket));
     tickets.push_back(ticket);
-    // It was hashed before the call returned.
+    // The message was hashed before the call returned.
     text[0] = 9;
     text[0] = 1;
   }

@@ -1,5 +1,5 @@
-// ML-DSA on devices that fail in every way, at every stage. The caller gets the right result,
-// from the CPU if need be, and nobody waits for ever.
+// ML-DSA on devices that fail in every way, at every stage, on the emulator. The caller gets the
+// right result, from the CPU if need be, and no caller waits forever.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -24,8 +24,8 @@ using runtime::MlDsaRequestPointer;
 
 const MlDsaSizes &kSizes = kMlDsaSizes[0];
 
-// Deterministic signatures, verifications of which every other must fail, or keys, and what must
-// come out.
+// Deterministic signatures, verifications of which every other must fail, or new keys, with the
+// expected results.
 class Question {
  public:
   Question(lc_ml_dsa_operation operation, const std::vector<MlDsaKeyPointer> &keys, size_t count)
@@ -118,7 +118,8 @@ class MlDsaTrust : public testing::Test {
     options.devices = "host";
     options.fallback = fallback;
     options.pipeline.verify = verify;
-    // A device that only waits for its turn on a busy machine is not stuck.
+    // A device that only waits for its turn on a busy machine is not stuck, so the time limit is
+    // short only for faults that make it stuck.
     options.pipeline.time_limit = fault.find("stuck") != std::string::npos ? 300ms : 120s;
     options.pipeline.skip_self_test = true;
     dispatcher_ = std::make_unique<Dispatcher>(options);
@@ -151,7 +152,7 @@ TEST_F(MlDsaTrust, EveryFaultAtEveryStage) {
         const auto question = ask(2, operation);
         question->expect_right();
         struck = question->result().cpu_operations != 0;
-        // If one check says no, that result is made again, and the device stays.
+        // If one check fails, that result is computed again, and the device stays in service.
         if (!struck || question->result().failed_checks != 0) continue;
         EXPECT_EQ(LC_DEVICE_LOST, service().state);
         EXPECT_TRUE(service().reason.starts_with("host:0: ML-DSA: ")) << service().reason;
@@ -164,22 +165,22 @@ TEST_F(MlDsaTrust, EveryFaultAtEveryStage) {
     }
 }
 
-// A launch uses the memory of the one before, with that one's results and verdicts.
+// A launch reuses the memory of the one before, with its results and verdicts.
 TEST_F(MlDsaTrust, NoResultOfALaunchBeforeIsTaken) {
   const struct {
     lc_ml_dsa_operation operation;
-    uint64_t kernels, downloads;  // of a batch
+    uint64_t kernels, downloads;  // per batch
   } trials[] = {{LC_ML_DSA_SIGN, 3, 2}, {LC_ML_DSA_VERIFY, 2, 1}};
   for (const auto &[operation, kernels, downloads] : trials) {
     std::vector<std::string> faults;
-    // But for the first, which expands the keys again.
+    // The first kernel is left out, because it expands the keys again.
     for (uint64_t n = kernels + 1; n < 2 * kernels; ++n)
       faults.push_back("drop-kernel:" + std::to_string(n));
     for (uint64_t n = downloads; n < 2 * downloads; ++n)
       faults.push_back("drop-download:" + std::to_string(n));
     for (const std::string &fault : faults) {
-      // The signatures are those of before if their copy is left out, and are right then: the
-      // texts are the same.
+      // If the copy of the signatures does not run, the earlier ones are there. They are right,
+      // because the texts are the same.
       if (fault == "drop-download:2") continue;
       for (const char *beside : {"", ",drop-zero:0+"}) {
         SCOPED_TRACE(fault + beside + ", operation " + std::to_string(operation));
@@ -194,7 +195,7 @@ TEST_F(MlDsaTrust, NoResultOfALaunchBeforeIsTaken) {
   }
 }
 
-// A result that the device found right is spoiled on its way to the host.
+// A result that the device verified is changed on its way to the host.
 TEST_F(MlDsaTrust, TheCpuLooksToo) {
   for (const lc_verify verify : {LC_VERIFY_OFF, LC_VERIFY_FULL}) {
     open("flip-bit:2", verify);
@@ -205,7 +206,7 @@ TEST_F(MlDsaTrust, TheCpuLooksToo) {
   }
 }
 
-// A device that lacks memory stays in service, and the CPU does what it cannot do.
+// A device that lacks memory stays in service, and the CPU does what the device cannot.
 TEST_F(MlDsaTrust, WantOfMemoryPasses) {
   for (int n = 0; n < 8; ++n) {
     open("no-memory:" + std::to_string(n));
@@ -220,7 +221,7 @@ TEST_F(MlDsaTrust, WantOfMemoryPasses) {
   EXPECT_EQ(LC_ERROR_MEMORY, question->wait().code());
 }
 
-// Whichever kernel does not end, nobody waits for it for ever.
+// Whichever kernel does not end, no caller waits for it forever.
 TEST_F(MlDsaTrust, AStuckDeviceIsGivenUp) {
   for (const int kernel : {0, 1, 2}) {
     open("stuck:" + std::to_string(kernel));

@@ -1,6 +1,6 @@
-// A batch of ML-DSA leaves neither private keys, nor what was made of them, nor seeds in the
-// device's memory or in the host's pinned memory, however it ended. The tests use the emulator,
-// whose device memory they can read.
+// A batch of ML-DSA leaves neither private keys, nor values derived from them, nor seeds in device
+// memory or in pinned host memory, however it ended. The tests use the emulator, whose device
+// memory they can read.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ class MlDsaWiped : public testing::Test {
     ASSERT_TRUE(engine.ok()) << engine.status().text();
     engine_ = std::move(*engine);
   }
-  // The items of the next batch, and what must be left of them nowhere.
+  // Makes the items of the next batch, and collects the secrets that must not be left anywhere.
   void draw(lc_ml_dsa_operation operation) {
     operation_ = operation;
     secrets_.clear();
@@ -61,7 +61,7 @@ class MlDsaWiped : public testing::Test {
           {.sizes = &sizes_, .seed = seed, .private_key = {}, .public_key = {}, .random = {}});
       ASSERT_TRUE(key.ok());
       keys_.push_back(*key);
-      // K; s1, s2 and t0.
+      // K; then s1, s2 and t0.
       const std::span<const uint8_t> secret = (*key)->private_key();
       secrets_.emplace_back(secret.begin() + 32, secret.begin() + 64);
       secrets_.emplace_back(secret.begin() + 128, secret.end());
@@ -79,7 +79,7 @@ class MlDsaWiped : public testing::Test {
     for (size_t n = 0; n < secrets_.size(); ++n)
       EXPECT_FALSE(memory_.holds(secrets_[n])) << "secret " << n;
   }
-  // Runs the batch. Returns how it ended.
+  // Runs the batch, and returns its final status.
   Status run(ItemResults *results) {
     *results = ItemResults(kCount);
     const BatchEngine::Started started = engine_->start_items(operation_, sizes_, items_);
@@ -87,7 +87,8 @@ class MlDsaWiped : public testing::Test {
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!started.batch->is_done() && std::chrono::steady_clock::now() < limit)
       std::this_thread::yield();
-    // Until the results are handed out, a new key must be found: so the test can fail.
+    // Until the results are handed out, a new key must be found in memory. This shows that the test
+    // can fail.
     const bool was_there = memory_.holds(secrets_.front());
     const Status status = started.batch->finish(*results).status();
     if (status.ok() && operation_ == LC_ML_DSA_GENERATE && results->is_right(0)) {
@@ -123,7 +124,7 @@ TEST_F(MlDsaWiped, AfterABatch) {
   }
 }
 
-// That memory is neither in a core dump nor in a child of fork.
+// That memory is excluded from core dumps and from children of fork.
 TEST_F(MlDsaWiped, WhatPassesThroughTheHostIsGuarded) {
   if (test::flags_of(&memory_).empty()) GTEST_SKIP() << "the kernel tells no flags of mappings";
   open("");
@@ -138,7 +139,7 @@ TEST_F(MlDsaWiped, WhatPassesThroughTheHostIsGuarded) {
   }
 }
 
-// A kernel or memory is refused, or a result is wrong.
+// A launch or an allocation fails, or a result is wrong.
 TEST_F(MlDsaWiped, AfterABatchThatFails) {
   for (const lc_ml_dsa_operation operation : kSecretOperations)
     for (const char *kind : {"fail-launch:", "no-memory:", "drop-kernel:", "flip-bit:"}) {
