@@ -1,6 +1,6 @@
-// SLH-DSA with the sets of the draft SP 800-230: on every device with trees that are small enough
-// to grow here, whose kernels are the same, and on the CPU with the sets themselves. The answers
-// are those of an independent program (tests/vectors/README.md).
+// SLH-DSA with the parameter sets of the draft SP 800-230: on every device with trees that are
+// small enough to build here and use the same kernels, and on the CPU with the sets themselves. The
+// expected answers come from an independent program (tests/vectors/README.md).
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ SlhBytes counted(size_t size) {
   return bytes;
 }
 
-// A set with a small tree, and what a key and a signature of it are.
+// A set with a small tree, and its expected key and signature.
 struct Small {
   SlhSet set{};
   std::string root, signature_sha256;
@@ -60,7 +60,7 @@ struct Small {
   }
 };
 
-// A job of one message by the internal interface.
+// Returns a job of one message through the internal interface.
 SlhJob job_of(lc_slh_dsa_operation operation, const std::shared_ptr<SlhKey> &key,
               uint8_t *signature) {
   SlhJob job;
@@ -83,8 +83,9 @@ std::shared_ptr<SlhKey> key_of(const SlhSet &set, const SlhBytes &bytes,
 
 class SlhDraft : public testing::TestWithParam<DeviceCase> {
  protected:
-  // OpenCL on a CPU compiles the six kernels of each n and family for many seconds: there one of
-  // each family is enough, and in runs of every form one of SHA-2 by SHA-512 too.
+  // Returns the small sets to test. OpenCL on a CPU compiles the six kernels of each n and family
+  // for many seconds. There one set of each family is enough; in runs of every form, one of SHA-2
+  // with SHA-512 is added.
   static std::vector<std::string> small_lines() {
     std::vector<std::string> lines = lines_of("small");
     if (GetParam().is_opencl_on_cpu())
@@ -105,7 +106,7 @@ class SlhDraft : public testing::TestWithParam<DeviceCase> {
     stream_ = std::move(*device_->make_stream());
     event_ = std::move(*device_->make_event());
   }
-  // The stream does what was asked of it.
+  // Checks `status`, and waits for the stream.
   void finish(const Status &status) {
     ASSERT_TRUE(status.ok()) << status.text();
     ASSERT_TRUE(stream_->mark(*event_).ok());
@@ -117,7 +118,7 @@ class SlhDraft : public testing::TestWithParam<DeviceCase> {
     launches_ = launch_->launches();
   }
 
-  // The private key, and the nodes of its tree that are kept, as bytes.
+  // Returns the private key, and in `tree` the nodes of its tree that are kept, as bytes.
   SlhBytes make_key(const SlhSet &set, SlhBytes *tree) {
     SlhBytes key = counted(set.seed_bytes());
     finish(launch_->start_keys(*stream_, workspace_, set, 1, [&](uint32_t, SlhItem &item) {
@@ -138,7 +139,7 @@ class SlhDraft : public testing::TestWithParam<DeviceCase> {
     SlhLaunch::wipe_host(workspace_);
     return key;
   }
-  // Whether the device found its signature right.
+  // Signs. Returns whether the device verified its own signature.
   bool sign(const std::shared_ptr<SlhKey> &key, SlhBytes *signature) {
     signature->assign(key->set.signature_bytes(), 0);
     cpu::SlhHashed hashed;
@@ -156,7 +157,7 @@ class SlhDraft : public testing::TestWithParam<DeviceCase> {
     SlhLaunch::wipe_host(workspace_);
     return is_right;
   }
-  // By the device, and by the CPU.
+  // Returns the verdicts of the device and of the CPU.
   std::vector<bool> verdicts(const std::shared_ptr<SlhKey> &key, SlhBytes signature) {
     const SlhJob job = job_of(LC_SLH_DSA_VERIFY, key, signature.data());
     cpu::SlhHashed hashed;
@@ -204,7 +205,7 @@ TEST_P(SlhDraft, KnownAnswersOfSmallTrees) {
     EXPECT_EQ(small.signature_sha256, hex_digest(signature));
     expect_launches(is_tall ? 6 : 5);
     EXPECT_EQ((std::vector<bool>{true, true}), verdicts(key, signature));
-    // A bit of each part: of R, of FORS, of a chain, of the path.
+    // Changes a bit of each part: of R, of FORS, of a chain, of the path.
     const size_t chain = set.n * (1 + set.fors_trees * (set.fors_height + 1));
     for (const size_t at : {size_t{0}, size_t{set.n}, chain, signature.size() - 1}) {
       signature[at] ^= 1;
@@ -215,7 +216,8 @@ TEST_P(SlhDraft, KnownAnswersOfSmallTrees) {
   }
 }
 
-// What is kept of a tree makes the same signature, and a wrong node none.
+// A key with the kept nodes of its tree makes the same signature, and one with a wrong node makes
+// none.
 TEST_P(SlhDraft, AKeptTree) {
   for (const std::string &line : small_lines()) {
     SCOPED_TRACE(line);
@@ -231,7 +233,7 @@ TEST_P(SlhDraft, AKeptTree) {
     EXPECT_TRUE(sign(key, &signature));
     EXPECT_EQ(small.signature_sha256, hex_digest(signature));
     expect_launches(6);
-    // The CPU makes the same nodes, and the same root of them.
+    // The CPU computes the same nodes, and the same root from them.
     SlhBytes made(set.n);
     for (const uint32_t part : {0u, set.kept_nodes() - 1}) {
       EXPECT_TRUE(cpu::slh_part(set, std::span(bytes).first(set.seed_bytes()), part, made).ok());
@@ -242,7 +244,7 @@ TEST_P(SlhDraft, AKeptTree) {
       SlhKey other(set, bytes, RandomSource{});
       other.tree = nodes;
       EXPECT_EQ(LC_ERROR_ARGUMENT, cpu::prepare(other).code());
-      // One that the device is given although it is wrong.
+      // The device is given a wrong node all the same.
       if (&node == nodes.data()) {
         key->tree = other.tree;
         EXPECT_FALSE(sign(key, &signature));
@@ -252,7 +254,7 @@ TEST_P(SlhDraft, AKeptTree) {
   }
 }
 
-// A key whose PK.root is not its own signs nothing.
+// A key with a wrong PK.root signs nothing.
 TEST_P(SlhDraft, AWrongRoot) {
   const Small small(small_lines().front());
   SlhBytes tree, signature;
@@ -269,7 +271,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, SlhDraft, testing::ValuesIn([] {
                          }()),
                          device_case_name);
 
-// Where a signature of random bytes leads to.
+// Random bytes as a signature: the computed root must be the reference's.
 TEST(SlhDraftSets, LeadWhereTheReferenceSays) {
   const std::vector<std::string> lines = lines_of("draft");
   ASSERT_EQ(6u, lines.size());
@@ -320,7 +322,7 @@ TEST(SlhDraftSets, AreNamed) {
   EXPECT_EQ(nullptr, lc_slh_dsa_name(lc_slh_dsa_set(38)));
 }
 
-// The CPU verifies by them, and says that it makes nothing.
+// The CPU verifies with these sets, and refuses to sign and to make keys.
 TEST(SlhDraftSets, OnTheCpu) {
   const Context context("none", LC_FALLBACK_CPU);
   SlhRunner runner(context.get(), LC_CPU);
@@ -362,12 +364,13 @@ TEST(SlhDraftSets, WrongTreesOfKeys) {
   };
   const lc_slh_dsa_set draft = LC_SLH_DSA_SHA2_128_24;
   EXPECT_EQ(LC_OK, status_of(draft, nullptr, 0));
-  EXPECT_EQ(LC_ERROR_ARGUMENT, status_of(draft, tree.data(), tree.size()));  // of another key
+  // the tree of another key
+  EXPECT_EQ(LC_ERROR_ARGUMENT, status_of(draft, tree.data(), tree.size()));
   EXPECT_EQ(LC_ERROR_ARGUMENT, status_of(draft, tree.data(), tree.size() - 16));
   EXPECT_EQ(LC_ERROR_ARGUMENT, status_of(draft, tree.data(), 0));
   EXPECT_EQ(LC_ERROR_ARGUMENT, status_of(draft, nullptr, tree.size()));
   EXPECT_EQ(LC_ERROR_ARGUMENT, status_of(LC_SLH_DSA_SHA2_128S, tree.data(), tree.size()));
-  // A public key has none.
+  // A public key has no tree.
   parts.public_key = bytes.data();
   parts.public_key_bytes = 32;
   parts.private_key = nullptr;

@@ -1,6 +1,6 @@
-// Sets of the draft SP 800-230 on devices that fail, at every stage: nothing wrong leaves, the
-// caller is told that the device failed, and no secret stays in memory. The sets here have small
-// trees, and all else as the draft has it.
+// Parameter sets of the draft SP 800-230 on devices that fail, at every stage, on the emulator: no
+// wrong signature is released, the caller is told that the device failed, and no secret stays in
+// memory. The sets here have small trees, and otherwise follow the draft.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ using runtime::SlhKeys;
 using runtime::SlhRequest;
 using runtime::SlhSignatures;
 
-// Of each family one whose tree has kept nodes, and one so small that it has none.
+// For each hash family one set whose tree has kept nodes, and one that is too small to have any.
 constexpr SlhSet kSha2 = {.number = LC_SLH_DSA_SHA2_128_24,
                           .name = "small SHA2",
                           .shake = false,
@@ -57,7 +57,8 @@ constexpr SlhSet low(SlhSet set) {
   return set;
 }
 constexpr SlhSet kLowSha2 = low(kSha2), kLowShake = low(kShake);
-// PK.root of the key that the bytes from 0 on make with each (tests/vectors/slh_dsa_draft.txt).
+// PK.root of the key that each set makes from the bytes 0, 1, 2, ...
+// (tests/vectors/slh_dsa_draft.txt).
 constexpr const char *kLowSha2Root = "256bb52ba421c37a75976be41232a4e0";
 constexpr const char *kLowShakeRoot = "bb5fe65648f30d111dc805fcb36b82bb6b16e05d75a79683";
 
@@ -96,7 +97,7 @@ struct Made {
     EXPECT_TRUE(keys->take_seeds().ok());
     return keys;
   }
-  // With the kept nodes.
+  // Returns the key with the kept nodes of its tree.
   std::shared_ptr<SlhKey> prepared() const {
     std::vector<uint32_t> nodes(tree.size() / 4);
     std::memcpy(nodes.data(), tree.data(), tree.size());
@@ -145,8 +146,8 @@ class SlhDraftTrust : public testing::Test {
     EXPECT_TRUE(run(made.request()).ok());
     return made;
   }
-  // In each run something fails one step later, until nothing fails. once(): runs an operation,
-  // and whether nothing wrong left it.
+  // In each run something fails one step later, until nothing fails. `once` runs an operation, and
+  // returns whether nothing wrong was released.
   template <typename Once>
   void fail_at_every_stage(const std::string &kind, uint64_t least, const Once &once) {
     constexpr uint64_t kMost = 16;
@@ -171,7 +172,7 @@ class SlhDraftTrust : public testing::Test {
 
 struct Fault {
   const char *kind;
-  uint64_t least;  // at least so many stages must show the fault
+  uint64_t least;  // the least number of stages that must show the fault
 };
 
 TEST_F(SlhDraftTrust, EveryFaultOfASignature) {
@@ -199,7 +200,7 @@ TEST_F(SlhDraftTrust, EveryFaultOfASignature) {
                                 {"drop-kernel", 5},
                                 {"drop-download", 1},
                                 {"flip-bit", 1}});
-  // What the kept nodes change: they are sent, and the part below them rises first.
+  // With kept nodes, these are uploaded, and the part of the tree below them is computed first.
   expect_right(new_key().prepared(), {{"lost-upload", 2}, {"drop-kernel", 6}});
 }
 
@@ -215,7 +216,7 @@ TEST_F(SlhDraftTrust, EveryFaultOfANewKey) {
     });
 }
 
-// A device that has failed is named to those who come later, too.
+// Later callers too are told which device has failed.
 TEST_F(SlhDraftTrust, ALostDevice) {
   open("lost-after:0");
   Signed first(low_key(false)), second(low_key(false));
@@ -226,7 +227,7 @@ TEST_F(SlhDraftTrust, ALostDevice) {
   EXPECT_TRUE(second.is_untouched());
 }
 
-// Looks into memory when the signature has been made, and is not revealed yet.
+// Searches the memory when the signature has been made but not released yet.
 class SeeingStream : public ForwardingStream {
  public:
   using See = std::function<void()>;
@@ -274,7 +275,7 @@ class SlhDraftWiped : public testing::TestWithParam<bool> {
     ASSERT_TRUE(engine.ok()) << engine.status().text();
     engine_ = std::move(*engine);
   }
-  // LC_ERROR_DEVICE where the device found the result wrong.
+  // Returns LC_ERROR_DEVICE if the device found the result wrong.
   Status run(const std::shared_ptr<SlhRequest> &request) {
     const BatchItem item{request, 0};
     runtime::ItemResults results(1);
@@ -285,7 +286,7 @@ class SlhDraftWiped : public testing::TestWithParam<bool> {
     LC_TRY(started.batch->finish(results).status());
     return results.is_right(0) ? Status() : Status(LC_ERROR_DEVICE, "wrong");
   }
-  // As bytes, and as the words of the kernels.
+  // Whether memory holds the secret, as bytes or as the words of the kernels.
   static bool holds(const WatchedMemory &memory, const SlhBytes &secret) {
     SlhBytes words = secret;
     for (size_t at = 0; at < words.size(); at += 4)
@@ -295,7 +296,7 @@ class SlhDraftWiped : public testing::TestWithParam<bool> {
   static SlhBytes seed_of(const SlhKey &key) {
     return {key.parts.sk_seed.begin(), key.parts.sk_seed.end()};
   }
-  // The secret at the head of a chain (PRF of FIPS 205, sections 11.1 and 11.2).
+  // Returns the secret at the head of a chain (PRF of FIPS 205, sections 11.1 and 11.2).
   static SlhBytes head_of(const SlhKey &key, uint32_t leaf, uint32_t chain) {
     constexpr uint8_t kWotsPrf = 5;
     SlhBytes address(32);
@@ -307,7 +308,8 @@ class SlhDraftWiped : public testing::TestWithParam<bool> {
     const size_t n = key.set.n;
     const SlhBytes padding(is_shake() ? 0 : 64 - n);
     if (!is_shake()) {
-      // The short address: the layer, the tree, the type and what follows it.
+      // The compressed address of FIPS 205, section 11.2: the layer, the tree, the type and what
+      // follows it.
       address.erase(address.begin() + 16, address.begin() + 19);
       address.erase(address.begin() + 4, address.begin() + 8);
       address.erase(address.begin(), address.begin() + 3);
@@ -319,7 +321,8 @@ class SlhDraftWiped : public testing::TestWithParam<bool> {
     made.resize(n);
     return made;
   }
-  // SK.seed, and of the leaf that signs the heads of some chains that the signature does not show.
+  // Returns SK.seed, and the heads of some chains of the signing leaf that the signature does not
+  // reveal.
   static std::vector<SlhBytes> secrets_of(const SlhKey &key, const Signed &one) {
     SlhItem item;
     one.request->put_item(0, item);
@@ -329,8 +332,9 @@ class SlhDraftWiped : public testing::TestWithParam<bool> {
           std::search(one.signature.begin(), one.signature.end(), head.begin(), head.end()) ==
           one.signature.end())
         secrets.push_back(std::move(head));
-    EXPECT_LT(secrets.size(), key.set.chains());  // it shows some, so they are what it has
-    // To look for all takes long.
+    // the signature reveals some heads, so they are computed correctly
+    EXPECT_LT(secrets.size(), key.set.chains());
+    // Searching for all heads takes long.
     constexpr size_t kSome = 4;
     EXPECT_LT(kSome, secrets.size());
     secrets.resize(kSome);
@@ -339,8 +343,8 @@ class SlhDraftWiped : public testing::TestWithParam<bool> {
   void expect_none(const std::vector<SlhBytes> &secrets) {
     for (const SlhBytes &secret : secrets) EXPECT_FALSE(holds(memory_, secret));
   }
-  // Signs without a fault, and sees that the secrets are there before the signature is revealed: so
-  // the test can fail.
+  // Signs without a fault, and checks that the secrets are in memory before the signature is
+  // released. This shows that the test can fail.
   std::vector<SlhBytes> sign_well(const std::shared_ptr<SlhKey> &key) {
     open("");
     Signed right(key);

@@ -1,4 +1,4 @@
-// Keys and jobs of SLH-DSA by the C ABI, as tests ask for them.
+// Keys and jobs of SLH-DSA through the C ABI, for tests.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -25,7 +25,7 @@ struct FreeSlhKey {
 };
 using SlhKeyHandle = std::unique_ptr<lc_slh_dsa_key, FreeSlhKey>;
 
-// 4 n bytes make a private key, 2 n a public one.
+// Makes a key. `bytes` is a private key if it has 4 n bytes, and a public key if it has 2 n.
 inline SlhKeyHandle slh_key(uint32_t set, const SlhBytes &bytes) {
   lc_slh_dsa_parts parts{};
   parts.struct_size = sizeof parts;
@@ -38,7 +38,7 @@ inline SlhKeyHandle slh_key(uint32_t set, const SlhBytes &bytes) {
   return SlhKeyHandle(key);
 }
 
-// The seeds count up from `first`.
+// Returns seeds whose bytes count up from `first`.
 inline SlhBytes slh_seeds(uint32_t set, uint8_t first) {
   SlhBytes seeds(3 * slh_n(set));
   std::iota(seeds.begin(), seeds.end(), first);
@@ -61,9 +61,10 @@ class SlhRunner {
                      .message_size = sizeof(lc_slh_dsa_message),
                      .verdicts = nullptr};
   SlhBytes context_string, additional_random;
-  lc_result done{};  // operations so far
+  lc_result done{};  // sums of all jobs so far
 
-  // The private key of these seeds; of `count` keys in one job, all are the same.
+  // Returns the private key of these seeds. With `count` above 1 one job makes it that many times,
+  // and all must be equal.
   SlhBytes make_key(uint32_t set, const SlhBytes &seeds, size_t count = 1) {
     SlhBytes all, keys(count * 4 * slh_n(set));
     for (size_t n = 0; n < count; ++n) all.insert(all.end(), seeds.begin(), seeds.end());
@@ -85,7 +86,7 @@ class SlhRunner {
     keys.resize(4 * slh_n(set));
     return keys;
   }
-  // A signature by each key.
+  // Returns a signature by each key.
   std::vector<SlhBytes> sign(uint32_t set, const std::vector<const lc_slh_dsa_key *> &keys,
                              const SlhBytes &message, lc_status expected = LC_OK) {
     std::vector<SlhBytes> made(keys.size(),

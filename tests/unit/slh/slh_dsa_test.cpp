@@ -1,5 +1,5 @@
-// SLH-DSA by the public C ABI on the CPU and on every device: known answers of all sets, each
-// interface, what is refused.
+// SLH-DSA (FIPS 205) through the public C ABI, on the CPU and on every device: known answers of all
+// sets, each interface, and what is refused.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/evp.h>
@@ -55,7 +55,7 @@ uint32_t set_named(const std::string &name) {
 
 SlhBytes bytes_of(std::string_view text) { return SlhBytes(text.begin(), text.end()); }
 
-// The CPU beside the devices: id "cpu".
+// Returns the devices, and the CPU as another one with the id "cpu".
 std::vector<DeviceCase> everywhere() {
   std::vector<DeviceCase> all = devices_under_test();
   std::erase_if(all, [](const DeviceCase &device) { return device.is_gl(); });
@@ -72,15 +72,15 @@ class SlhDsa : public testing::TestWithParam<DeviceCase> {
                                          is_cpu ? LC_FALLBACK_CPU : LC_FALLBACK_NONE);
     runner_ = std::make_unique<SlhRunner>(context_->get(), is_cpu ? LC_CPU : 0);
   }
-  // All was done where it should be.
+  // Checks that all operations ran where they should.
   void TearDown() override {
     if (runner_ == nullptr) return;
     const bool is_cpu = GetParam().id == "cpu";
     EXPECT_EQ(0u, is_cpu ? runner_->done.device_operations : runner_->done.cpu_operations);
     EXPECT_EQ(0u, runner_->done.failed_checks + runner_->done.failed_devices);
   }
-  // The small sets everywhere; the others where they take less than some seconds. With a scale
-  // below 1, as with sanitizers, SHAKE's small sets stand for its others.
+  // Whether a set is tested: the small sets always, and the others if they take less than a few
+  // seconds. With a scale below 1, as with sanitizers, SHAKE's small sets stand for its other ones.
   bool takes(uint32_t set) const {
     const bool is_shake = std::string(slh_name(set)).find("SHAKE") != std::string::npos;
     if (!is_slow_set(set) || GetParam().is_gpu) return true;
@@ -108,7 +108,7 @@ TEST_P(SlhDsa, KnownAnswers) {
     EXPECT_EQ(answer.signature_sha256, sha256_of(made));
     EXPECT_TRUE(run().is_valid(to_verify, message, made));
     EXPECT_FALSE(run().is_valid(to_verify, bytes_of("Lanecrypt signs that."), made));
-    // A bit of each part: of R, of FORS, of a chain, of the last path.
+    // Changes a bit of each part: of R, of FORS, of a chain, of the last path.
     for (const size_t at : {size_t{0}, slh_n(set), made.size() / 2, made.size() - 1}) {
       made[at] ^= 1;
       EXPECT_FALSE(run().is_valid(to_verify, message, made)) << "byte " << at;
@@ -133,7 +133,7 @@ TEST_P(SlhDsa, Vectors) {
     words >> what >> id >> a >> b >> c >> d;
     if (what == "set") set = set_named(id);
     if ((what != "key" && what != "sign") || !takes(set)) continue;
-    // The emulator takes a second for a case of some sets.
+    // The emulator takes a second for one case of some sets.
     if (!GetParam().is_gpu && !seen.insert(slh_name(set) + what + (b == "-" ? b : "")).second)
       continue;
     SCOPED_TRACE(std::string(slh_name(set)) + " " + what + " " + id);
@@ -151,7 +151,8 @@ TEST_P(SlhDsa, Vectors) {
   EXPECT_LE(5u, cases);
 }
 
-// Those of verification: a right signature, and one with R, FORS or the hypertree changed.
+// NIST's vectors of verification: a right signature, and ones with R, FORS or the hypertree
+// changed.
 TEST_P(SlhDsa, VectorsOfVerification) {
   std::ifstream file(std::string(LANECRYPT_VECTORS) + "/slh_dsa_acvp.txt");
   ASSERT_TRUE(file.good());
@@ -173,7 +174,7 @@ TEST_P(SlhDsa, VectorsOfVerification) {
   EXPECT_EQ(3u, wrong);
 }
 
-// Whoever has hashed the message gets the signature that it has otherwise.
+// A caller that has hashed the message itself gets the same signature.
 TEST_P(SlhDsa, ADigestThatTheCallerHasMade) {
   const SlhBytes message = bytes_of("a message");
   for (const uint32_t set : {uint32_t(LC_SLH_DSA_SHA2_128F), uint32_t(LC_SLH_DSA_SHAKE_128F),
@@ -194,7 +195,7 @@ TEST_P(SlhDsa, ADigestThatTheCallerHasMade) {
             std::span(expected).first(n), {.head = {}, .rest = message},
             std::span(hashed).subspan(n))
             .ok());
-    // A key without SK.prf, and a job that would draw random numbers, sign the same.
+    // A key without SK.prf, and a job that would draw random numbers, give the same signature.
     SlhBytes without = bytes;
     std::fill_n(without.begin() + ptrdiff_t(n), n, uint8_t{0});
     run().job.encoding = LC_MESSAGE_DIGEST;
@@ -204,7 +205,7 @@ TEST_P(SlhDsa, ADigestThatTheCallerHasMade) {
   }
 }
 
-// What is signed: a raw message that is encoded here must give the same signature.
+// The encoding of the message: a raw message that is encoded here must give the same signature.
 TEST_P(SlhDsa, ContextAndPreHash) {
   const uint32_t set = LC_SLH_DSA_SHA2_128F;
   const SlhKeyHandle key = slh_key(set, run().make_key(set, slh_seeds(set, 9)));
@@ -255,7 +256,7 @@ TEST_P(SlhDsa, ContextAndPreHash) {
   }
 }
 
-// SHAKE's digests have 32 and 64 bytes.
+// The digests of SHAKE128 and SHAKE256 have 32 and 64 bytes.
 TEST_P(SlhDsa, PreHashByShake) {
   const uint32_t set = LC_SLH_DSA_SHAKE_128F;
   const SlhKeyHandle key = slh_key(set, run().make_key(set, slh_seeds(set, 9)));
@@ -280,7 +281,7 @@ TEST_P(SlhDsa, PreHashByShake) {
   }
 }
 
-// Hedged signatures differ, and keys without seeds too.
+// Hedged signatures differ, and so do keys that are made without given seeds.
 TEST_P(SlhDsa, RandomNumbers) {
   const uint32_t set = LC_SLH_DSA_SHA2_128F;
   const SlhBytes one = run().make_key(set, {}), two = run().make_key(set, {});
@@ -291,7 +292,7 @@ TEST_P(SlhDsa, RandomNumbers) {
   const std::vector<SlhBytes> made = run().sign(set, {key.get(), key.get(), key.get()}, message);
   EXPECT_EQ(3u, std::set<SlhBytes>(made.begin(), made.end()).size());
   EXPECT_EQ((SlhBytes{1, 1, 1}), run().verify({key.get(), key.get(), key.get()}, message, made));
-  // addrnd decides, and a key that is PK.seed makes it deterministic.
+  // addrnd determines the signature, and addrnd = PK.seed makes it the deterministic one.
   run().additional_random =
       SlhBytes(one.begin() + ptrdiff_t(2 * slh_n(set)), one.begin() + ptrdiff_t(3 * slh_n(set)));
   const SlhBytes given = run().sign(set, key, message);
@@ -300,8 +301,8 @@ TEST_P(SlhDsa, RandomNumbers) {
   EXPECT_EQ(given, run().sign(set, key, message));
 }
 
-// Many keys in one job; one has a wrong root, so that all its signatures would be wrong. It
-// makes the job an error, and its signature is not written.
+// Many keys in one job. One has a wrong root, so that all its signatures would be wrong. The job
+// fails, and the signature of that key is not written.
 TEST_P(SlhDsa, ABatchOfManyKeys) {
   const uint32_t set = LC_SLH_DSA_SHA2_192F;
   std::vector<SlhKeyHandle> keys;
@@ -319,14 +320,14 @@ TEST_P(SlhDsa, ABatchOfManyKeys) {
   EXPECT_EQ((SlhBytes{1, 0, 1, 0, 0}), run().verify(plain, message, made));
 }
 
-// Keys in one job, which are all the same.
+// One job makes several keys from the same seeds, so all are the same.
 TEST_P(SlhDsa, ABatchOfNewKeys) {
   const uint32_t set = LC_SLH_DSA_SHA2_256F;
   EXPECT_EQ(run().make_key(set, slh_seeds(set, 3)), run().make_key(set, slh_seeds(set, 3), 6));
   run().make_key(set, {}, 6);
 }
 
-// Many threads with one context and one key, each with single signatures of its own.
+// Many threads with one context and one key, each of which makes single signatures.
 TEST_P(SlhDsa, ManyThreads) {
   const uint32_t set = LC_SLH_DSA_SHA2_128F;
   const SlhKeyHandle key = slh_key(set, run().make_key(set, slh_seeds(set, 9)));
@@ -347,7 +348,7 @@ TEST_P(SlhDsa, ManyThreads) {
   EXPECT_EQ(uint64_t{kThreads * kEach}, right);
 }
 
-// A child goes on with the key and the context of its parent.
+// A child continues with the key and the context of its parent.
 TEST_P(SlhDsa, AChildOfFork) {
   if (GetParam().is_gpu || GetParam().is_opencl_on_cpu())
     GTEST_SKIP() << "a driver that was loaded before fork() may not be used";
@@ -501,7 +502,7 @@ TEST_F(SlhDsaJob, IsRefused) {
   EXPECT_EQ(SlhBytes(17088, 0xa5), signature_);
 }
 
-// Who looks at a verdict alone must not find that of an earlier job.
+// A caller that reads only a verdict must not find that of an earlier job.
 TEST_F(SlhDsaJob, ThatIsRefusedHasNoVerdicts) {
   job_.operation = LC_SLH_DSA_VERIFY;
   const lc_slh_dsa_job good = job_;

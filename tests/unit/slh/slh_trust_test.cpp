@@ -1,5 +1,5 @@
-// SLH-DSA on devices that fail, at every stage. The caller gets the right signature, from the
-// CPU if need be, and no signature that helps to graft trees.
+// SLH-DSA on devices that fail, at every stage, on the emulator. The caller gets the right
+// signature, from the CPU if need be, and never a signature that allows a grafting attack.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ std::shared_ptr<SlhKey> make_key(uint8_t first) {
   return made;
 }
 
-// Deterministic signatures of one message, and what they must be.
+// Deterministic signatures of one message, with the expected results.
 class Signing {
  public:
   explicit Signing(SlhKeyPointer key, size_t count, const char *message = "a message")
@@ -60,7 +60,7 @@ class Signing {
     LC_TRY(dispatcher.submit(runtime::SlhRequestPointer(request_)));
     return request_->wait();
   }
-  // What a key makes that has signed nothing yet.
+  // Checks the signature of a key that has not signed anything yet.
   void expect_right(uint8_t first) {
     const std::shared_ptr<SlhKey> key = make_key(first);
     SlhBytes expected(key->set.signature_bytes());
@@ -102,7 +102,7 @@ class SlhTrust : public testing::Test {
 TEST_F(SlhTrust, EveryFaultAtEveryStage) {
   const struct {
     const char *kind;
-    uint64_t least;  // at least so many stages must show the fault
+    uint64_t least;  // the least number of stages that must show the fault
   } kinds[] = {{"lost-upload", 1}, {"lost-after", 5},  {"lost-download", 1},
                {"fail-launch", 5}, {"drop-kernel", 5}, {"drop-download", 1}};
   for (const auto &[kind, least] : kinds) {
@@ -127,7 +127,7 @@ TEST_F(SlhTrust, EveryFaultAtEveryStage) {
   }
 }
 
-// Of a verification and of a new key too.
+// Faults of verification and of key generation.
 TEST_F(SlhTrust, FaultsOfOtherOperations) {
   Signing good(make_key(5), 1);
   open("");
@@ -168,14 +168,14 @@ TEST_F(SlhTrust, FaultsOfOtherOperations) {
     }
 }
 
-// A result that the device found right is spoiled on its way to the host.
+// A result that the device verified is changed on its way to the host.
 TEST_F(SlhTrust, TheCpuLooksToo) {
   open("flip-bit:0");
   Signing signing(make_key(5), 2);
   ASSERT_TRUE(signing.run(*dispatcher_).ok());
   signing.expect_right(5);
   EXPECT_EQ(1u, signing.result().failed_checks);
-  // Later it verifies one of each batch, or all.
+  // Later the CPU verifies one result of each batch, or all.
   bool passed = false;
   for (int n = 0; n < 8 && !passed; ++n) {
     open("flip-bit:1");
@@ -193,8 +193,8 @@ TEST_F(SlhTrust, TheCpuLooksToo) {
   EXPECT_EQ(1u, many.result().failed_checks);
 }
 
-// Changes the end of one chain of a leaf, which gives the tree of its layer another root; the
-// signature of that verifies, unless it shows this leaf.
+// Changes the end of one chain of a leaf, which changes the root of that leaf's tree. The layer
+// above signs the wrong root, so the signature verifies unless it reveals this leaf.
 struct Graft {
   std::atomic<bool> strikes{false};
   uint32_t layer = 0, leaf = 0;
@@ -253,7 +253,7 @@ class SlhGrafting : public testing::Test {
   std::unique_ptr<Dispatcher> dispatcher_;
 };
 
-// The fault comes after a right signature: the caller gets the right one again, by the CPU.
+// The fault comes after a right signature: the caller gets the right one again, from the CPU.
 TEST_F(SlhGrafting, AFaultBesideARightRoot) {
   const std::shared_ptr<SlhKey> key = make_key(5);
   Signing first(key, 1);
@@ -268,7 +268,7 @@ TEST_F(SlhGrafting, AFaultBesideARightRoot) {
     EXPECT_EQ(1u, again.result().failed_checks) << graft_.leaf;
     EXPECT_EQ(first.made(), again.made());
   }
-  // Another key has nothing to compare with: what it signs verifies.
+  // For another key there is no earlier root to compare with: its signature verifies.
   graft_.leaf = 0;
   size_t grafted = 0;
   for (uint8_t n = 0; n < 4; ++n) {
@@ -279,7 +279,7 @@ TEST_F(SlhGrafting, AFaultBesideARightRoot) {
   EXPECT_LE(1u, grafted);
 }
 
-// The fault was signed before: no other signature with that one-time key leaves.
+// A faulty tree was signed before: no other signature with that one-time key is released.
 TEST_F(SlhGrafting, ARightRootBesideAFault) {
   size_t refused = 0;
   for (uint8_t n = 0; n < 4; ++n) {
@@ -311,7 +311,7 @@ TEST(SignedRootsTest, KeepsNothingOfWhatDiffers) {
   EXPECT_TRUE(known.agree(0, roots));
   SlhBytes other = roots;
   other[(set.layers - 2) * set.n + 1] ^= 1;
-  // It shares the tree of the upper layer alone, and differs there.
+  // It shares only the tree of the upper layer, and differs there.
   const uint64_t beside = uint64_t{1} << (set.tree_height * (set.layers - 3));
   EXPECT_FALSE(known.agree(beside, other));
   EXPECT_TRUE(known.agree(beside, roots));

@@ -1,5 +1,5 @@
-// A batch of SLH-DSA leaves no key in the device's memory or in the host's pinned memory,
-// however it ended. The tests use the emulator, whose device memory they can read.
+// A batch of SLH-DSA leaves no key in device memory or in pinned host memory, however it ended. The
+// tests use the emulator, whose device memory they can read.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using test::SlhBytes;
 using test::WatchedDevice;
 using test::WatchedMemory;
 
-// Its kernel number `n` finds no memory on the host.
+// Throws std::bad_alloc at the launch of kernel number `n`.
 class ThrowingStream : public test::ForwardingStream {
  public:
   ThrowingStream(std::unique_ptr<device::Stream> inner, int &left)
@@ -66,8 +66,8 @@ class SlhWiped : public testing::TestWithParam<lc_slh_dsa_set> {
     engine_ = std::move(*engine);
   }
   const SlhSet &set() const { return *find_slh_set(uint32_t(GetParam())); }
-  // SK.seed as bytes and as the words of the kernels, and the secret at the head of a chain of
-  // the top layer, which no signature of this message shows.
+  // Returns SK.seed as bytes and as the words of the kernels, and the secret at the head of a chain
+  // of the top layer that no signature of this message reveals.
   std::vector<SlhBytes> secrets() const {
     SlhBytes bytes(key_.begin(), key_.begin() + set().n), words = bytes;
     for (size_t at = 0; at < words.size(); at += 4)
@@ -101,14 +101,14 @@ class SlhWiped : public testing::TestWithParam<lc_slh_dsa_set> {
   void expect_no_secrets() {
     for (const SlhBytes &secret : secrets()) EXPECT_FALSE(memory_.holds(secret));
   }
-  // Runs an operation. Returns how it ended.
+  // Runs an operation, and returns its final status.
   Status run(lc_slh_dsa_operation operation, bool *right) {
     const std::shared_ptr<SlhRequest> asked = request(operation);
     const BatchItem item{asked, 0};
     ItemResults results(1);
     const BatchEngine::Started started = engine_->start(asked->kind_of(0), {&item, 1}, results);
     if (!started.failure.ok()) return started.failure.status();
-    // The pinned memory holds the key until the batch is over: so the test can fail.
+    // The pinned memory holds the key until the batch ends. This shows that the test can fail.
     EXPECT_TRUE(memory_.holds(secrets()[set().shake ? 0 : 1]));
     while (!started.batch->is_done()) std::this_thread::sleep_for(std::chrono::microseconds(100));
     const Status status = started.batch->finish(results).status();
@@ -117,7 +117,7 @@ class SlhWiped : public testing::TestWithParam<lc_slh_dsa_set> {
   }
 
   WatchedMemory memory_;
-  int kernels_left_ = -1;  // until one throws; -1: none does
+  int kernels_left_ = -1;  // until one throws; -1: none throws
   SlhBytes key_, signature_;
   std::unique_ptr<BatchEngine> engine_;
 };
@@ -137,7 +137,7 @@ TEST_P(SlhWiped, AfterABatch) {
   }
 }
 
-// A kernel or memory is refused, or a result is wrong.
+// A launch or an allocation fails, or a result is wrong.
 TEST_P(SlhWiped, AfterABatchThatFails) {
   for (const lc_slh_dsa_operation operation : {LC_SLH_DSA_SIGN, LC_SLH_DSA_GENERATE})
     for (const char *kind : {"fail-launch:", "no-memory:", "drop-kernel:", "flip-bit:"}) {
@@ -156,7 +156,7 @@ TEST_P(SlhWiped, AfterABatchThatFails) {
     }
 }
 
-// The host has no memory in the middle of it.
+// The host lacks memory in the middle of a start.
 TEST_P(SlhWiped, AfterAStartThatThrows) {
   for (const lc_slh_dsa_operation operation : {LC_SLH_DSA_SIGN, LC_SLH_DSA_GENERATE}) {
     open("");
