@@ -1,5 +1,5 @@
-// Which device the field `device` of a job names: in a struct that was zeroed, in one whose caller
-// has set it, and in one of a program that was built against the header of version 0.1.
+// Which device the field `device` of a job selects: in a zero-initialised struct, in one whose
+// caller has set it, and in one of a program that was built against the header of version 0.1.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace lanecrypt::test {
 namespace {
 
-// What became of a job: where its bytes or operations ran.
+// The outcome of a job: its status, and where its bytes or operations ran.
 struct Ran {
   lc_status status;
   bool on_device, on_cpu;
@@ -29,8 +29,8 @@ Ran run(Run function, lc_context *context, const Job &job) {
           result.cpu_bytes + result.cpu_operations > 0};
 }
 
-// The job of a program that was built against version 0.1: the first bytes of the struct, and
-// behind them what must not be read.
+// A job of a program that was built against version 0.1: the first bytes of the struct, followed by
+// bytes that must not be read.
 template <typename Old, typename New>
 struct OldJob {
   explicit OldJob(const New &job) {
@@ -44,14 +44,14 @@ struct OldJob {
 
 int keep_key(void *, uint64_t, const lc_rsa_parts *) { return 1; }
 
-// A job of each family, zeroed but for what it must have.
+// A job of each family, zero-initialised except for the required fields.
 class Family {
  public:
   virtual ~Family() = default;
   virtual const char *name() const = 0;
   virtual Ran zeroed(lc_context *context) = 0;
   virtual Ran naming(lc_context *context, uint32_t device) = 0;
-  // As a program of version 0.1 names a device.
+  // Names a device as a program of version 0.1 does.
   virtual Ran old(lc_context *context, uint32_t device) = 0;
 };
 
@@ -82,7 +82,7 @@ class FamilyOf : public Family {
   New job_ = {};
 };
 
-// What the jobs read and write.
+// The buffers that the jobs read and write.
 class DeviceField : public testing::Test {
  protected:
   void SetUp() override {
@@ -188,7 +188,7 @@ class DeviceField : public testing::Test {
   lc_ml_dsa_key *ml_key_ = nullptr;
 };
 
-// There is no device, and the CPU may do all: a job that names device 0 cannot be done.
+// There is no device, and the CPU may do all jobs: only a job that names device 0 fails.
 TEST_F(DeviceField, LeftZeroLetsLanecryptChoose) {
   const Context context("none", LC_FALLBACK_CPU);
   for (const auto &family : families_) {
@@ -212,7 +212,7 @@ TEST_F(DeviceField, ThatWasSetNamesDeviceZero) {
   }
 }
 
-// The program's struct ends before `has_device`, and zero is what it was.
+// The program's struct ends before `has_device`, so zero names device 0 as it did then.
 TEST_F(DeviceField, OfVersion01NamesDeviceZero) {
   const Context none("none", LC_FALLBACK_CPU), emulator("host:0", LC_FALLBACK_NONE);
   for (const auto &family : families_) {
@@ -226,8 +226,8 @@ TEST_F(DeviceField, OfVersion01NamesDeviceZero) {
   }
 }
 
-// A zeroed job in device memory that lc_alloc_device() did not give must not go to a device that
-// nobody has selected.
+// A zero-initialised job in device memory that lc_alloc_device() did not allocate must not go to a
+// device that no one has selected.
 TEST_F(DeviceField, LeftZeroTakesNoMemoryOfUnknownDevices) {
   const Context context("none", LC_FALLBACK_CPU);
   lc_cipher_job job = {};
@@ -249,7 +249,7 @@ TEST_F(DeviceField, LeftZeroTakesNoMemoryOfUnknownDevices) {
   EXPECT_EQ(LC_ERROR_NO_DEVICE, lc_hash_run(context.get(), &hash, nullptr));
 }
 
-// A job that was given no cipher names AES-ECB, which would leave out the tag that was asked for.
+// A job without a cipher has the number of AES-ECB, which would silently omit the requested tag.
 TEST_F(DeviceField, NoCipherIsNoCipherWithTags) {
   const Context context("none", LC_FALLBACK_CPU);
   uint8_t tag[16] = {};

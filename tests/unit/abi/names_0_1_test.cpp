@@ -1,4 +1,4 @@
-// A program that uses the names of 0.1, as one built against its header does.
+// The names of version 0.1 still work, for programs that were built against its header.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The structs of jobs as the header of version 0.1 had them. Do not change them: programs that were
-// built against that header run with later libraries, and these stand for such programs.
+// The job structs as the header of version 0.1 defined them. Do not change them: programs that were
+// built against that header run with later libraries, and these structs stand for such programs.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
