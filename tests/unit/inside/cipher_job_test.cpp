@@ -1,4 +1,4 @@
-// How a job of the ABI is checked and copied: its messages and keys.
+// How a job of the ABI is checked and copied: its messages and keys. No device is needed.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "job/cipher/cipher_job.h"
@@ -19,7 +19,7 @@
 namespace lanecrypt {
 namespace {
 
-// A job has as many keys as there are addresses, in whatever order they come and return.
+// A job has as many keys as there are different addresses, in whatever order they occur.
 TEST(CipherJobs, HaveTheKeyOfEachMessage) {
   constexpr uint32_t kKeyBytes = 24;
   for (const size_t keys : {size_t{1}, size_t{2}, size_t{9}, size_t{1000}}) {
@@ -60,7 +60,7 @@ TEST(CipherJobs, HaveTheKeyOfEachMessage) {
   }
 }
 
-// So many that they are checked in parts. Nothing lies at the addresses.
+// So many messages that they are checked in parts. Their addresses are invalid and never accessed.
 constexpr size_t kMany = 70000;
 
 struct ManyMessages {
@@ -72,7 +72,7 @@ struct ManyMessages {
     tags.resize(16 * kMany);
     for (size_t n = 0; n < kMany; ++n) {
       lc_message message = {};
-      // Runs of one key, of all lengths, and keys that come once each.
+      // Runs of one key, of all lengths, and keys that occur once each.
       const size_t key = n < kMany / 2 ? n * n / 9999991 : n;
       message.key = &key_bytes[32 * (key % keys)];
       message.iv = &ivs[16 * n];
@@ -95,7 +95,7 @@ struct ManyMessages {
   lc_cipher_job job = {};
 };
 
-// Any of several threads may do a part, and any part may end first.
+// Any thread may do any part, and the parts may end in any order.
 void run_on_threads(size_t count, const std::function<void(size_t)> &part) {
   std::atomic<size_t> next = 0;
   const auto take = [&] {
@@ -129,12 +129,12 @@ void expect_same(const CipherJob &wanted, const CipherJob &job) {
   }
 }
 
-// The result is as if one thread had checked them: in order, and with the same numbers of
-// keys.
+// The result is the same as if one thread had checked them: in order, and with the same key
+// numbers.
 TEST(CipherJobs, OfManyMessagesAreMadeInParts) {
   for (const size_t keys : {size_t{1}, size_t{2}, size_t{300}, kMany}) {
     ManyMessages many(LC_AES_CBC, keys, 7 + keys);
-    // Empty messages leave gaps, one of which is a whole part.
+    // Empty messages leave gaps. One gap is a whole part.
     if (keys != 1)
       for (size_t n = 0; n < kMany; ++n)
         if (many.random.below(100) == 0 || (n >= 9000 && n < 19000)) many.list[n].length = 0;
@@ -148,7 +148,8 @@ TEST(CipherJobs, OfManyMessagesAreMadeInParts) {
     ASSERT_TRUE(wanted.ok() && job.ok()) << job.status().text();
     EXPECT_LT(0u, calls);
     expect_same(*wanted, *job);
-    // Few keys are the same key in every part. Very many come once in each.
+    // If there are few keys, each is found to be the same in every part. If there are very many,
+    // each part counts a key once.
     if (keys <= 2) {
       EXPECT_EQ(keys, job->key_count);
     } else {
@@ -186,7 +187,7 @@ TEST(CipherJobs, OfManyAuthenticatedMessagesAreMadeInParts) {
   }
 }
 
-// The error names the first wrong message, even if another is found sooner.
+// The error names the first invalid message, even if another one is found sooner.
 TEST(CipherJobs, OfManyMessagesTellOfTheFirstThatIsWrong) {
   ManyMessages many(LC_AES_CBC, 3, 27);
   for (const size_t wrong : {size_t{69999}, size_t{40000}, size_t{12345}, size_t{0}}) {
@@ -211,7 +212,7 @@ TEST(CipherJobs, HaveNoMoreBytesThanCanBeCounted) {
   }
 }
 
-// Pieces are made when they are asked for, and are the same as if all were made at once.
+// Pieces are made on demand, and are the same as if all were made at once.
 TEST(Todo, HasThePiecesOfAllMessagesInTheirOrder) {
   using runtime::Piece;
   for (const lc_cipher cipher : {LC_AES_CBC, LC_AES_GCM, LC_AES_CCM}) {
@@ -239,7 +240,7 @@ TEST(Todo, HasThePiecesOfAllMessagesInTheirOrder) {
       if (const size_t ahead = many.random.below(3); n + ahead < wanted.size()) {
         ASSERT_TRUE(same(wanted[n + ahead], lazy.at(ahead)));
       }
-      // A piece that was not done comes again, before all others.
+      // A piece that was not done is returned again, before all others.
       if (many.random.below(4) == 0) {
         lazy.pop_front();
         lazy.push_front(wanted[n]);

@@ -1,6 +1,6 @@
-// Where threads of the library's find no memory, what they do fails, and the process goes on. Each
-// allocation of such a thread, and of OpenSSL there, fails in turn, with the one after it: to tell
-// of a failure may want memory too.
+// If threads of the library cannot allocate memory, their work fails, and the process continues.
+// Each allocation of such a thread, and of OpenSSL on it, fails in turn, together with the next
+// one, because reporting a failure may need memory too.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace lanecrypt::test {
 namespace {
 
-// First, so that the threads of the worker fetch the ciphers too.
+// This test is first, so that the worker's threads fetch the ciphers too.
 TEST(WithoutMemory, ACipherOnSeveralCores) {
   std::vector<uint8_t> key(32), iv(16), text(4 << 20);
   const lc_message message =
@@ -61,13 +61,13 @@ TEST(WithoutMemory, ATestOfPrimes) {
   std::vector<uint8_t> passed(kTrials);
   for (uint32_t n = 0; n < kTrials; ++n) {
     trials[n] = n;
-    // Odd numbers that are no primes, and bases.
+    // Odd composite numbers, and bases.
     tester->candidates()[n * stride] = 0xc0;
     tester->candidates()[n * stride + stride - 1] = 1;
     tester->bases()[n * stride + stride - 1] = 2;
   }
   EXPECT_LT(0, fail_in_turn([&] {
-              spare_this_thread(false);  // this thread is one of them
+              spare_this_thread(false);  // this thread does a part of the work
               const Status status = tester->test(kBits, trials, passed);
               spare_this_thread(true);
               return status;

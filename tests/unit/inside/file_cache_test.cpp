@@ -1,4 +1,4 @@
-// What is kept on disk is read only where nobody else can have written it.
+// Cached files are read only if no other user can have written them. No device is needed.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/file_cache.h"
@@ -81,8 +81,8 @@ TEST_F(Kept, IsNotReadThroughALink) {
   EXPECT_FALSE(is_read());
 }
 
-// Who may write to a folder above could put another folder of this user there, with files that this
-// user has unpacked from an archive.
+// A user that can write to a folder above could put another folder of this user there, with files
+// that this user has unpacked from an archive.
 TEST_F(Kept, IsNotReadWhereOthersCanExchangeItsFolder) {
   const std::string above = home_.path() + "/lanecrypt";
   for (const std::string &open : {above, home_.path()}) {
@@ -93,7 +93,7 @@ TEST_F(Kept, IsNotReadWhereOthersCanExchangeItsFolder) {
     ASSERT_EQ(0, chmod(open.c_str(), 0700));
     EXPECT_TRUE(is_read()) << open;
   }
-  // Others cannot exchange what is this user's in a folder like /tmp.
+  // In a sticky folder like /tmp other users cannot replace this user's files.
   ASSERT_EQ(0, chmod(home_.path().c_str(), 01777));
   EXPECT_TRUE(is_read());
   if (geteuid() != 0) return;  // only root can give a folder away
@@ -102,7 +102,7 @@ TEST_F(Kept, IsNotReadWhereOthersCanExchangeItsFolder) {
   EXPECT_FALSE(is_read());
 }
 
-// As of root who has kept another user's HOME, or of a link that another user has made.
+// Cases: root with another user's HOME, and a symbolic link that another user has made.
 TEST_F(Kept, MakesNothingWhereOthersCanExchangeIt) {
   const std::string other = home_.path() + "/other", target = home_.path() + "/target";
   ASSERT_EQ(0, mkdir(other.c_str(), 0777));
@@ -122,8 +122,8 @@ TEST_F(Kept, MakesNothingWhereOthersCanExchangeIt) {
   EXPECT_TRUE(fs::is_empty(other));
 }
 
-// Half of the names that a store may take are taken, as by processes of this number that were
-// killed before.
+// Half of the temporary names that a store may use are in use, as if killed processes with this PID
+// had left them.
 TEST_F(Kept, ThoughKilledProcessesLeftFiles) {
   constexpr int kNames = 1000, kInTurn = 10;
   for (int number = 0; number < kNames; ++number)
@@ -137,7 +137,8 @@ TEST_F(Kept, ThoughKilledProcessesLeftFiles) {
   }
 }
 
-// Of users such as nobody, whose home is /nonexistent. A home that is there gets what it lacks.
+// Users such as `nobody` have the home /nonexistent. If the home exists, missing folders in it are
+// created.
 TEST_F(Kept, MakesNoHome) {
   unsetenv("XDG_CACHE_HOME");
   const std::string before = getenv("HOME") == nullptr ? "" : getenv("HOME");

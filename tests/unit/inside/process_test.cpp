@@ -1,4 +1,5 @@
-// The seams to the process that we run in: forks, sandboxes, and programs of our own.
+// How the library deals with its process: forks, sandboxes, and helper programs. No device is
+// needed.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
@@ -34,7 +35,7 @@ using process::Program;
 using process::SandboxWatch;
 using std::chrono::milliseconds;
 
-// Runs `work` in a child of fork, and returns what it returned.
+// Runs `work` in a child of fork, and returns its result.
 int in_child(const std::function<int()> &work) {
   const pid_t child = fork();
   if (child == 0) _exit(work());
@@ -47,7 +48,7 @@ TEST(Forks, CountEveryCopyOfAProcess) {
   const uint64_t here = process::forks();
   EXPECT_EQ(0, in_child([&] {
               if (process::forks() != here + 1) return 1;
-              // This runs no handlers of pthread_atfork().
+              // _Fork() runs no handlers of pthread_atfork().
               const pid_t child = _Fork();
               if (child == 0) _exit(process::forks() == here + 2 ? 0 : 1);
               int status = -1;
@@ -57,8 +58,8 @@ TEST(Forks, CountEveryCopyOfAProcess) {
   EXPECT_EQ(here, process::forks());
 }
 
-// The first process of a container has number 1, and so has its child in a container of
-// its own. Their numbers do not tell them apart.
+// The first process of a container has PID 1, and so has its child in a nested container. PIDs do
+// not tell them apart.
 TEST(Forks, TellApartProcessesOfOneNumber) {
   const int code = in_child([] {
     if (unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0 && unshare(CLONE_NEWPID) != 0) return 77;
@@ -95,7 +96,7 @@ TEST(Forks, AChildOfTheFirstUserIsNone) {
   EXPECT_FALSE(of_parent.is_parent());
 }
 
-// It may be locked by a thread that the child does not have.
+// A thread that the child does not have may hold the lock.
 TEST(Forks, AChildLeavesWhatItsParentHas) {
   struct Book {
     std::mutex mutex;
@@ -113,7 +114,7 @@ TEST(Forks, AChildLeavesWhatItsParentHas) {
   EXPECT_EQ(&book, &books.get());
 }
 
-// Sets a further filter of seccomp, which forbids nothing. False if there is no seccomp.
+// Installs another seccomp filter, which forbids nothing. Returns false if there is no seccomp.
 bool sandbox_this_process() {
   sock_filter allow[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
   const sock_fprog filter = {1, allow};
@@ -125,7 +126,7 @@ TEST(Sandbox, IsSeenOnceItHasCome) {
   const int code = in_child([] {
     const SandboxWatch watch;
     if (watch.has_come()) return 1;
-    // This is no sandbox by itself.
+    // This alone is no sandbox.
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || watch.has_come()) return 2;
     if (!sandbox_this_process()) return 77;
     return watch.has_come() ? 0 : 3;
@@ -134,13 +135,13 @@ TEST(Sandbox, IsSeenOnceItHasCome) {
   EXPECT_EQ(0, code);
 }
 
-// As in a container, which has a sandbox from the start. A further one is noticed.
+// A container has a sandbox from the start. A further one is noticed.
 TEST(Sandbox, OfAContainerIsNoneAndAFurtherOneIs) {
   const int code = in_child([] {
     if (!sandbox_this_process()) return 77;
     const SandboxWatch watch;
     if (watch.has_come()) return 1;
-    // In a child the question is asked anew.
+    // A child asks again.
     return in_child([&] {
       if (!sandbox_this_process()) return 2;
       return watch.has_come() ? 0 : 3;
@@ -150,8 +151,8 @@ TEST(Sandbox, OfAContainerIsNoneAndAFurtherOneIs) {
   EXPECT_EQ(0, code);
 }
 
-// Servers close descriptors that they do not know, and open their own in that place. We
-// must not read theirs.
+// Servers close descriptors that they do not know, and open their own with the same numbers. The
+// library must not read from those.
 TEST(Sandbox, IsToldWhereTheProgramClosedOurFile) {
   const int code = in_child([] {
     const SandboxWatch watch;
@@ -168,7 +169,7 @@ TEST(Sandbox, IsToldWhereTheProgramClosedOurFile) {
   EXPECT_EQ(0, code);
 }
 
-// As sshd's sandbox, whose process may do little more than read.
+// A sandbox like sshd's, whose process may do little more than read.
 TEST(Sandbox, MayForbidToAskOrToOpen) {
   const int code = in_child([] {
     const SandboxWatch watch;
@@ -194,7 +195,7 @@ TEST(Sandbox, MayForbidToAskOrToOpen) {
   EXPECT_EQ(0, code);
 }
 
-// Anybody's files may then lie under our names.
+// After chroot() the library's file names may refer to other users' files.
 TEST(Sandbox, IsAnotherRoot) {
   const int code = in_child([] {
     const SandboxWatch watch;
@@ -206,8 +207,8 @@ TEST(Sandbox, IsAnotherRoot) {
   EXPECT_EQ(0, code);
 }
 
-// Opens more descriptors than one look into /proc tells, and closes all from 10 on. 0 if that did
-// so, and closed no other.
+// Opens more descriptors than one read of /proc returns, and closes all from 10 on. Returns 0 if
+// exactly these were closed.
 int open_many_and_close() {
   for (int number = 3; number < 400; ++number)
     if (dup2(0, number) != number) return 1;
@@ -217,7 +218,7 @@ int open_many_and_close() {
   return 0;
 }
 
-// Lets `call` do nothing in this process but fail with `error`.
+// Makes the system call `call` fail with `error` in this process, without any other effect.
 bool make_fail(long call, int error) {
   sock_filter fail[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -232,7 +233,7 @@ bool make_fail(long call, int error) {
 
 TEST(CloseFrom, ClosesTheseAndNoOthers) { EXPECT_EQ(0, in_child(open_many_and_close)); }
 
-// As Linux before 5.9.
+// As on Linux before 5.9, which lacks close_range().
 TEST(CloseFrom, WorksWithoutASystemCallForIt) {
   const int code = in_child([] {
     if (!make_fail(SYS_close_range, ENOSYS)) return 77;
@@ -242,7 +243,7 @@ TEST(CloseFrom, WorksWithoutASystemCallForIt) {
   EXPECT_EQ(0, code);
 }
 
-// Then nobody may believe that all are closed.
+// The caller must then be told that some may still be open.
 TEST(CloseFrom, SaysWhereItCannotTellWhichThereAre) {
   const int code = in_child([] {
     if (!make_fail(SYS_close_range, ENOSYS) || !make_fail(SYS_openat, EACCES)) return 77;
@@ -254,7 +255,7 @@ TEST(CloseFrom, SaysWhereItCannotTellWhichThereAre) {
 
 std::atomic<int> children_heard_of{0};
 
-// As for the first process of a container, to which all orphans come as children.
+// As in the first process of a container, which adopts all orphans as children.
 TEST(Program, IsNobodysChildWhereOrphansAreAdopted) {
   EXPECT_EQ(0, in_child([] {
               if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) return 77;
@@ -274,8 +275,8 @@ TEST(Program, IsNobodysChildWhereOrphansAreAdopted) {
             }));
 }
 
-// A PID namespace ends with its first process, so the first child must be the program's
-// own.
+// A PID namespace ends with its first process. That must not be the helper program, so the first
+// child must be the program's own.
 TEST(Program, IsNotTheFirstOfAPidNamespace) {
   const int code = in_child([] {
     if (unshare(CLONE_NEWPID) != 0) return 77;
@@ -323,7 +324,7 @@ TEST(Program, OfWhichNobodyHearsTheEndHasFailed) {
   EXPECT_NE(std::string::npos, why.find("/nonexistent/program")) << why;
 }
 
-// The program does not inherit descriptors, blocked signals or OpenSSL's variables.
+// The helper program does not inherit descriptors, blocked signals or OpenSSL's variables.
 TEST(Program, InheritsNothingThatIsNotMeantForIt) {
   setenv("OPENSSL_CONF", "/some/file", 1);
   int ends[2];
@@ -334,7 +335,7 @@ TEST(Program, InheritsNothingThatIsNotMeantForIt) {
   unsetenv("OPENSSL_CONF");
   ASSERT_NE(nullptr, program) << why;
   EXPECT_EQ(Program::State::kDone, program->wait(milliseconds(60000)));
-  // 0, 1, 2 and the folder that ls reads.
+  // Descriptors 0, 1 and 2, and the folder that ls reads.
   EXPECT_EQ("[]\n4\n", program->output());
   close(ends[0]);
   close(ends[1]);

@@ -1,5 +1,5 @@
-// Devices that fail in every way, at every stage, at random. The caller gets the right
-// bytes, from the CPU if need be, and nothing is left behind.
+// Cipher jobs on devices that fail in every way, at every stage, at random. The caller gets the
+// right bytes, from the CPU if need be, and no memory is left behind. Runs on every device.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -40,18 +40,18 @@ DispatcherOptions options_for(lc_verify verify, lc_fallback fallback = LC_FALLBA
   return options;
 }
 
-// The emulator fails by itself. For other devices something in front of them fails.
+// The emulator simulates faults itself. For other devices a wrapper simulates them.
 class Trust : public testing::TestWithParam<DeviceCase> {
  protected:
   void SetUp() override {
     const DeviceCase &device = GetParam();
     ASSERT_TRUE(!device.absent || device.is_gpu) << device.id << " is not here";
     if (device.absent) GTEST_SKIP() << "needs a GPU: none was found";
-    // It needs only the threads for few streams.
+    // A table form needs only a few streams to keep its threads busy.
     if (!device.is_gpu && !device.is_gl())
       form_ = std::make_unique<ScopedEnvironment>("LANECRYPT_AES_FORM", "table1");
     if (is_emulator()) return;
-    // To open it again is faster while it is open, and its kernels are compiled then.
+    // While the device is open, opening it again is faster, and its kernels are compiled.
     found_ = find_device(device.id);
     open("", options_for(LC_VERIFY_SAMPLED));
     for (const lc_cipher cipher : plain_modes())
@@ -69,7 +69,7 @@ class Trust : public testing::TestWithParam<DeviceCase> {
     return std::max<uint64_t>(scaled(is_emulator() ? count : count / 8), 1);
   }
 
-  // Makes a dispatcher whose device fails in this way.
+  // Makes a dispatcher whose device fails as `fault` says.
   void open(const std::string &fault, DispatcherOptions options) {
     dispatcher_.reset();
     fault_.reset();  // restores the old value
@@ -81,23 +81,24 @@ class Trust : public testing::TestWithParam<DeviceCase> {
         return device::DeviceEnumeration{{with_faults(found_, fault)}, {}};
       };
     dispatcher_ = std::make_unique<Dispatcher>(options);
-    // The fault is read when the device is opened.
+    // The device reads the fault when it is opened.
     (void)dispatcher_->device(0)->make_ready();
   }
-  // The bytes in use after the device is closed.
+  // Returns the bytes in use after the device is closed.
   uint64_t bytes_in_use() {
     dispatcher_.reset();
     const struct mallinfo2 memory = mallinfo2();
     return memory.uordblks + memory.hblkhd;
   }
-  // With this fault a copy brings the sums of tags, as on devices that have no other way.
+  // Returns this fault at random. With it the sums of tags are copied, as on devices that have no
+  // other way.
   const char *sometimes_out_of_reach() { return random_.below(2) == 0 ? ",no-reach:0" : ""; }
   Dispatcher &dispatcher() { return *dispatcher_; }
   std::string reason() { return dispatcher_->device(0)->reason(); }
   lc_device_state state() { return dispatcher_->device(0)->state(); }
   uint64_t failures() { return dispatcher_->device(0)->counters().failures; }
 
-  // Returns "" if the result is right.
+  // Runs a job. Returns "" if the result is right.
   std::string run(const BatchShape &shape) {
     Batch batch(nullptr, shape, random_);
     const RequestPointer request = submit(dispatcher(), batch.job());
@@ -123,13 +124,14 @@ class Trust : public testing::TestWithParam<DeviceCase> {
   Random random_{61};
 };
 
-// Every block that comes back is wrong, so any sample shows it.
+// Every block that is downloaded is wrong, so any sample shows it.
 TEST_P(Trust, WrongBlocksAreFoundInEveryMode) {
   for (const lc_cipher cipher : plain_modes())
     for (const lc_direction direction : {LC_ENCRYPT, LC_DECRYPT})
       for (const bool in_place : {false, true}) {
         if (!offers(cipher)) continue;
-        // To open such a device takes long: each mode then has a direction in place, the other not.
+        // Opening such a device takes long, so each mode has one direction in place and the other
+        // one not.
         if (GetParam().is_opencl_on_cpu() && in_place != ((int{cipher} + int{direction}) % 2 == 0))
           continue;
         BatchShape shape = one(cipher, direction, 0, in_place);
@@ -156,14 +158,14 @@ TEST_P(Trust, WrongBlocksAreFoundInEveryMode) {
       }
 }
 
-// With LC_VERIFY_OFF nobody looks at the output, so the test above can fail.
+// With LC_VERIFY_OFF the output is not checked. This shows that the test above can fail.
 TEST_P(Trust, OffMeansOff) {
   open("wrong-blocks:0", options_for(LC_VERIFY_OFF));
   EXPECT_NE("", run(one(LC_AES_CTR, LC_ENCRYPT, 5000, false)));
   EXPECT_EQ(LC_DEVICE_READY, state());
 }
 
-// Right output is accepted, at any length.
+// Right output of any length is accepted.
 TEST_P(Trust, RightOutputIsBelieved) {
   for (const lc_verify verify : {LC_VERIFY_SAMPLED, LC_VERIFY_FULL}) {
     open("", options_for(verify));
@@ -210,7 +212,7 @@ TEST_P(Trust, FullFindsOneBit) {
       EXPECT_EQ(offers(cipher) ? LC_DEVICE_LOST : LC_DEVICE_READY, state())
           << cipher << " " << direction;
     }
-  // One bit of the text, or of the tag's sums, which come back in two ways.
+  // One bit of the text, or of the tag's sums, which are returned in two ways.
   for (const char *fault :
        {"flip-bit:0", "flip-bit:1", "flip-bit:0,no-reach:0", "flip-bit:1,no-reach:0"})
     for (const lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305}) {
@@ -223,13 +225,13 @@ TEST_P(Trust, FullFindsOneBit) {
     }
 }
 
-// A tag that only the device finds wrong is accepted. A tag that is wrong is refused.
+// A right tag that only the device finds wrong is accepted.
 TEST_P(Trust, WrongTagsAreNotBelieved) {
   const bool can_reach = find_device(GetParam().id).properties.reaches_pinned;
   for (const lc_cipher cipher : {LC_AES_GCM, LC_AES_CCM, LC_CHACHA20_POLY1305})
     for (const bool in_place : {false, true})
       for (const uint64_t length : {uint64_t{0}, uint64_t{5001}, uint64_t{5002}}) {
-        // The text is right. The sums come after it, or before it if kernels bring them.
+        // The text is right. Its sums are downloaded after it, or before it if kernels write them.
         const bool reaches = length != 5002 && can_reach;
         const std::string fault = length == 0 || reaches ? "wrong-download:0" : "wrong-download:1";
         open(reaches ? fault : fault + ",no-reach:0", options_for(LC_VERIFY_SAMPLED));
@@ -242,7 +244,7 @@ TEST_P(Trust, WrongTagsAreNotBelieved) {
       }
 }
 
-// Nothing that a device did before it was found wrong is kept.
+// Nothing that a device produced before it was found wrong is kept.
 TEST_P(Trust, TheWholeRequestIsDoneAgain) {
   BatchShape shape = one(LC_AES_CTR, LC_ENCRYPT, 14 * kMiB, false);
   open("wrong-blocks:2", options_for(LC_VERIFY_SAMPLED));
@@ -255,10 +257,10 @@ TEST_P(Trust, TheWholeRequestIsDoneAgain) {
   EXPECT_GT(dispatcher().device(0)->counters().bytes, 0u) << "it had done nothing before";
 }
 
-// How the bytes of a large message get to the device.
+// How the bytes of a large message are transferred to the device.
 enum class HostPath { kCopied, kPinnedInPlace, kPinnedByCaller };
 
-// If output overwrites its input, the input stays whole until the output is known to be right,
+// If output overwrites its input, the input stays intact until the output is known to be right,
 // whatever fails and whenever. In each run something fails one step later, until nothing fails.
 TEST_P(Trust, InPlaceDataSurviveEveryFaultAtEveryStage) {
   struct Case {
@@ -267,8 +269,8 @@ TEST_P(Trust, InPlaceDataSurviveEveryFaultAtEveryStage) {
     uint64_t length;
     size_t messages;
   };
-  // Modes that read earlier input (CBC and CFB decryption), modes that continue from earlier
-  // output (OFB and CBC encryption, in slices), and others.
+  // Modes that read earlier input (CBC and CFB decryption), modes that continue from earlier output
+  // (OFB and CBC encryption, in slices), and others.
   static const Case kCases[] = {
       {LC_AES_CTR, LC_ENCRYPT, 9 * kMiB + 5, 1},    {LC_AES_CBC, LC_DECRYPT, 9 * kMiB, 1},
       {LC_AES_CFB128, LC_DECRYPT, 9 * kMiB + 5, 1}, {LC_AES_CBC_CS3, LC_DECRYPT, 9 * kMiB + 5, 1},
@@ -288,7 +290,8 @@ TEST_P(Trust, InPlaceDataSurviveEveryFaultAtEveryStage) {
         const std::string fault = kind + (":" + std::to_string(n));
         DispatcherOptions options = options_for(LC_VERIFY_SAMPLED);
         options.pipeline.saves_cpu = path == HostPath::kPinnedInPlace;
-        // As many chunks in a quarter of the bytes, but where only long ones are pinned.
+        // The number of chunks stays the same with a quarter of the bytes, except where only long
+        // ones are pinned.
         const uint64_t smaller = path == HostPath::kPinnedInPlace ? 1 : 4;
         options.pipeline.least_chunk_bytes /= smaller;
         options.pipeline.most_chunk_bytes /= smaller;
@@ -332,7 +335,7 @@ TEST_P(Trust, SealedInPlaceDataSurviveEveryLoss) {
       }
 }
 
-// The tests above use the way that they mean. Output in place is never pinned.
+// Checks that the tests above use the host path that they are for. Output in place is never pinned.
 TEST_P(Trust, PinnedMemoryIsUsed) {
   if (!is_emulator()) GTEST_SKIP() << "only the emulator tells what is pinned";
   const uint64_t pinned = device::count_pinned_in_place();  // by stuck devices
@@ -353,15 +356,15 @@ TEST_P(Trust, PinnedMemoryIsUsed) {
 
 TEST_P(Trust, AStuckDeviceIsGivenUp) {
   if (GetParam().is_gl()) GTEST_SKIP() << "OpenGL is waited for on its one thread, without a limit";
-  // Memory that a stuck device has pinned stays pinned. If it were freed, a driver could put
-  // memory of the next device at the same addresses, and find them taken.
+  // Memory that a stuck device has pinned stays pinned. If it were freed, a driver could place
+  // memory of the next device at the same addresses, and fail because they are in use.
   std::vector<std::unique_ptr<Batch>> pinned;
   for (const bool in_place : {false, true})
     for (const uint64_t length : {uint64_t{5000}, 9 * kMiB}) {
       DispatcherOptions options = options_for(LC_VERIFY_SAMPLED);
       options.pipeline.time_limit = std::chrono::milliseconds(is_emulator() ? 200 : 1000);
       options.pipeline.saves_cpu = true;
-      // Short jobs may all be done by the kernels of one launch.
+      // The kernels of one launch may do all short jobs.
       open("stuck:" + std::to_string(length > kMiB ? random_.below(4) : 0), options);
       std::vector<std::unique_ptr<Batch>> batches;
       std::vector<RequestPointer> requests;
@@ -381,7 +384,7 @@ TEST_P(Trust, AStuckDeviceIsGivenUp) {
     }
 }
 
-// A device that always lacks memory stays in service, and is not asked for ever.
+// A device that always lacks memory stays in service, and is not retried forever.
 TEST_P(Trust, MemoryThatIsShortEveryTime) {
   open("no-memory:0+", options_for(LC_VERIFY_SAMPLED));
   EXPECT_EQ("", run(one(LC_AES_CTR, LC_ENCRYPT, 5000, false)));
@@ -394,7 +397,7 @@ TEST_P(Trust, MemoryThatIsShortEveryTime) {
   EXPECT_EQ(LC_ERROR_MEMORY, submit(dispatcher(), batch.job())->wait().code());
 }
 
-// Random faults, several at once, while several jobs are under way.
+// Random faults, several at once, while several jobs are pending.
 TEST_P(Trust, RandomFaults) {
   static const char *const kKinds[] = {"lost-after", "lost-upload", "lost-download", "fail-launch",
                                        "no-memory",  "no-pin",      "wrong-blocks",  "flip-bit"};
@@ -407,7 +410,7 @@ TEST_P(Trust, RandomFaults) {
     bool needs_full = false, seals = true;
     for (uint64_t count = 1 + random_.below(3); count > 0; --count) {
       const std::string kind = kKinds[random_.below(std::size(kKinds))];
-      // Samples do not find a tag that the device has made wrong.
+      // Samples do not find a wrong tag that the device has made.
       needs_full = needs_full || kind == "flip-bit";
       seals = seals && kind != "wrong-blocks";
       faults += (faults.empty() ? "" : ",") + kind + ":" + std::to_string(random_.below(8));

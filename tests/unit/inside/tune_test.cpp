@@ -1,4 +1,5 @@
-// The cost model, the measurements that it uses, and how they are kept.
+// The cost model, the measurements that it uses, and how they are stored. The emulator is the
+// device.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -33,8 +34,8 @@ constexpr uint64_t kKiB = 1024, kMiB = 1024 * kKiB;
 constexpr CipherKind kCtr = {LC_AES_CTR, LC_ENCRYPT, 16};
 constexpr CipherKind kCbc = {LC_AES_CBC, LC_ENCRYPT, 16};
 
-// A device takes 100 microseconds for a call and then does 20 GB/s. Of that the CPU takes 20
-// microseconds and then does 10 GB/s. A core does 5 GB/s.
+// A device needs 100 microseconds for a call, and then does 20 GB/s. Its CPU time is 20
+// microseconds, and then that of 10 GB/s. A core does 5 GB/s.
 Point point_of(const CipherKind &kind, uint64_t bytes, bool pinned = false, uint32_t streams = 1) {
   return {kind, pinned, streams, bytes, 100000 + bytes / 20, 20000 + bytes / 10, 100 + bytes / 5,
           0};
@@ -56,7 +57,7 @@ bool is_for_device(const CostModel &model, const Question &question, const Load 
 
 TEST(CostModel, PicksTheSideThatIsSooner) {
   const CostModel model(usual());
-  // Both take the same time at 667 kB, and with the margin at 759 kB.
+  // Both take the same time at 667 kB, or at 759 kB with the margin.
   EXPECT_FALSE(is_for_device(model, ask(kCtr, 16), {}, Prefer::kSpeed));
   EXPECT_FALSE(is_for_device(model, ask(kCtr, 16 * kKiB), {}, Prefer::kSpeed));
   EXPECT_FALSE(is_for_device(model, ask(kCtr, 700000), {}, Prefer::kSpeed));
@@ -87,7 +88,7 @@ TEST(CostModel, OffloadTakesLessCpuTimeButNoMoreThanTwiceAsLong) {
   Calibration costly = usual();
   for (Point &point : costly.points) point.device_cpu_ns = 2 * point.cpu_ns;
   EXPECT_FALSE(is_for_device(CostModel(costly), ask(kCtr, 400000), {}, Prefer::kOffload));
-  // It is chosen all the same if it is sooner.
+  // It is chosen all the same if it is faster.
   EXPECT_TRUE(is_for_device(CostModel(costly), ask(kCtr, 4 * kMiB), {}, Prefer::kOffload));
 }
 
@@ -98,7 +99,7 @@ TEST(CostModel, LooksAtTheQueues) {
   EXPECT_FALSE(is_for_device(model, large, {.device_bytes = 64 * kMiB}, Prefer::kSpeed));
 }
 
-// The same with several cores, which wake in 50 microseconds and do 15 GB/s.
+// As usual(), with several cores, which wake in 50 microseconds and do 15 GB/s.
 Calibration with_cores() {
   Calibration made = usual();
   made.points[1] = point_of(kCtr, 2 * kMiB);
@@ -112,7 +113,7 @@ TEST(CostModel, PicksSeveralCoresWhereTheyAreSooner) {
   const auto choose = [](const CostModel &by, uint64_t bytes, const Load &load = {}) {
     return by.choose(ask(kCtr, bytes), load, Prefer::kSpeed);
   };
-  // The device is sooner from 700 kB on, then the cores are, and from 13 MB on the device again.
+  // The device is faster from 700 kB on, then the cores are, and from 13 MB on the device again.
   EXPECT_EQ(LC_CHOICE_CPU, choose(model, 700000));
   EXPECT_EQ(LC_CHOICE_DEVICE, choose(model, kMiB));
   EXPECT_EQ(LC_CHOICE_DEVICE, choose(model, 2 * kMiB - 1));
@@ -120,7 +121,7 @@ TEST(CostModel, PicksSeveralCoresWhereTheyAreSooner) {
   EXPECT_EQ(LC_CHOICE_CORES, choose(model, 4 * kMiB));
   EXPECT_EQ(LC_CHOICE_DEVICE, choose(model, 16 * kMiB));
   EXPECT_EQ(LC_CHOICE_DEVICE, choose(model, 256 * kMiB));
-  // While the cores' threads have other work, they do not count.
+  // While the cores' threads have other work, they are not considered.
   EXPECT_EQ(LC_CHOICE_DEVICE, choose(model, 4 * kMiB, {.cores_are_busy = true}));
   EXPECT_EQ(LC_CHOICE_CPU,
             choose(model, 4 * kMiB, {.device_bytes = 64 * kMiB, .cores_are_busy = true}));
@@ -147,7 +148,8 @@ TEST(CostModel, OffloadCountsTheTimeOfAllCores) {
   const auto choose = [](const Calibration &calibration) {
     return CostModel(calibration).choose(ask(kCtr, 256 * kMiB), {}, Prefer::kOffload);
   };
-  // A device that takes half of that CPU time, though it is slower than the cores, and than one.
+  // A device that takes half of that CPU time, though it is slower than several cores, and than
+  // one.
   Calibration light = with_cores();
   for (Point &point : light.points) point.device_ns = 100000 + point.bytes / 9;
   EXPECT_EQ(LC_CHOICE_DEVICE, choose(light));
@@ -155,8 +157,8 @@ TEST(CostModel, OffloadCountsTheTimeOfAllCores) {
   EXPECT_EQ(LC_CHOICE_DEVICE, choose(light));
   for (Point &point : light.points) point.device_ns = point.bytes / 2;
   EXPECT_EQ(LC_CHOICE_CORES, choose(light));
-  // A device whose copies take twice that CPU time, and that is a little sooner than the cores,
-  // or more than twice as fast.
+  // A device whose copies take twice that CPU time, and that is a little faster than the cores, or
+  // more than twice as fast.
   Calibration heavy = with_cores();
   for (Point &point : heavy.points) point.device_cpu_ns = 2 * point.cpu_ns;
   EXPECT_EQ(LC_CHOICE_CORES, choose(heavy));
@@ -179,7 +181,7 @@ TEST(CostModel, KnowsOnlyWhatIsLikeWhatWasMeasured) {
   for (Point &point : only_long.points) point.kind.key_bytes = 32;
   EXPECT_FALSE(CostModel(only_long).estimate(ask(kCtr, 4 * kMiB), {}).has_value());
   EXPECT_FALSE(CostModel(Calibration{}).estimate(ask(kCtr, kMiB), {}).has_value());
-  // Decryption with ciphertext stealing is nearly that of CBC.
+  // CBC decryption with ciphertext stealing takes nearly the same time as plain CBC decryption.
   Calibration with_cbc = usual();
   with_cbc.points.push_back(point_of({LC_AES_CBC, LC_DECRYPT, 16}, 8 * kMiB));
   EXPECT_TRUE(is_for_device(CostModel(with_cbc), ask({LC_AES_CBC_CS3, LC_DECRYPT, 16}, 8 * kMiB),
@@ -187,14 +189,15 @@ TEST(CostModel, KnowsOnlyWhatIsLikeWhatWasMeasured) {
   EXPECT_FALSE(CostModel(with_cbc)
                    .estimate(ask({LC_AES_CBC_CS3, LC_ENCRYPT, 16}, 8 * kMiB), {})
                    .has_value());
-  // Figures of pinned memory do not serve for ordinary memory, but the other way round they do.
+  // Measurements with pinned memory do not apply to pageable memory. Those with pageable memory do
+  // apply to pinned memory.
   Calibration only_pinned = usual();
   for (Point &point : only_pinned.points) point.pinned = true;
   EXPECT_FALSE(CostModel(only_pinned).estimate(ask(kCtr, kMiB), {}).has_value());
   EXPECT_TRUE(model.estimate({.kind = kCtr, .pinned = true, .bytes = kMiB}, {}).has_value());
 }
 
-// One stream takes as long as its blocks one after the other. Many streams fill a device.
+// One stream takes as long as its blocks in series. Many streams fill a device.
 TEST(CostModel, ChainsCountTheirStreams) {
   Calibration made = {"a machine", "a device", false, {}};
   for (const uint64_t bytes : {16 * kKiB, kMiB}) {
@@ -213,7 +216,7 @@ TEST(CostModel, ChainsCountTheirStreams) {
 
 TEST(CostModel, OddMeasurementsDoNoHarm) {
   Calibration odd = usual();
-  odd.points[1].device_ns = 1;  // falls
+  odd.points[1].device_ns = 1;  // less than for fewer bytes
   odd.points.push_back(odd.points[2]);
   odd.points.push_back(point_of(kCtr, 16 * kKiB));
   const CostModel model(odd);
@@ -241,7 +244,7 @@ TEST(Calibration, IsTheSameAfterItsText) {
   EXPECT_EQ(all, *read);
 }
 
-// A calibration may lack a cipher, where the libcrypto of the program that measured had none.
+// A calibration may lack a cipher: the libcrypto of the program that measured may not have had it.
 TEST(CostModel, LeavesToTheCpuWhatWasNotMeasured) {
   const CostModel model(usual());
   for (const CipherInfo &info : kCipherInfos) {
@@ -256,7 +259,7 @@ TEST(CostModel, LeavesToTheCpuWhatWasNotMeasured) {
   EXPECT_TRUE(is_for_device(model, ask(kCtr, 64 * kMiB), {}, Prefer::kSpeed));
 }
 
-// A text that is not whole is refused.
+// A truncated or malformed text is refused.
 TEST(Calibration, RefusesWhatIsNoText) {
   const std::string text = placement::to_text(usual());
   ASSERT_TRUE(placement::from_text(text).has_value());
@@ -334,7 +337,7 @@ TEST_F(TuneCache, MeasuresTheEmulator) {
       EXPECT_EQ(are_shared, point.cores_ns != 0) << point.kind.name();
     }
   }
-  // The device may be too slow to be measured with sizes for which several cores are used.
+  // The device may be too slow to be measured with the sizes for which several cores are used.
   const bool cores_ran =
       std::any_of(made->points.begin(), made->points.end(), [](const Point &point) {
         return point.cores_ns != 0 && point.bytes >= runtime::kLeastForCores;
@@ -349,7 +352,7 @@ TEST_F(TuneCache, MeasuresTheEmulator) {
             placement::measure(dispatcher, 99, placement::Depth::kQuick, nullptr).status().code());
 }
 
-// The program's own work meanwhile does not count for the device.
+// The program's own work during a measurement is not attributed to the device.
 TEST(OwnCpuTime, LeavesOutThreadsThatWereThere) {
   std::atomic<bool> is_over{false};
   std::thread busy([&] {
@@ -362,7 +365,7 @@ TEST(OwnCpuTime, LeavesOutThreadsThatWereThere) {
   while (all.now_ns() - all_begin < 100'000'000)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_LT(own.now_ns() - own_begin, 50'000'000u);
-  // The calling thread counts, though it was there too.
+  // The calling thread counts, though it existed before.
   const uint64_t mine = own.now_ns();
   const auto mine_alone = [] {
     timespec time = {};
@@ -376,7 +379,7 @@ TEST(OwnCpuTime, LeavesOutThreadsThatWereThere) {
   busy.join();
 }
 
-// The emulator, with figures of a very fast card.
+// The emulator, with the measurements of a very fast GPU.
 class Choosing : public TuneCache {
  protected:
   void SetUp() override {
@@ -388,7 +391,7 @@ class Choosing : public TuneCache {
     lc_cipher_question made = {};
     made.struct_size = sizeof made;
     made.cipher = LC_AES_CTR;
-    made.direction = LC_DECRYPT;  // its own inverse
+    made.direction = LC_DECRYPT;  // AES-CTR is its own inverse
     made.key_bytes = 16;
     made.streams = 1;
     made.bytes = bytes;
@@ -399,7 +402,8 @@ class Choosing : public TuneCache {
     return lc_cipher_choose(context, &asked);
   }
 
-  // Waits until other programs have done their work and the choice is this one.
+  // Waits until other programs have done their work and the choice is `choice`. Returns whether
+  // that happened.
   static bool becomes(lc_context *context, lc_choice choice, uint64_t bytes = 4 * kMiB) {
     for (int n = 0; n < 30000; ++n) {
       if (choose(context, bytes) == choice) return true;
@@ -419,7 +423,7 @@ TEST_F(Choosing, GoesByWhatIsStored) {
   {
     const Context context("host", LC_FALLBACK_CPU);
     EXPECT_EQ(LC_CHOICE_CPU, choose(context.get(), 1000));
-    // Nobody looks for devices for so little.
+    // For so little data the library does not even look for devices.
     EXPECT_EQ(LC_CHOICE_CPU, choose(context.get(), 4 * kMiB));
     EXPECT_EQ(LC_ERROR_UNSUPPORTED, lc_tune(context.get(), 0, LC_TUNE_STORED, nullptr, nullptr));
     EXPECT_EQ(LC_CHOICE_UNKNOWN, choose(context.get(), 4 * kMiB));
@@ -438,7 +442,7 @@ TEST_F(Choosing, GoesByWhatIsStored) {
     ASSERT_EQ(LC_OK, lc_device_test(context, 0));
     EXPECT_EQ(1, lc_is_open(context, 0));
     EXPECT_EQ(LC_CHOICE_DEVICE, choose(context, 4 * kMiB));
-    // The second time it uses the smallest size that was found the first time.
+    // The second time it uses the smallest size that it found the first time.
     for (int n = 0; n < 3; ++n) {
       EXPECT_EQ(offloads ? LC_CHOICE_DEVICE : LC_CHOICE_CPU, choose(context, 400000));
       EXPECT_EQ(LC_CHOICE_CPU, choose(context, 100000));
@@ -464,7 +468,7 @@ TEST_F(Choosing, GoesByWhatIsStored) {
   }
 }
 
-// The emulator, with figures of a card whose bus is slower than several cores.
+// The emulator, with the measurements of a GPU whose bus is slower than several cores.
 TEST_F(Choosing, TellsOfSeveralCores) {
   for (Point &point : calibration_.points) {
     point.device_ns = 100000 + point.bytes / 10;
@@ -480,8 +484,8 @@ TEST_F(Choosing, TellsOfSeveralCores) {
   }
 }
 
-// After requests of a few GiB on the CPU, the library looks for devices and opens one, while the
-// CPU goes on.
+// After the CPU has done a few GiB of requests, the library looks for devices and opens one, while
+// the CPU continues.
 TEST_F(Choosing, OpensADeviceMeanwhileOnceThatPays) {
   placement::store(calibration_);
   const Context context("host", LC_FALLBACK_CPU);
@@ -497,18 +501,18 @@ TEST_F(Choosing, MeasuresADeviceMeanwhileOnceThatPays) {
   const Context context("host", LC_FALLBACK_CPU);
   const size_t threads = count_threads();
   for (int n = 1; n < 256; ++n) ASSERT_EQ(LC_CHOICE_CPU, choose(context.get(), 4 * kMiB));
-  // The emulator is slower than OpenSSL, and several cores are not used for so little.
+  // The emulator is slower than OpenSSL, and several cores are not used for so little data.
   EXPECT_TRUE(becomes(context.get(), LC_CHOICE_UNKNOWN, kMiB));
   EXPECT_TRUE(becomes(context.get(), LC_CHOICE_CPU, kMiB));
-  // Another process did all of that.
+  // Another process did all of that, so this one has no new threads.
   EXPECT_EQ(threads, count_threads());
-  // Another process, as it were, need not measure.
+  // A new context, which stands for another process, need not measure again.
   const Context next("host", LC_FALLBACK_CPU);
   EXPECT_EQ(LC_OK, lc_tune(next.get(), 0, LC_TUNE_STORED, nullptr, nullptr));
   EXPECT_EQ(LC_CHOICE_CPU, choose(next.get(), kMiB));
 }
 
-// A device that cannot be measured is left alone, and so is a context that is closed.
+// A device that cannot be measured is not used.
 TEST_F(Choosing, ADeviceThatFailsIsNotAskedAgain) {
   const ScopedEnvironment fault("LANECRYPT_HOST_FAULT", "lost-after:3");
   const Context context("host", LC_FALLBACK_CPU);
@@ -520,7 +524,7 @@ TEST_F(Choosing, ADeviceThatFailsIsNotAskedAgain) {
     EXPECT_EQ(LC_CHOICE_UNKNOWN, choose(context.get(), 4 * kMiB));
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  // It failed in the process that measured it, and never came into this one.
+  // It failed in the process that measured it, and was never opened in this one.
   ASSERT_EQ(LC_OK, lc_device_get(context.get(), 0, &info));
   EXPECT_EQ(LC_DEVICE_UNTRIED, info.state);
   EXPECT_EQ(LC_CHOICE_UNKNOWN, choose(context.get(), 4 * kMiB));
@@ -541,7 +545,7 @@ TEST_F(Choosing, AChildOfForkLooksForItself) {
   EXPECT_TRUE(becomes(context.get(), LC_CHOICE_DEVICE));
   const pid_t child = fork();
   if (child == 0) {
-    // The CPU has not done a GiB yet.
+    // In the child the CPU has not done a GiB yet.
     bool right = choose(context.get(), 4 * kMiB) == LC_CHOICE_CPU;
     for (int n = 0; n < 256; ++n) (void)choose(context.get(), 4 * kMiB);
     right = right && becomes(context.get(), LC_CHOICE_DEVICE);
@@ -552,15 +556,15 @@ TEST_F(Choosing, AChildOfForkLooksForItself) {
   EXPECT_EQ(0, status);
 }
 
-// A request that is worth more than the opening opens the device.
+// A request that gains more than opening costs opens the device.
 TEST_F(Choosing, AHugeRequestNeedNotWait) {
   placement::store(calibration_);
   const Context context("host", LC_FALLBACK_CPU);
   EXPECT_EQ(LC_CHOICE_DEVICE, choose(context.get(), uint64_t{16} << 30));
 }
 
-// The choice names the faster of two devices by what was measured, or all devices for a large
-// request, which they share.
+// The choice names the device that was measured to be faster, or all devices for a large request,
+// which they share.
 TEST_F(Choosing, SaysWhereTheRequestThenRuns) {
   const ScopedEnvironment two("LANECRYPT_HOST_DEVICES", "2");
   placement::store(calibration_);
@@ -629,14 +633,14 @@ TEST_F(Choosing, MeasuresAndKeeps) {
   EXPECT_EQ(LC_ERROR_STOPPED, lc_tune(context.get(), 0, LC_TUNE_QUICK, stop, nullptr));
   EXPECT_EQ(LC_CHOICE_UNKNOWN, choose(context.get(), 4 * kMiB));
   EXPECT_EQ(LC_OK, lc_tune(context.get(), 0, LC_TUNE_QUICK, nullptr, nullptr));
-  // The emulator is no match for OpenSSL.
+  // The emulator is slower than OpenSSL.
   EXPECT_EQ(LC_CHOICE_CPU, choose(context.get(), kMiB));
   EXPECT_EQ(LC_OK, lc_tune(context.get(), 0, LC_TUNE_STORED, nullptr, nullptr));
   EXPECT_EQ(LC_ERROR_ARGUMENT, lc_tune(context.get(), 99, LC_TUNE_QUICK, nullptr, nullptr));
   EXPECT_EQ(LC_ERROR_ARGUMENT, lc_tune(nullptr, 0, LC_TUNE_QUICK, nullptr, nullptr));
 }
 
-// A lost device is not measured by what the CPU did for it.
+// If the device was lost, the times of the CPU's work are not stored as its calibration.
 TEST_F(TuneCache, ALostDeviceHasNoCalibration) {
   const ScopedEnvironment fault("LANECRYPT_HOST_FAULT", "lost-after:3");
   runtime::DispatcherOptions options;

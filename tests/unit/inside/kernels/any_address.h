@@ -1,4 +1,4 @@
-// Jobs of texts in device memory that lie anywhere, for tests that know which kernels ran.
+// Jobs of device memory texts at any address, for tests that check which kernels ran.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -65,7 +65,7 @@ class AnyAddress : public testing::Test {
     unsetenv("LANECRYPT_HOST_THREADS");
   }
 
-  // What stands for the emulator.
+  // Returns the device to use: the emulator, or what a derived class makes of it.
   virtual std::unique_ptr<device::Device> device_of(std::unique_ptr<device::Device> emulator) {
     return emulator;
   }
@@ -81,7 +81,8 @@ class AnyAddress : public testing::Test {
     ASSERT_TRUE(executor_->make_ready().ok());
   }
 
-  // Texts close to each other, from a multiple of 16 on.
+  // Adds a text close behind the previous one. The skews are the addresses of input and output
+  // modulo 16.
   void add(uint32_t in_skew, uint32_t out_skew, uint64_t length) {
     const auto next = [](uint64_t at, uint32_t skew) { return at + (skew - at) % 16; };
     const uint64_t in =
@@ -95,22 +96,22 @@ class AnyAddress : public testing::Test {
     is_in_place_ = true;
   }
 
-  // Of this message, of few bytes.
+  // Returns the IV of message `n`, which is short.
   Bytes iv_of(lc_cipher cipher, size_t n) const {
     Bytes iv(cipher_info(cipher).iv_bytes, static_cast<uint8_t>(7 * n + 1));
     if (!iv.empty()) iv[0] = static_cast<uint8_t>(n);
     return iv;
   }
-  // Messages take the keys in turn.
+  // Messages use the keys in turn.
   const Bytes &key_of(size_t n) const { return keys_[n % keys_.size()]; }
   static uint32_t key_bytes_of(lc_cipher cipher) {
     return cipher_info(cipher).is_aead ? 32 : test::key_sizes(cipher).back();
   }
   Bytes aad_of(size_t n) const { return Bytes(n % 40, static_cast<uint8_t>(n)); }
 
-  // Encrypts all texts as one job in device memory. Then it brings the texts back by another job.
-  // Every byte of both memories must be what OpenSSL makes of it, and beside the texts what it was.
-  // Returns the kernels that ran in both directions.
+  // Encrypts all texts as one job in device memory, and decrypts them by another job. Every byte of
+  // both memories must be what OpenSSL makes of it, and the bytes around the texts must not change.
+  // Returns the kernels that ran in each direction.
   std::pair<Kernels, Kernels> run_both(lc_cipher cipher, bool tags_stay = false) {
     const Text &last = texts_.back();
     const uint64_t in_bytes = last.in + last.length + 40, out_bytes = last.out + last.length + 40;
@@ -147,7 +148,7 @@ class AnyAddress : public testing::Test {
     if (cipher_info(cipher).is_aead) {
       EXPECT_TRUE(tags == Bytes(tags_, tags_ + tags.size()));
     }
-    // From the output, back to where the input was.
+    // Decrypts from the output, back to where the input was.
     random.fill(in_, is_in_place_ ? 0 : in_bytes);
     Bytes around(in_, in_ + in_bytes);
     for (const Text &text : texts_) std::copy_n(&plain[text.in], text.length, &around[text.in]);
@@ -156,14 +157,14 @@ class AnyAddress : public testing::Test {
     for (uint8_t *memory : {in_, is_in_place_ ? nullptr : out_, tags_}) free(memory);
     return {kernels, take_kernels()};
   }
-  // Where both directions have the same kernels.
+  // As run_both(), if both directions use the same kernels. Returns these.
   Kernels run(lc_cipher cipher, bool tags_stay = false) {
     const auto [encrypting, decrypting] = run_both(cipher, tags_stay);
     EXPECT_EQ(encrypting, decrypting);
     return encrypting;
   }
 
-  // The kernels that ran since, but for those that write and compare tags.
+  // Returns the kernels that ran since the last call, except those that write and compare tags.
   Kernels take_kernels() {
     Kernels kernels = std::move(kernels_);
     kernels_.clear();
@@ -172,7 +173,7 @@ class AnyAddress : public testing::Test {
     return kernels;
   }
 
-  // What went wrong. Decryption goes from where the output was.
+  // Returns what went wrong, or "". Decryption reads where encryption has written.
   std::string submit(lc_cipher cipher, lc_direction direction, bool tags_stay) {
     std::vector<lc_message> messages;
     std::vector<Bytes> ivs, aads;
@@ -246,7 +247,7 @@ class AnyAddress : public testing::Test {
   std::vector<Text> texts_;
   bool is_in_place_ = false;
   uint32_t key_count_ = 1;
-  uint32_t unit_bytes_ = 0;  // of XTS
+  uint32_t unit_bytes_ = 0;  // XTS
   std::vector<Bytes> keys_;
   uint8_t *in_ = nullptr, *out_ = nullptr, *tags_ = nullptr;
 };

@@ -1,6 +1,6 @@
-// Block ciphers of texts in device memory that lie anywhere, with one key and with several: every
-// byte as OpenSSL has it, and by the kernels that are for such texts. On an emulator that takes
-// them as a card does.
+// Block ciphers of device memory texts at any address, with one key and with several: every byte is
+// compared with OpenSSL, and the kernels for such texts must have run. Runs on an emulator that
+// executes them as a GPU does.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "any_address.h"
@@ -20,14 +20,14 @@ class AnyAddressOfBlocks : public AnyAddress {
     return std::make_unique<test::WarpDevice>(std::move(emulator));
   }
 
-  // Texts of up to some tiles, whose messages neighbours of another key have.
+  // Adds texts of up to a few tiles. Adjacent messages have different keys.
   void add_texts(lc_cipher cipher) {
     texts_.clear();
     for (const uint64_t length : {16, 40, 1000, 2048, 2064, 5000, 9000})
       add(static_cast<uint32_t>(length / 8 + 5), static_cast<uint32_t>(length / 5),
           std::max<uint64_t>(test::allowed_length(cipher, unit_bytes_, length), 16));
   }
-  // The kernels of block ciphers that ran in a direction.
+  // Returns those of the kernels that belong to block ciphers.
   static Kernels of_blocks(const Kernels &all) {
     Kernels blocks;
     for (const std::string &name : all)
@@ -38,7 +38,7 @@ class AnyAddressOfBlocks : public AnyAddress {
 
 struct BlockCase {
   lc_cipher cipher;
-  std::string block, encrypts, decrypts;  // how their names begin
+  std::string block, encrypts, decrypts;  // prefixes of kernel names
   uint32_t unit_bytes = 0;
 };
 
@@ -62,7 +62,7 @@ TEST_F(AnyAddressOfBlocks, OfOneKeyAndOfSeveral) {
       {LC_ARIA_CTR, "aria", "ctr", "ctr"},
   };
   for (const BlockCase &one : kCases) {
-    // Of XTS there is always one: of SM4 the tests' own by blocks, where OpenSSL has none.
+    // XTS always has a reference: if OpenSSL lacks SM4-XTS, the tests compute it block by block.
     if (one.unit_bytes == 0 && !test::has_reference(one.cipher)) continue;
     unit_bytes_ = one.unit_bytes;
     add_texts(one.cipher);
@@ -73,10 +73,10 @@ TEST_F(AnyAddressOfBlocks, OfOneKeyAndOfSeveral) {
       const auto [encrypting, decrypting] = run_both(one.cipher);
       const std::string form = one.block + (keys == 1 ? "_table4_slot_" : "_table4_");
       const auto expected = [&](const std::string &mode) {
-        // Of CFB's encryption and OFB there is one for all texts.
+        // CFB encryption and OFB have one kernel for all texts.
         if (mode == "feedback") return Kernels{one.block + "_table4_feedback"};
         if (one.unit_bytes == 0) return Kernels{form + mode + "_unaligned"};
-        // Most messages' last units end in a part of a block.
+        // The last units of most messages end in a partial block.
         return Kernels{form + mode + "_partial", form + mode + "_partial_ends",
                        one.block + "_table4_" + info.substr(0, info.rfind('_')) + "_points"};
       };
@@ -90,7 +90,7 @@ TEST_F(AnyAddressOfBlocks, OfManyKeys) {
   key_count_ = 40;
   for (uint32_t n = 0; n < 200; ++n) add(7 * n % 16, 11 * n % 16, 1 + n * 29 % 700);
   EXPECT_EQ(Kernels{"aes_table4_ctr_unaligned"}, of_blocks(run(LC_AES_CTR)));
-  // Where all lie at multiples of 16, the kernel is the other one.
+  // If all texts are at multiples of 16, the other kernel runs.
   for (Text &text : texts_) text.in = text.out = (&text - texts_.data()) * 704 + 16;
   EXPECT_EQ(Kernels{"aes_table4_ctr"}, of_blocks(run(LC_AES_CTR)));
 }
@@ -105,7 +105,7 @@ TEST_F(AnyAddressOfBlocks, OfKeysInPlace) {
   EXPECT_EQ(Kernels{"aes_table4_ecb_decrypt_unaligned"}, of_blocks(decrypting));
 }
 
-// A stream a thread, and each of them lies elsewhere and ends elsewhere.
+// Each thread processes a stream, with its own address and length.
 TEST_F(AnyAddressOfBlocks, OfManyStreams) {
   for (uint32_t n = 0; n < 150; ++n) add(7 * n % 16, n / 16 + 11 * n % 16, 16 + n * 29 % 40 * 16);
   for (const uint32_t keys : {1u, 40u}) {
@@ -115,14 +115,14 @@ TEST_F(AnyAddressOfBlocks, OfManyStreams) {
     EXPECT_EQ(Kernels{form + "cbc_encrypt_unaligned"}, of_blocks(encrypting));
     EXPECT_EQ(Kernels{form + "cbc_decrypt_unaligned"}, of_blocks(decrypting));
   }
-  // Where all lie at multiples of 16, the kernel is the other one.
+  // If all texts are at multiples of 16, the other kernel runs.
   for (Text &text : texts_) text.in = text.out = (&text - texts_.data()) * 704 + 16;
   for (const uint32_t keys : {1u, 40u}) {
     key_count_ = keys;
     EXPECT_EQ(Kernels{keys == 1 ? "aes_table4_slot_cbc_encrypt" : "aes_table4_cbc_encrypt"},
               of_blocks(run_both(LC_AES_CBC).first));
   }
-  // One among many is enough.
+  // One unaligned text among many is enough.
   texts_[100].out += 1;
   EXPECT_EQ(Kernels{"aes_table4_cbc_encrypt_unaligned"}, of_blocks(run_both(LC_AES_CBC).first));
 }
@@ -138,7 +138,8 @@ TEST_F(AnyAddressOfBlocks, OfStreamsInPlace) {
   }
 }
 
-// CBC leaves the last two blocks to kernels that take bytes, which read the keys as streams do.
+// CBC leaves the last two blocks to kernels that access single bytes and read the keys in the
+// layout for streams.
 TEST_F(AnyAddressOfBlocks, OfStolenCiphertext) {
   for (uint32_t n = 0; n < 120; ++n) add(5 * n % 16, n / 16 + 3 * n % 16, 16 + n * 7 % 300);
   for (const lc_cipher cipher : {LC_AES_CBC_CS1, LC_AES_CBC_CS2, LC_AES_CBC_CS3})
@@ -153,7 +154,7 @@ TEST_F(AnyAddressOfBlocks, OfStolenCiphertext) {
     }
 }
 
-// H and the masks of the tags are blocks that lie as they should.
+// H and the masks of the tags are aligned blocks.
 TEST_F(AnyAddressOfBlocks, OfKeysOfGcm) {
   for (const uint32_t keys : {1u, 6u}) {
     key_count_ = keys;

@@ -1,5 +1,5 @@
-// ChaCha20 and GCM of texts in device memory that lie anywhere: every byte as OpenSSL has it, and
-// by the kernels that are for such texts. On an emulator whose groups are warps.
+// ChaCha20 and GCM of device memory texts at any address: every byte is compared with OpenSSL, and
+// the kernels for such texts must have run. Runs on an emulator whose thread blocks are warps.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "any_address.h"
@@ -9,7 +9,7 @@ namespace {
 
 const Kernels kPlain = {"chacha20"}, kPlainUnaligned = {"chacha20_unaligned"};
 
-// Kernels of ChaCha20-Poly1305 without matrices.
+// The kernels of ChaCha20-Poly1305 that do not use matrices.
 Kernels thread_kernels(const std::string &runs) {
   return {"poly1305_keys", runs, "poly1305_weigh", "poly1305_sums"};
 }
@@ -37,7 +37,7 @@ TEST_F(AnyAddress, OfOneLongText) {
   EXPECT_EQ(kPlainUnaligned, run(LC_CHACHA20));
 }
 
-// One of many is enough.
+// One unaligned text among many is enough.
 TEST_F(AnyAddress, OfOneTextAmongOthers) {
   for (uint32_t n = 0; n < 5; ++n) add(0, 0, 5000);
   EXPECT_EQ(kPlain, run(LC_CHACHA20));
@@ -86,7 +86,7 @@ TEST_F(AnyAddress, OfShortMessagesInPlace) {
   EXPECT_EQ(Kernels{"chacha20_poly1305_short"}, run(LC_CHACHA20_POLY1305, true));
 }
 
-// Ciphertexts that all lie alike in blocks of memory have matrices for that; others are moved.
+// Ciphertexts that all have the same address modulo 16 have matrices for that. Others are moved.
 TEST_F(AnyAddress, OfGcmByMatrices) {
   add(3, 5, 500003);
   add(0, 5, 600000);
@@ -98,7 +98,7 @@ TEST_F(AnyAddress, OfGcmByMatrices) {
   }
 }
 
-// Where threads cannot exchange words, the old kernels stay.
+// If threads cannot exchange words, the kernels that do not need that are used.
 TEST_F(AnyAddress, WithoutWarps) {
   open("1");
   for (uint32_t n = 0; n < 70; ++n) add(n % 16, 3 * n % 16, 1 + n * 5);

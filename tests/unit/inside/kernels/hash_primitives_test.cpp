@@ -1,5 +1,5 @@
-// The compressions and permutations of kernels/hash/, as the host compiles them, beside
-// OpenSSL. The padding here is written for the test.
+// The compression functions and permutations of kernels/hash/, compiled for the host, compared with
+// OpenSSL. The test has its own padding code.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ Bytes by_openssl(const char *name, const Bytes &message, size_t length) {
   return digest;
 }
 
-// Word is of 4 or 8 bytes, and a block of 16 words.
+// A SHA-2 digest. `Word` has 4 or 8 bytes, and a block has 16 words.
 template <typename Word>
 Bytes sha2(const Bytes &message, size_t length, void (*start)(Word *),
            void (*compress)(Word *, Word *)) {
@@ -50,7 +50,7 @@ Bytes sha2(const Bytes &message, size_t length, void (*start)(Word *),
   for (int shift = 56; shift >= 0; shift -= 8) {
     padded.push_back(uint8_t(uint64_t{8} * message.size() >> shift));
   }
-  // SHA-512's count has 16 bytes, of which no message here needs the first 8.
+  // SHA-512's length field has 16 bytes. No message here needs the first 8.
   if (kWord == 8 && message.size() % kBlock >= kBlock - 16 &&
       message.size() % kBlock < kBlock - 8) {
     padded.insert(padded.end() - 8, kBlock, 0);
@@ -90,7 +90,7 @@ Bytes sponge(const Bytes &message, size_t rate, uint8_t suffix, size_t length) {
   return digest;
 }
 
-// Around each end of a block, and some blocks on.
+// Lengths around each end of a block, and some of several blocks.
 const size_t kLengths[] = {0,   1,   3,   55,  56,  63,  64,  65,  71,  72,  103, 111, 112, 119,
                            120, 127, 128, 135, 136, 137, 143, 144, 167, 168, 169, 255, 256, 1000};
 

@@ -1,5 +1,5 @@
-// WHICH kernels ran. A device between the executor and the emulator records the name of
-// each. A test of answers alone would not notice if another form or mode did the work.
+// Which kernels ran. A device between the executor and the emulator records the name of each. A
+// test of answers alone would not notice if another form or mode did the work.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -24,8 +24,9 @@ namespace {
 struct Record {
   std::mutex mutex;
   std::vector<std::string> kernels;
-  std::map<std::string, uint32_t> thread_block_size;  // of each, when it ran last
-  std::vector<std::string> overlaps_previous;  // those that might begin before the last had ended
+  std::map<std::string, uint32_t> thread_block_size;  // by kernel, at its last launch
+  // Kernels that may begin before the one before has ended.
+  std::vector<std::string> overlaps_previous;
 
   std::vector<std::string> take() {
     std::lock_guard lock(mutex);
@@ -46,10 +47,10 @@ class RecordingStream : public test::ForwardingStream {
       record_.thread_block_size[launch.kernel] = launch.thread_block_size;
       if (launch.overlaps_previous) record_.overlaps_previous.push_back(launch.kernel);
     }
-    // The emulator has no such kernels.
+    // The emulator has no such kernels, so their launches do nothing.
     for (const char *card : {"_slot_", "_unaligned"})
       if (std::string_view(launch.kernel).find(card) != std::string_view::npos) return Status();
-    // The emulator has few threads, whatever a test says. Kernels take any number.
+    // The emulator has few threads, whatever a test configures. The kernels work with any number.
     device::Launch fewer = launch;
     fewer.thread_block_size = std::min(launch.thread_block_size, 4u);
     return ForwardingStream::launch(fewer);
@@ -71,10 +72,10 @@ class RecordingDevice : public test::ForwardingDevice {
     if (!stream.ok()) return stream;
     return std::unique_ptr<device::Stream>(new RecordingStream(std::move(*stream), record_));
   }
-  // The same on every machine, however many cores it has.
+  // A constant, so that the test does not depend on the machine's number of cores.
   uint32_t resident_thread_blocks(const char *, uint32_t, uint32_t) override { return 2; }
   const device::Buffer *key_slot() override { return key_slot_.get(); }
-  // From here on it has one.
+  // Creates the key slot. From then on the device reports it.
   Status make_key_slot() {
     Result<std::unique_ptr<device::Buffer>> made =
         allocate(device::MemoryKind::kDevice, 2 * BLOCK_MOST_SCHEDULE_WORDS * 4);
@@ -94,7 +95,7 @@ class KernelChoice : public testing::Test {
     unsetenv("LANECRYPT_HASH_FORM");
   }
 
-  // The emulator, which says that its shared memory is of another kind.
+  // Opens the emulator, which reports shared memory of the given kind and size.
   void open(
       const char *form, bool banked_shared, uint32_t shared_bytes,
       const std::function<void(device::Properties &)> &change = [](device::Properties &) {}) {
@@ -119,7 +120,7 @@ class KernelChoice : public testing::Test {
     self_test_ = record_.take();
   }
 
-  // The kernels of one job of three blocks.
+  // Returns the kernels of one job of three blocks.
   std::vector<std::string> kernels_of(lc_cipher cipher, lc_direction direction) {
     test::Bytes key(64, 1);
     key[0] = 2;
@@ -136,7 +137,7 @@ class KernelChoice : public testing::Test {
     return record_.take();
   }
 
-  // Runs a job of one message. Only an authenticated mode gets a tag: its memory holds zeros.
+  // Runs a job of one message. In an authenticated mode its tag is zeros.
   Status run(lc_cipher cipher, lc_direction direction, uint32_t key_bytes, const test::Bytes &key,
              const test::Bytes &iv, const test::Bytes &in, test::Bytes &out) {
     lc_message message =
@@ -151,8 +152,8 @@ class KernelChoice : public testing::Test {
     return request->wait();
   }
 
-  // The kernels of a job that must succeed, a space behind each, without those that make schedules
-  // of its keys.
+  // Returns the kernels of a job that must succeed, each followed by a space, without those that
+  // make key schedules.
   std::string kernels_on_texts(const lc_cipher_job &job) {
     Result<CipherJob> made = make_cipher_job(&job);
     EXPECT_TRUE(made.ok()) << made.status().text();
@@ -175,7 +176,7 @@ class KernelChoice : public testing::Test {
       const bool is_sliced = form == "bitslice";
       const bool has_streams = mode == "_cbc_encrypt" || mode == "_feedback" || mode == "_ccm";
       Names names = {has_streams && !is_sliced ? "aes_expand_stream_keys" : "aes_expand_keys"};
-      // Kernels that are parallel in blocks make the sliced keys themselves.
+      // Kernels that process blocks in parallel make the sliced keys themselves.
       if (is_sliced && (has_streams || mode == "_xts_points" || mode == "_cfb_decrypt"))
         names.push_back("aes_bitslice_keys");
       names.push_back("aes_" + form + mode);
@@ -202,13 +203,13 @@ class KernelChoice : public testing::Test {
     for (lc_cipher cipher : {LC_AES_CBC_CS1, LC_AES_CBC_CS2, LC_AES_CBC_CS3}) {
       Names encrypt = with("_cbc_encrypt"), decrypt = with("_cbc_decrypt");
       encrypt.push_back("aes_" + form + "_steal_encrypt");
-      // Unlike CBC's blocks, messages are sliced by streams.
+      // The sliced keys of CBC are for parallel blocks, and these kernels slice by streams.
       if (form == "bitslice") decrypt.push_back("aes_bitslice_keys");
       decrypt.push_back("aes_" + form + "_steal_decrypt");
       EXPECT_EQ(encrypt, kernels_of(cipher, LC_ENCRYPT));
       EXPECT_EQ(decrypt, kernels_of(cipher, LC_DECRYPT));
     }
-    // Users get the kernels that the self-test used.
+    // Users get the same kernels as the self-test.
     for (const char *mode : {"_ecb_encrypt", "_ecb_decrypt", "_cbc_encrypt", "_cbc_decrypt", "_ctr",
                              "_xts_points", "_xts_encrypt", "_xts_decrypt", "_feedback",
                              "_cfb_decrypt", "_steal_encrypt", "_steal_decrypt", "_ccm"})
@@ -220,7 +221,7 @@ class KernelChoice : public testing::Test {
   Record record_;
   PinnedMemory pinned_;
   runtime::CopyThreads copy_threads_;
-  RecordingDevice *device_ = nullptr;  // the executor's
+  RecordingDevice *device_ = nullptr;  // owned by the executor
   std::unique_ptr<Executor> executor_;
   Status status_;
   std::vector<std::string> self_test_;
@@ -246,13 +247,13 @@ TEST_F(KernelChoice, IsByTheDevicesSharedMemory) {
   expect_form("bitslice");
 }
 
-// Without banks the time of a table look-up may tell the key.
+// Without banks the time of a table look-up may depend on the key.
 TEST_F(KernelChoice, IsConstantTimeWhereSharedMemoryHasNoBanks) {
   open(nullptr, false, 1024 * kKiB);
   expect_form("bitslice");
 }
 
-// One large piece keeps both busy: look-ups in tables, and gates beside them.
+// One large piece keeps both kinds of kernels busy: look-ups in tables, and gates concurrently.
 TEST_F(KernelChoice, PairsTablesWithGatesForALargePiece) {
   open(nullptr, true, 160 * kKiB,
        [](device::Properties &properties) { properties.pairs_launches = true; });
@@ -282,13 +283,14 @@ TEST_F(KernelChoice, PairsTablesWithGatesForALargePiece) {
     test::reference_crypt({run.cipher, run.direction, 16}, key.data(), iv.data(), in.data(),
                           expected.data(), bytes);
     EXPECT_TRUE(expected == out);
-    // That does not gain for a small piece, or one of several.
+    // For a small piece, or one of several, this gains nothing.
     EXPECT_EQ(2u, kernels_of(run.cipher, run.direction).size());
   }
 }
 
-// What prepares GHASH is nothing to the text of an encryption, which begins meanwhile. A decryption
-// hashes first, and needs it. The sum of the hashes is on the card before they are there.
+// The encryption of the text does not depend on the kernels that prepare GHASH, so it overlaps
+// them. A decryption hashes first, and waits for them. The kernel that adds the hashes starts
+// before they are ready.
 TEST_F(KernelChoice, EncryptsWhileGhashIsPrepared) {
   for (const bool pairs : {false, true}) {
     open("table4", true, 160 * kKiB,
@@ -310,13 +312,13 @@ TEST_F(KernelChoice, EncryptsWhileGhashIsPrepared) {
   }
 }
 
-// The same of texts at any address, where both kinds have kernels for them. What these make is seen
-// in unaligned_block_test.cpp, and on a card.
+// Tables and gates for texts at any address, if both kinds have kernels for them.
+// unaligned_block_test.cpp checks their results, and so do the tests on a GPU.
 TEST_F(KernelChoice, PairsThemAtAnyAddress) {
   open("table4", true, 160 * kKiB,
        [](device::Properties &properties) { properties.pairs_launches = true; });
   ASSERT_TRUE(status_.ok()) << status_.text();
-  kernels_of(LC_SM4_ECB, LC_ENCRYPT);  // it proves itself before
+  kernels_of(LC_SM4_ECB, LC_ENCRYPT);  // SM4 runs its self-test before
   ASSERT_TRUE(device_->make_key_slot().ok());
   constexpr uint64_t kBytes = 3000000, kOut = kBytes + 64;
   Result<std::unique_ptr<device::Buffer>> memory =
@@ -344,13 +346,14 @@ TEST_F(KernelChoice, PairsThemAtAnyAddress) {
   EXPECT_EQ("sm4_table4_slot_ctr_unaligned ", kernels(LC_SM4_CTR, LC_ENCRYPT, 5));
 }
 
-// With the key in the device's key slot, or several keys that it has no room for. What these make
-// is seen where they run: in unaligned_block_test.cpp, any_address_block_test.cpp, and on a card.
+// With the key in the device's key slot, or with several keys, which do not fit into it. The tests
+// that run these kernels check their results: unaligned_block_test.cpp, any_address_block_test.cpp,
+// and those on a GPU.
 TEST_F(KernelChoice, TakesTextsAtAnyAddressByKernelsOfTheirOwn) {
   open("table4", true, 160 * kKiB,
        [](device::Properties &properties) { properties.max_thread_block_size = 1024; });
   ASSERT_TRUE(status_.ok()) << status_.text();
-  // Each block cipher proves itself before.
+  // Each block cipher runs its self-test before.
   for (const lc_cipher cipher : {LC_SM4_ECB, LC_CAMELLIA_ECB, LC_ARIA_ECB})
     kernels_of(cipher, LC_ENCRYPT);
   ASSERT_TRUE(device_->make_key_slot().ok());
@@ -377,7 +380,7 @@ TEST_F(KernelChoice, TakesTextsAtAnyAddressByKernelsOfTheirOwn) {
     job.has_device = 1;
     return kernels_on_texts(job);
   };
-  // Of one key where texts are aligned, and where they are not; and of several.
+  // The kernels for one key with aligned and with unaligned texts, and for several keys.
   const struct {
     lc_cipher cipher;
     lc_direction direction;
@@ -404,12 +407,13 @@ TEST_F(KernelChoice, TakesTextsAtAnyAddressByKernelsOfTheirOwn) {
        "aes_table4_slot_cbc_decrypt_unaligned aes_table4_steal_decrypt ",
        "aes_table4_cbc_decrypt aes_table4_steal_decrypt ",
        "aes_table4_cbc_decrypt_unaligned aes_table4_steal_decrypt "},
-      // What encrypts the last two blocks reads the keys that CBC had, as streams have them.
+      // The kernel that encrypts the last two blocks reads the keys of CBC, in the layout for
+      // streams.
       {LC_AES_CBC_CS3, LC_ENCRYPT, "aes_table4_cbc_encrypt aes_table4_steal_encrypt ",
        "aes_table4_cbc_encrypt_unaligned aes_table4_steal_encrypt ",
        "aes_table4_cbc_encrypt aes_table4_steal_encrypt ",
        "aes_table4_cbc_encrypt_unaligned aes_table4_steal_encrypt "},
-      // These take all texts.
+      // These kernels take texts at any address.
       {LC_AES_CFB128, LC_ENCRYPT, "aes_table4_feedback ", "aes_table4_feedback ",
        "aes_table4_feedback ", "aes_table4_feedback "},
       {LC_AES_OFB, LC_DECRYPT, "aes_table4_feedback ", "aes_table4_feedback ",
@@ -441,18 +445,18 @@ TEST_F(KernelChoice, TakesTextsAtAnyAddressByKernelsOfTheirOwn) {
     EXPECT_EQ(one.keys_unaligned, kernels(one.cipher, one.direction, 5, 0, 2));
     EXPECT_EQ(one.keys_unaligned, kernels(one.cipher, one.direction, 0, 3, 2));
   }
-  // In groups that their registers are for.
+  // The thread blocks have the size for which registers are sufficient.
   EXPECT_EQ(768u, record_.thread_block_size["aes_table4_slot_xts_encrypt_unaligned"]);
   EXPECT_EQ(768u, record_.thread_block_size["aes_table4_xts_encrypt"]);
   EXPECT_EQ(512u, record_.thread_block_size["aes_table4_xts_encrypt_unaligned"]);
   EXPECT_EQ(512u, record_.thread_block_size["aes_table4_ctr_unaligned"]);
 }
 
-// What these make is seen in partial_block_units_test.cpp, and on a card.
+// partial_block_units_test.cpp checks the results, and so do the tests on a GPU.
 TEST_F(KernelChoice, TakesXtsOfOddUnitsByKernelsOfTheirOwn) {
   open("table4", true, 160 * kKiB);
   ASSERT_TRUE(status_.ok()) << status_.text();
-  kernels_of(LC_SM4_ECB, LC_ENCRYPT);  // it proves itself before
+  kernels_of(LC_SM4_ECB, LC_ENCRYPT);  // SM4 runs its self-test before
   ASSERT_TRUE(device_->make_key_slot().ok());
   constexpr uint64_t kMost = 16 * kKiB;
   Result<std::unique_ptr<device::Buffer>> memory =
@@ -479,7 +483,7 @@ TEST_F(KernelChoice, TakesXtsOfOddUnitsByKernelsOfTheirOwn) {
     EXPECT_EQ(odd, kernels(LC_AES_XTS, LC_ENCRYPT, skew, 520, 5200));
     EXPECT_EQ(odd, kernels(LC_AES_XTS, LC_ENCRYPT, skew, 4097, 9000));
     EXPECT_EQ(odd, kernels(LC_AES_XTS, LC_ENCRYPT, skew, 0, 33));
-    // A part of a block at the end of whole ones is little.
+    // A partial block at the end of many whole ones is little work.
     const std::string whole = points + aes + (skew != 0 ? "_unaligned " : " ");
     EXPECT_EQ(whole, kernels(LC_AES_XTS, LC_ENCRYPT, skew, 4096, 8192));
     EXPECT_EQ(whole, kernels(LC_AES_XTS, LC_ENCRYPT, skew, 512, 6 * 2048 + 17));
@@ -489,7 +493,7 @@ TEST_F(KernelChoice, TakesXtsOfOddUnitsByKernelsOfTheirOwn) {
   }
 }
 
-// Kernels that are compiled for small groups are launched in them; all others are not.
+// Kernels that are compiled for small thread blocks are launched in such, and all others are not.
 TEST_F(KernelChoice, TakesStreamsInTheGroupsThatTheirKernelsHave) {
   const auto small_thread_blocks = [](device::Properties &properties) {
     properties.max_thread_block_size = 4;
@@ -506,10 +510,10 @@ TEST_F(KernelChoice, TakesStreamsInTheGroupsThatTheirKernelsHave) {
     EXPECT_EQ(record_.thread_block_size[std::string("aes_table1_") + chain], 2u) << chain;
   open("bitslice", true, 160 * kKiB, small_thread_blocks);
   kernels_of(LC_AES_CCM, LC_ENCRYPT);
-  EXPECT_EQ(record_.thread_block_size["aes_bitslice_ccm"], 1u);  // a warp of the emulator
+  EXPECT_EQ(record_.thread_block_size["aes_bitslice_ccm"], 1u);  // one warp of the emulator
 }
 
-// XTS has as many threads as registers allow, unless a grid was asked for.
+// XTS has as many threads as registers allow, unless a grid size was configured.
 TEST_F(KernelChoice, GivesXtsGroupsOfItsOwn) {
   const auto large_thread_blocks = [](device::Properties &properties) {
     properties.max_thread_block_size = 1024;

@@ -1,7 +1,7 @@
-// The kernels for XTS whose data units end in a part of a block, as a card's threads run them: by
-// warps of 32, with the keys in the device's key slot, called by their names as in
+// The kernels for XTS whose data units end in a partial block, as a GPU executes them: by warps of
+// 32 threads, with the keys in the device's key slot, called by name as in
 // unaligned_block_test.cpp. Every byte of memory is compared with OpenSSL's answers, unit by unit,
-// and so is what lies around the texts.
+// including the bytes around the texts.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ namespace kernels {
 constexpr uint32_t kThreads = 32, kThreadBlocks = 2;
 constexpr uint64_t kTileSlots = BLOCK_TABLE_BLOCKS * kThreads;
 
-// What the kernels of a mode are launched with.
+// The arguments of a launch.
 struct Arguments {
   const CipherPiece *pieces;
   uint32_t count, points;
@@ -84,14 +84,14 @@ const KernelCase kKernels[] = {
     UNITS(sm4, xts_gb, LC_SM4_XTS_GB, LC_DECRYPT, decrypt),
 };
 
-// A text, its data units, and how many bytes behind a multiple of 16 it begins.
+// A text and its data units. The skews are the addresses of input and output modulo 16.
 struct Text {
   uint64_t unit, length;
   uint64_t in_skew, out_skew;
   bool in_place = false;
 };
 
-// Where a text and what is made of it lie in memory.
+// A text, and the addresses of its input and output in memory.
 struct Placed {
   Text text;
   uint64_t in, out;
@@ -102,8 +102,8 @@ class PartialBlockUnits : public testing::TestWithParam<KernelCase> {
   const KernelCase &kernel() const { return GetParam(); }
   bool is_aes() const { return kernel().cipher == LC_AES_XTS; }
 
-  // One launch for all these texts, in memory with others' bytes between them, or none: a text may
-  // begin in the block of memory in which another ends.
+  // Runs all these texts in one launch. There are other bytes between them or none: a text may
+  // begin in the 16-byte block of memory in which another ends.
   void check(const std::vector<Text> &texts) {
     const auto next = [](uint64_t at, uint64_t skew) { return at + (skew - at) % 16; };
     std::vector<Placed> placed;
@@ -120,7 +120,7 @@ class PartialBlockUnits : public testing::TestWithParam<KernelCase> {
     check(placed, memory.get(), {{0, bytes}});
   }
 
-  // In memory that consists of these spans.
+  // Runs the texts in memory that consists of these spans.
   void check(const std::vector<Placed> &texts, uint8_t *memory, const std::vector<Span> &spans) {
     const uint32_t key_bytes = key_sizes(kernel().cipher).back();
     const CipherKind kind = {kernel().cipher, kernel().direction, key_bytes};
@@ -160,7 +160,7 @@ class PartialBlockUnits : public testing::TestWithParam<KernelCase> {
 
   void run(const CipherKind &kind, const Bytes &key, std::vector<CipherPiece> &pieces,
            uint32_t points, uint8_t *memory) {
-    // The keys of data and of tweaks.
+    // The keys of the data and of the tweaks.
     u32 keys[2][BLOCK_KEY_WORDS] = {};
     for (uint32_t n = 0; n < 2; ++n)
       memcpy(keys[n], key.data() + n * kind.one_key_bytes(), kind.one_key_bytes());
@@ -191,7 +191,7 @@ class PartialBlockUnits : public testing::TestWithParam<KernelCase> {
   std::function<void()> between_;  // runs when only the units' last blocks are left
 };
 
-// Two units and a part of a third, so that units begin anywhere.
+// Two units and a part of a third, so that units begin at any address.
 TEST_P(PartialBlockUnits, OfAnyLength) {
   std::vector<Text> texts;
   const auto add = [&](uint64_t unit) {
@@ -224,7 +224,7 @@ TEST_P(PartialBlockUnits, InPlace) {
   check(texts);
 }
 
-// Texts of one unit, of which the shortest has one block and a byte.
+// Texts of one unit. The shortest has one block and one byte.
 TEST_P(PartialBlockUnits, OfMessagesOfOneUnit) {
   std::vector<Text> texts;
   for (uint64_t length = 16; length < 4112; length += length < 80 ? 1 : is_aes() ? 97 : 499)
@@ -236,18 +236,18 @@ TEST_P(PartialBlockUnits, OfManyTiles) {
   const uint64_t most = is_aes() ? 4 : 1;
   check({{4095, most * 4 * 4095 + 17, 0, 0}, {4097, most * 3 * 4097, 5, 11, true}});
   check({{520, most * 40 * 520 + 16, 0, 8}});
-  // The last unit has one slot, and those before have one or two.
+  // The last unit has one slot, and the earlier ones have one or two.
   check({{17, most * 50 * 17, 3, 3}, {33, most * 50 * 33 + 20, 7, 1}, {31, 31 * 40 + 30, 0, 0}});
 }
 
-// More than one point a unit.
+// More than one point for each unit.
 TEST_P(PartialBlockUnits, LongerThanAStretch) {
   const uint64_t stretch = 16 * XTS_STRETCH;
   if (!is_aes()) GTEST_SKIP() << "the same code around another cipher";
   check({{stretch + 33, 2 * (stretch + 33) + 77, 2, 13}, {stretch + 15, stretch + 40, 6, 6, true}});
 }
 
-// Whole blocks among them, too.
+// Some units have only whole blocks.
 TEST_P(PartialBlockUnits, BesideOthers) {
   check({{520, 5200, 0, 0},
          {512, 4 * 512, 0, 0},
@@ -273,11 +273,11 @@ TEST_P(PartialBlockUnits, LeavesNoPlaintextMeanwhile) {
   check({{{kUnit, kUnit * kUnits, 0, 0}, 0, kUnit * kUnits}}, memory, {{0, sizeof memory}});
 }
 
-// Outside of the blocks of memory that have bytes of a text there may be nothing.
+// The 16-byte blocks of memory that contain no byte of a text may be inaccessible.
 TEST_P(PartialBlockUnits, ReadsAndWritesNothingElse) {
   const LonePages pages;
   const uint64_t page = pages.page_bytes();
-  // So that the last byte is one of the last block.
+  // Aligns the text so that its last byte is the last one of the page's last block.
   const auto at_end = [&](uint64_t skew, uint64_t length) {
     return (page - length) - (page - length - skew) % 16;
   };
@@ -293,8 +293,9 @@ TEST_P(PartialBlockUnits, ReadsAndWritesNothingElse) {
       }
 }
 
-// The blocks of memory around a unit's last slot may only be written whole if no other thread
-// writes there, and nobody else. Threads on a CPU would seldom meet.
+// The 16-byte blocks of memory around a unit's last slot may be written whole only if no other
+// thread or program writes there. This test computes that, because on a CPU threads would seldom
+// collide.
 TEST(PartialBlockUnitEnds, AreAloneWhereNothingElseIsWritten) {
   uint64_t alone = 0, all = 0;
   for (uint64_t unit = 17; unit < 100; ++unit)
@@ -316,7 +317,8 @@ TEST(PartialBlockUnitEnds, AreAloneWhereNothingElseIsWritten) {
         alone += end.is_alone;
       }
       for (uint64_t skew = 0; skew < 16; ++skew) {
-        // What is written of each, with the piece's beginning at `skew`; they come in order.
+        // The range that is written for each unit if the piece begins at `skew`. The units are in
+        // order.
         uint64_t behind = skew;
         for (const kernels::XtsPartialEnd &end : ends) {
           const uint64_t at = skew + end.at;

@@ -1,5 +1,5 @@
-// A stream's text at any address, block by block, as block/stream_text.h reads and writes it: each
-// byte once, and nothing around it.
+// block/stream_text.h: reads and writes a stream's text at any address, block by block. It accesses
+// each byte once, and nothing around the text. The code runs on the host.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
-// The kernels for texts at any address, as a card's threads run them: by warps of 32, with the key
+// The kernels for texts at any address as a GPU executes them: by warps of 32 threads, with the key
 // in the device's key slot, or with several keys. Every byte of memory is compared with OpenSSL's
-// answers, and so is what lies around the texts. The emulator's own warps have one thread, and it
-// has no key slot: so this compiles these kernels for itself, and calls each by its name.
+// answers, including the bytes around the texts. The emulator's own warps have one thread, and it
+// has no key slot, so this file compiles the kernels itself and calls each by name.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -43,12 +43,12 @@ namespace kernels {
 }  // namespace kernels
 
 constexpr uint32_t kThreads = 32, kThreadBlocks = 2;
-// Of a launch of the kernels that load them.
+// The number of keys in a launch of the kernels that load them from memory.
 constexpr uint32_t kKeys = 5;
 constexpr uint64_t kTileBytes = 16 * BLOCK_TABLE_BLOCKS * kThreads;
 constexpr uint64_t kSlicedTileBytes = 16 * BLOCK_BITSLICE_BLOCKS * kThreads;
 
-// What a kernel is launched with.
+// The arguments of a launch.
 struct Arguments {
   const CipherPiece *pieces;
   uint32_t count;
@@ -97,7 +97,7 @@ class KernelCase {
   KernelCase(#name, cipher, LC_ENCRYPT, expand, [](const Arguments &a) {                           \
     kernels::name(a.pieces, a.count, a.chain, a.schedules, a.rounds, a.memory, a.memory, a.local); \
   })
-// Of streams that load keys, those lie as streams read them.
+// Stream kernels that load keys from memory read them in the layout for streams.
 #define CHAINS_OF(name, NAME)                                                                     \
   CHAINS(name##_table4_slot_cbc_encrypt_unaligned, LC_##NAME##_CBC, kernels::name##_expand_keys), \
       CHAINS(name##_table4_cbc_encrypt_unaligned, LC_##NAME##_CBC,                                \
@@ -138,17 +138,17 @@ class KernelCase {
 const KernelCase kKernels[] = {
     EVERY_KERNEL(table4_slot), EVERY_KERNEL(table4), CHAINS_OF(aes, AES), CHAINS_OF(sm4, SM4),
     CHAINS_OF(camellia, CAMELLIA), CHAINS_OF(aria, ARIA),
-    // What bitsliced warps do beside tables.
+    // The kernels of bitsliced warps that run concurrently with those of tables.
     PLAIN(aes_bitslice_slot_ecb_encrypt_unaligned, LC_AES_ECB, LC_ENCRYPT, aes_expand_keys),
     PLAIN(aes_bitslice_slot_ecb_decrypt_unaligned, LC_AES_ECB, LC_DECRYPT, aes_expand_keys),
     COUNTS(aes_bitslice_slot_ctr_unaligned, LC_AES_CTR, aes_expand_keys)};
 
-// A text, and how many bytes behind a multiple of 16 it begins.
+// A text. The skews are the addresses of input and output modulo 16.
 struct Text {
   uint32_t in_skew, out_skew;
   uint64_t length;
   bool in_place = false;
-  bool continues = false;  // CBC and CFB: ciphertext comes before it too
+  bool continues = false;  // CBC and CFB: earlier ciphertext precedes it
 };
 
 class UnalignedBlock : public testing::TestWithParam<KernelCase> {
@@ -163,7 +163,7 @@ class UnalignedBlock : public testing::TestWithParam<KernelCase> {
     return std::string_view(kernel().name).find("_slot_") != std::string_view::npos;
   }
 
-  // One launch for all these texts, in memory with others' bytes between them.
+  // Runs all these texts in one launch, with other bytes between them in memory.
   void check(const std::vector<Text> &texts, uint64_t unit_bytes = 0) {
     uint64_t bytes = 64;
     std::vector<Placed> placed;
@@ -181,13 +181,13 @@ class UnalignedBlock : public testing::TestWithParam<KernelCase> {
     check(placed, memory.get(), {{0, bytes}}, unit_bytes);
   }
 
-  // Where a text and what is made of it lie in memory.
+  // A text, and the addresses of its input and output in memory.
   struct Placed {
     Text text;
     uint64_t in, out;
   };
 
-  // In memory that consists of these spans.
+  // Runs the texts in memory that consists of these spans.
   void check(const std::vector<Placed> &texts, uint8_t *memory, const std::vector<Span> &spans,
              uint64_t unit_bytes = 0) {
     const uint32_t key_bytes = key_sizes(kernel().cipher).back();
@@ -200,7 +200,7 @@ class UnalignedBlock : public testing::TestWithParam<KernelCase> {
     std::vector<Bytes> keys(has_slot() ? 1 : kKeys, Bytes(key_bytes));
     for (Bytes &key : keys) random_.fill(key.data(), key.size());
     std::vector<CipherPiece> pieces;
-    // Of each stream: its last ciphertext before, and what it is to be after.
+    // The last earlier ciphertext of each stream, and its expected value afterwards.
     const bool is_chain = info().is_chain(kernel().direction);
     Bytes chain(16 * (texts.size() + 1)), expected_chain;
     random_.fill(chain.data(), chain.size());
@@ -211,7 +211,7 @@ class UnalignedBlock : public testing::TestWithParam<KernelCase> {
       piece.in = in;
       piece.out = out;
       piece.length = text.length;
-      // Neighbours have different ones, and not in their order.
+      // Adjacent pieces have different keys, in another order than that of the keys.
       piece.key = static_cast<uint32_t>(3 * pieces.size() % keys.size());
       piece.continues = text.continues && info().continuation == Continuation::kCiphertext ? 1 : 0;
       uint8_t iv[16];
@@ -247,7 +247,7 @@ class UnalignedBlock : public testing::TestWithParam<KernelCase> {
 
   void run(const CipherKind &kind, const std::vector<Bytes> &keys, std::vector<CipherPiece> &pieces,
            uint32_t points, uint8_t *memory, Bytes &chain) {
-    // Those of all data, and then those of all tweaks.
+    // All keys of the data, followed by all keys of the tweaks.
     const auto count = static_cast<uint32_t>(keys.size()), of_all = count * info().keys;
     std::vector<u32> given(of_all * BLOCK_KEY_WORDS);
     for (uint32_t n = 0; n < of_all; ++n)
@@ -269,7 +269,7 @@ class UnalignedBlock : public testing::TestWithParam<KernelCase> {
     ASSERT_EQ(1u, parts.size());
     std::vector<Words> links(chain.size() / 16);
     memcpy(links.data(), chain.data(), chain.size());
-    // Four blocks of a chain for each thread; other kernels have a word.
+    // Kernels of chains use four blocks of shared memory for each thread, other kernels a word.
     std::vector<u32> local(BLOCK_TABLE4_SHARED_WORDS + 16 * kThreads);
     Bytes made_points(16 * (points + XTS_SPARE_POINTS));
     const Arguments arguments = {pieces.data(),
@@ -290,7 +290,7 @@ class UnalignedBlock : public testing::TestWithParam<KernelCase> {
   }
 
   bool can_be_in_place() const { return !info().reads_back(kernel().direction); }
-  // From 0 to 40 blocks of a mode; XTS has tiles of its own before these.
+  // Returns a length of 0 to 40 blocks, as the mode allows. In XTS a whole tile precedes them.
   uint64_t length_of(uint64_t number) {
     const uint64_t blocks = number % 41;
     if (info().has_data_units()) return kTileBytes + 16 * blocks;
@@ -304,8 +304,8 @@ class UnalignedBlock : public testing::TestWithParam<KernelCase> {
 TEST_P(UnalignedBlock, FromAnyAddressToAnyOther) {
   std::vector<Text> texts;
   for (uint32_t pair = 0; pair < 256; ++pair) {
-    // Other ciphers have the same code around them.
-    // In XTS a text has whole tiles, and planes are slow here.
+    // For other ciphers than AES, which run the same code, only some pairs are tested. The same
+    // holds for XTS, where a text has whole tiles, and for bitsliced kernels, which are slow here.
     if (pair % (!is_aes() ? 15 : info().has_data_units() || is_sliced() ? 5 : 1) != 0) continue;
     texts.push_back({pair / 16, pair % 16, length_of(7 * pair + 1), false, pair % 3 == 0});
   }
@@ -317,7 +317,7 @@ TEST_P(UnalignedBlock, OfAnyLength) {
   for (uint64_t number = 0; number <= 40; ++number)
     for (const auto &[in, out] : {std::pair(5u, 11u), std::pair(0u, 3u), std::pair(9u, 0u)})
       if (is_aes() || (in == 5 && number % 5 == 1)) texts.push_back({in, out, length_of(number)});
-  // Around the end of a tile.
+  // Lengths around the end of a tile.
   const uint64_t tile = is_sliced() ? kSlicedTileBytes : kTileBytes;
   for (const uint64_t length : {tile - 16, tile, tile + 16})
     texts.push_back({13, 6, length, false, true});
@@ -342,19 +342,20 @@ TEST_P(UnalignedBlock, OfManyTiles) {
     texts.push_back({in, out, allowed_length(kernel().cipher, 0, length), false, in == 8});
   }
   check(texts);
-  // Windows of counters, which only a text has that is much longer than they are, and what comes
-  // before the first of them and behind the last.
+  // Windows of counters: only a text that is much longer than a window has them, and also parts
+  // before the first window and behind the last one.
   if (is_sliced() && info().granule_bytes == 1)
     check({{5, 11, 16 * 8 * 256 * BLOCK_BITSLICE_FEW_ROWS + 16 * 5000 + 7}});
   if (info().has_data_units()) {
-    // Whole blocks, with a part of one, which are done slot by slot, and in a last unit alone.
+    // Units of whole blocks, with a partial block, which are processed slot by slot, and a last
+    // unit that is shorter.
     check({{3, 9, 5 * 4096 + 496}, {4, 4, 3 * 4096, true}}, 4096);
     check({{3, 9, 20 * 520}}, 520);
     check({{7, 2, 3 * kTileBytes + 37}});
   }
 }
 
-// Outside of the blocks of memory that have bytes of a text there may be nothing.
+// The 16-byte blocks of memory that contain no byte of a text may be inaccessible.
 TEST_P(UnalignedBlock, ReadsAndWritesNothingElse) {
   const LonePages pages;
   const uint64_t page = pages.page_bytes();
@@ -371,7 +372,7 @@ TEST_P(UnalignedBlock, ReadsAndWritesNothingElse) {
         pages.fill(random_);
         check({{text, pages.first() + in, pages.second() + out}}, pages.memory(), pages.spans());
       }
-  // An empty stream lies in no memory.
+  // An empty stream has no memory.
   if (info().is_chain(kernel().direction))
     check({{{5, 3, 48}, pages.first() + 5, pages.second() + 3},
            {{7, 9, 0}, pages.first() + page + 7, pages.second() + page + 9}},

@@ -1,5 +1,5 @@
-// ChaCha20 and Poly1305 by threads at any address: the warps' kernels against OpenSSL, and against
-// the kernel that reads and writes bytes there.
+// ChaCha20 and Poly1305 by threads for texts at any address: the warps' kernels, compared with
+// OpenSSL and with the kernel that accesses single bytes. The kernels run on the host.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -37,13 +37,13 @@ class Memory {
   std::vector<Line> lines_;
 };
 
-// Where a text is in its memory.
+// A text, as offsets in its memory.
 struct Text {
   u64 in, out, length;
 };
 
-// Texts of one launch, each close behind the last, so that what is written beside one is seen in
-// the other.
+// The texts of one launch. Each is close behind the previous one, so that a write outside of one
+// shows in another.
 class Texts {
  public:
   void add(u32 in_skew, u32 out_skew, u64 length) {
@@ -79,7 +79,7 @@ struct Pieces {
       all.push_back(piece);
     }
   }
-  // What the memory `out` must be then.
+  // Returns the expected content of `out` after the launch.
   Bytes expected(const u8 *in, Bytes out) const {
     for (const CipherPiece &piece : all)
       reference_crypt({LC_CHACHA20, LC_ENCRYPT, 32},
@@ -114,7 +114,7 @@ void expect_right(const Texts &texts, u32 groups, Random &random) {
   EXPECT_TRUE(before == in.copy());
 }
 
-// All of these, in many messages of one launch.
+// All skews and lengths, in many messages of one launch.
 TEST(UnalignedChaCha20, IsOpenSslsForEverySkewAndLength) {
   Random random(91);
   u64 length = 0;
@@ -156,7 +156,7 @@ TEST(UnalignedChaCha20, IsOpenSslsForLongTexts) {
   }
 }
 
-// A refused segment has tiles, and no text (plain_refuse).
+// A refused segment has tiles but no text (plain_refuse).
 TEST(UnalignedChaCha20, LeavesATextWithoutLengthAlone) {
   Random random(94);
   Texts texts;
@@ -169,7 +169,7 @@ TEST(UnalignedChaCha20, LeavesATextWithoutLengthAlone) {
   EXPECT_TRUE(expected == out.copy());
 }
 
-// Pages that end on both sides where the blocks of 16 bytes do in which the text lies.
+// Accessible pages between inaccessible ones. They end where the 16-byte blocks of the text do.
 class Pages {
  public:
   explicit Pages(u64 bytes) : page_(static_cast<u64>(getpagesize())), bytes_(bytes) {
@@ -188,8 +188,8 @@ class Pages {
   u8 *memory_;
 };
 
-// How far behind the beginning of their pages input and output begin, and how far before the end
-// the longer of them ends.
+// The distances of input and output from the beginning of their pages, and of the longer one's end
+// from the end of the pages.
 constexpr std::array<u32, 3> kEnds[] = {{5, 5, 3}, {1, 15, 15}, {15, 0, 1}, {0, 7, 8},
                                         {9, 4, 0}, {5, 5, 0},   {0, 0, 0}};
 
@@ -199,7 +199,7 @@ TEST(UnalignedChaCha20, ReadsNoOtherBlockOfMemory) {
   const Pages in(bytes), out(bytes);
   random.fill(in.data(), bytes);
   for (const auto &[begin, out_begin, behind] : kEnds)
-    // Of whole tiles, and of less than one.
+    // Whole tiles, and less than one.
     for (const u64 moved : {u64{0}, bytes - 1024}) {
       SCOPED_TRACE(std::to_string(begin) + " to " + std::to_string(out_begin));
       const u64 length = bytes - moved - std::max(begin, out_begin) - behind;
@@ -211,13 +211,13 @@ TEST(UnalignedChaCha20, ReadsNoOtherBlockOfMemory) {
     }
 }
 
-// Runs, under a key and a one-time key each.
+// Runs of Poly1305, each under a cipher key and a one-time key.
 class Runs {
  public:
   Runs(const std::vector<Text> &texts, u32 opens, Random &random)
       : pieces_(texts, random), opens_(opens) {
     for (u32 n = 0; n < texts.size(); ++n) {
-      // The first block of the keystream is not the text's, and a counter makes no carry here.
+      // The first keystream block does not belong to the text. The counter does not carry here.
       pieces_.all[n].iv[0] = 1;
       // A run may begin anywhere in its piece.
       const u64 skipped = texts[n].length > 500 && n % 2 != 0 ? CHACHA20_BLOCK_BYTES : 0;
@@ -236,7 +236,7 @@ class Runs {
     }
   }
 
-  // Of additional data, the same bytes, and nothing is written.
+  // Makes runs of additional data: the same bytes, and nothing is written.
   void make_aad() {
     for (u32 n = 0; n < runs_.size(); ++n) {
       runs_[n].source = HASH_SOURCE_AAD;
@@ -244,7 +244,7 @@ class Runs {
     }
   }
 
-  // The hashes of a kernel that reads from `in` and writes to `out`.
+  // Returns the hashes of a kernel that reads from `in` and writes to `out`.
   template <typename Kernel>
   std::vector<Bytes> by(Kernel kernel, const u8 *in, u8 *out) const {
     Words hashes(runs_.size() * HASH_WORDS);
@@ -257,7 +257,7 @@ class Runs {
     }
     std::vector<Bytes> all;
     for (u32 n = 0; n < runs_.size(); ++n) {
-      // Numbers modulo 2^130 - 5 have several forms.
+      // Numbers modulo 2^130 - 5 have several representations.
       const Block zero = {{0, 0, 0, 0}};
       Poly hash;
       std::copy_n(hashes.begin() + n * HASH_WORDS, 5, hash.w);
@@ -324,7 +324,7 @@ TEST(UnalignedPoly1305, HashesAdditionalData) {
 
 TEST(UnalignedPoly1305, ReadsNoOtherBlockOfMemory) {
   Random random(99);
-  // With and without whole warps, and with and without a rest of less than 64 bytes.
+  // With and without whole warps, and with and without a remainder of less than 64 bytes.
   const u64 page = static_cast<u64>(getpagesize());
   const Pages in(page), out(page);
   random.fill(in.data(), page);
@@ -332,7 +332,7 @@ TEST(UnalignedPoly1305, ReadsNoOtherBlockOfMemory) {
     for (const u64 skipped : {0, 48, 1000}) {
       SCOPED_TRACE(std::to_string(begin) + " to " + std::to_string(out_begin));
       const u64 length = page - std::max(begin, out_begin) - behind - skipped;
-      // From the beginning of the pages, and up to their end.
+      // At the beginning of the pages, and up to their end.
       for (const u64 moved : {u64{0}, skipped / 16 * 16}) {
         const Text text = {begin + moved, out_begin + moved, length};
         random.fill(out.data(), page);

@@ -1,5 +1,6 @@
-// GHASH by matrices of texts at any address: those made for the text's place in blocks of memory,
-// and those of none, against the kernel by threads.
+// GHASH by matrices for texts at any address: with matrices that are made for the text's address
+// modulo 16 and with general ones, compared with the kernel by threads. The kernels run on the
+// host.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ constexpr u32 kThreads = 32, kLevels = 3;
 using Bytes = std::vector<uint8_t>;
 using Words = std::vector<u32>;
 
-// Powers of two keys, H^1 and so on.
+// Returns the powers of two keys, H^1 and so on.
 Words make_powers(Random &random) {
   Words blocks(8), powers(2 * kLevels * GHASH_LEVEL_WORDS);
   random.fill(reinterpret_cast<uint8_t *>(blocks.data()), blocks.size() * 4);
@@ -25,7 +26,7 @@ Words make_powers(Random &random) {
   return powers;
 }
 
-// Runs side by side, as of one text: their hashes.
+// Adjacent runs, as of one text, and their hashes.
 class Runs {
  public:
   Runs(Words powers, u32 key, std::vector<u64> lengths)
@@ -95,7 +96,7 @@ TEST(UnalignedGhash, IsThatOfTheText) {
       const Words expected = runs.by_threads(text);
       EXPECT_EQ(expected, runs.by_matrices(text, skew, ghash_matrix_runs));
       EXPECT_EQ(expected, runs.by_matrices(text, 0, ghash_matrix_runs_unaligned));
-      // What lies around the text is not hashed.
+      // Bytes around the text do not affect the hash.
       random.fill(memory.data(), static_cast<u64>(text - memory.data()));
       random.fill(text + length, 32);
       EXPECT_EQ(expected, runs.by_matrices(text, skew, ghash_matrix_runs));

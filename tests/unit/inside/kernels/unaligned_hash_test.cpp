@@ -1,5 +1,5 @@
-// ChaCha20-Poly1305 by matrices at any address: the warps' kernel against the one by threads, which
-// reads and writes bytes there.
+// ChaCha20-Poly1305 by matrices for texts at any address: the warps' kernel, compared with the
+// kernel by threads, which accesses single bytes. The kernels run on the host.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ struct Result {
   bool operator==(const Result &) const = default;
 };
 
-// Two runs of one message, in memory with others' bytes around it.
+// Two runs of one message, in memory with random bytes around it.
 class Message {
  public:
   Message(u32 in_skew, u32 out_skew, bool in_place, u32 opens, Random &random)
@@ -85,7 +85,7 @@ class Message {
   template <typename Kernel>
   Result by(Kernel kernel) const {
     Result result = {Bytes(kBytes + 128), Words(2 * HASH_WORDS)};
-    // At a multiple of 16, wherever it was allocated.
+    // At a multiple of 16, whatever the allocator returned.
     Bytes room(2 * (kBytes + 128));
     uint8_t *const base = room.data() + (-reinterpret_cast<uintptr_t>(room.data()) & 15);
     uint8_t *const in = base, *const out = base + kBytes + 96;
@@ -95,7 +95,7 @@ class Message {
     kernel(in_place_ ? to : in + 32 + in_skew_, to, result.hashes);
     std::copy(out, out + kBytes + 96, result.memory.begin());
     for (u32 n = 0; n < 2; ++n) {
-      // Numbers modulo 2^130 - 5 have several forms.
+      // Numbers modulo 2^130 - 5 have several representations.
       const Block zero = {{0, 0, 0, 0}};
       Poly hash;
       std::copy_n(result.hashes.begin() + n * HASH_WORDS, 5, hash.w);

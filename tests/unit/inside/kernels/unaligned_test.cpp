@@ -1,4 +1,5 @@
-// Texts at any address, by the threads of a warp: what block/unaligned.h XORs with them.
+// block/unaligned.h: the threads of a warp XOR keystream to texts at any address. The code runs on
+// the host.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ namespace {
 constexpr u32 kThreads = 32, kCount = 4;
 using Bytes = std::vector<uint8_t>;
 
-// What the threads of a warp have in common.
+// A warp's threads and their shared scratch memory.
 struct Warp {
   template <typename Work>
   void run(Work work) {
@@ -23,7 +24,7 @@ struct Warp {
   u32 scratch[256] = {};
 };
 
-// Memory with a text that begins so many bytes behind a multiple of 16, and others' bytes around.
+// Memory with a text whose address modulo 16 is `skew`, and random bytes around it.
 struct Memory {
   Memory(u32 skew, u64 length, Random &random) : bytes(skew + length + 96), skew_(skew) {
     random.fill(bytes.data(), bytes.size());

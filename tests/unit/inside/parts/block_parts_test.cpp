@@ -1,5 +1,5 @@
-// Which pieces of CTR go to bitsliced warps beside those with tables, and which of XTS are for the
-// kernels of units that end in a partial block.
+// Which pieces of CTR go to bitsliced warps concurrently with those that use tables, and which XTS
+// pieces go to the kernels for units that end in a partial block. No device is needed.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/block_parts.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kMebibyte = 1 << 20;
 const CipherKind kCtr = {LC_AES_CTR, LC_ENCRYPT, 32};
-// Of 132 multiprocessors.
+// A GPU with 132 multiprocessors.
 constexpr BlockWarps kWarps = {.threads = 32,
                                .count = 132 * 16,
                                .concurrent = 132 * 4,
@@ -47,9 +47,9 @@ TEST(BlockParts, TheEndOfALargePieceIsBitsliced) {
               parts[1].rows);
     EXPECT_EQ(bytes, pieces[0].length + pieces[1].length);
     EXPECT_EQ(pieces[0].length, pieces[1].in);
-    // Where a window begins, by the counter that comes first there.
+    // The cut is where a window begins, as computed from the piece's first counter.
     EXPECT_EQ(0u, (pieces[0].length / kBlockBytes + 2) % (256 * parts[1].rows));
-    // 12 % and half a trip, where there are 4 at least.
+    // 12 % and half a trip, if there are at least 4.
     EXPECT_GT(pieces[1].length, bytes / 20);
     EXPECT_LT(pieces[1].length, bytes * 14 / 100);
   }
@@ -80,11 +80,11 @@ TEST(BlockParts, UnitsAreOddWhereMostTilesHoldAPartOfABlock) {
   EXPECT_TRUE(are_odd({units_of(17, 17)}));
   EXPECT_FALSE(are_odd({units_of(4096, kMebibyte)}));
   EXPECT_FALSE(are_odd({units_of(48, 48)}));
-  // A part of a block at the end alone, of a long text and of short ones.
+  // Only the last block is partial, of a long text and of short ones.
   EXPECT_FALSE(are_odd({units_of(4096, kMebibyte + 17)}));
   EXPECT_FALSE(are_odd({units_of(kMebibyte, kMebibyte - 1)}));
   EXPECT_TRUE(are_odd({units_of(4097, 4097), units_of(4097, 4097)}));
-  // What is most counts.
+  // The majority of the tiles decides.
   EXPECT_FALSE(are_odd({units_of(4096, kMebibyte), units_of(33, 3300)}));
   EXPECT_TRUE(are_odd({units_of(4096, kMebibyte), units_of(33, 330000)}));
 }
@@ -106,7 +106,7 @@ TEST(BlockParts, TheLastOfAlikePiecesAreBitsliced) {
     uint64_t bytes, count;
     uint32_t rows;
   };
-  // Short pieces would fill a window in part.
+  // Short pieces would fill only a part of a window.
   for (const auto &[bytes, count, rows] :
        {Case{kMebibyte, 1024, 32}, Case{64 << 10, 16384, 0}, Case{16 * kMebibyte, 64, 32}}) {
     SCOPED_TRACE(bytes);
@@ -125,9 +125,9 @@ TEST(BlockParts, TheLastOfAlikePiecesAreBitsliced) {
   }
 }
 
-// GCM counts from 2, so the last two blocks of a mebibyte begin a window, of which a tile has them.
-// Both forms end their last trips at about one time: one trip of bitsliced warps more would end
-// last, one of the tables less is not to be had.
+// GCM counts from 2, so the last two blocks of a mebibyte begin a window, and fill one tile of it.
+// Both forms end their last trips at about the same time: one more trip of the bitsliced warps
+// would end last, and one less of the tables is not possible.
 TEST(BlockParts, AWindowThatIsHardlyBegunHasFewTiles) {
   std::array<AlikePieces, 3> alike;
   const std::vector<BlockPart> parts = list(kMebibyte, 1024, alike);
@@ -137,16 +137,16 @@ TEST(BlockParts, AWindowThatIsHardlyBegunHasFewTiles) {
   EXPECT_EQ(65536 / (32 * 32) + 1, alike[1].concurrent_tiles);
   EXPECT_EQ(29u, divide_up(parts[0].tiles, kWarps.count));
   EXPECT_EQ(11u, divide_up(parts[1].tiles, kWarps.beside));
-  // A whole row of the window has all its columns. In 8 rows it would have 66 tiles, which divide
-  // the warps: see below.
+  // A row of the window that is full has all its columns. In 8 rows it would have 66 tiles, which
+  // divide the number of warps: see the next test.
   const uint32_t rows = list(kMebibyte + 254 * kBlockBytes, 1024, alike)[0].rows;
   EXPECT_EQ(4u, rows);
   EXPECT_EQ(65536 / (rows * 128) + 2, alike[1].tiles);
   EXPECT_EQ(65536 / (32 * 32) + 8, alike[1].concurrent_tiles);
 }
 
-// 33 tiles of 4 rows: each warp of 2,112 would have the same of a piece in all trips, and the first
-// one takes longer.
+// 33 tiles of 4 rows: each of the 2,112 warps would have the same tile of a piece in all trips, and
+// the first tile takes longer.
 TEST(BlockParts, NoWarpHasTheFirstTileOfEachPiece) {
   std::array<AlikePieces, 3> alike;
   const std::vector<BlockPart> parts = list(256 << 10, 4096, alike);
@@ -155,10 +155,10 @@ TEST(BlockParts, NoWarpHasTheFirstTileOfEachPiece) {
   EXPECT_EQ(1u, std::gcd(alike[1].tiles, kWarps.count));
 }
 
-// Fewer rows where most of a tile would be past the end of its piece.
+// Fewer rows if most of a tile would be past the end of its piece.
 TEST(BlockParts, WindowsAreNoLongerThanTheirPiecesFill) {
   std::array<AlikePieces, 3> alike;
-  const uint64_t blocks = 9 * 256;  // from the third of a window of 8 rows
+  const uint64_t blocks = 9 * 256;  // from the third block of a window of 8 rows
   const std::vector<BlockPart> parts = list(blocks * kBlockBytes, 16384, alike);
   EXPECT_EQ(1u, parts[0].rows);
 }

@@ -1,4 +1,5 @@
-// How requests are cut into chunks, and how a chunk's bytes pass the ring.
+// How requests are cut into chunks, and how a chunk's bytes pass through the ring. No device is
+// needed.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "work/chunk.h"
@@ -16,7 +17,7 @@ namespace {
 constexpr uint64_t kMiB = 1 << 20;
 constexpr ChunkLimits kLimits = {16 * kMiB, 1 << 16};
 
-// CBC encryption of streams. Their bytes do not matter.
+// Returns a request for CBC encryption of streams. Their bytes do not matter.
 RequestPointer request_of(const std::vector<uint64_t> &lengths) {
   static uint8_t key[16];
   CipherJob job = {};
@@ -78,7 +79,7 @@ TEST(Chunks, LongStreamsOfAChainPassInSlices) {
   }
 }
 
-// Each request once, in the order of their pieces.
+// Each request occurs once, in the order of its pieces.
 TEST(Chunks, OwnTheRequestsOfTheirPieces) {
   std::list<RequestPointer> queue;
   for (const uint64_t bytes : {uint64_t{48}, uint64_t{16}, uint64_t{400}})
@@ -100,7 +101,7 @@ TEST(Chunks, WhatFitsIsNoPartOfMore) {
   EXPECT_EQ(nullptr, chunks[0].sliced);
 }
 
-// A job of one message. Its bytes do not matter.
+// Returns a job of one message. Its bytes do not matter.
 CipherJob one_message(lc_cipher cipher, lc_direction direction, uint64_t bytes, uint64_t unit) {
   CipherJob job = {};
   job.kind = {cipher, direction, 32};
@@ -125,13 +126,13 @@ TEST(ChunkBytes, GrowAsTheRootOfWhatWaits) {
       {0, 4}, {1, 4}, {64, 4}, {128, 8}, {256, 8}, {512, 12}, {1024, 16}, {1 << 20, 16}};
   for (const auto &[waiting, bytes] : kSizes) {
     EXPECT_EQ(bytes * kMiB, of(waiting * kMiB, kLeast, kMost)) << waiting;
-    // By the setting.
+    // In proportion to the configured sizes.
     EXPECT_EQ(bytes << 14, of(waiting << 14, kLeast >> 6, kMost >> 6)) << waiting;
   }
 }
 
-// The time in which the bus stands still, and what the chunks cost by themselves, 7.5 us
-// each at 50 GB/s.
+// The cost is the time in which the bus is idle, and that of the chunks themselves, 7.5 us each at
+// 50 GB/s.
 TEST(ChunkBytes, CostLittleMoreThanTheBestWould) {
   const auto cost = [](uint64_t waiting, uint64_t bytes) {
     return static_cast<double>(bytes + (waiting + bytes - 1) / bytes * (384 << 10));
@@ -157,7 +158,7 @@ TEST(ChunkBytes, HoldADataUnit) {
   EXPECT_EQ(kMost, of(LC_AES_CBC, 0, 256 * kMiB));
 }
 
-// Cuts all of it, in order, and between pages or units.
+// The whole job is cut, in order, between pages or units.
 TEST(ChunkBytes, CutAJobWhole) {
   constexpr uint64_t kBytes = 200 * kMiB + 5008, kUnit = 3 * kMiB + 16;
   for (const lc_cipher cipher : {LC_AES_CTR, LC_AES_XTS}) {
@@ -187,8 +188,7 @@ TEST(ChunkBytes, CutAJobWhole) {
   }
 }
 
-// Short copies and long ones, wherever they begin and end. Nothing beside them is
-// written.
+// Short copies and long ones, at any address. No byte outside of them is written.
 TEST(HostSpans, PassTheRingWhole) {
   test::Random random(20);
   for (int n = 0; n < 40; ++n) {

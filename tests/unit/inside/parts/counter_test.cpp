@@ -1,4 +1,4 @@
-// Counters of modes: which bytes of the IV they are, and where they wrap.
+// Counters of modes: which bytes of the IV they are, and where they wrap. No device is needed.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "job/cipher/counter.h"
@@ -59,7 +59,7 @@ TEST(Counter, TweaksCountLittleEndian) {
   sum[0] = 0x02;
   sum[1] = 0x01;
   EXPECT_EQ(advance_tweak(Iv{}, 0x102), sum);
-  // Over 64 bits.
+  // A carry out of 64 bits.
   sum = {};
   sum[8] = 1;
   EXPECT_EQ(advance_tweak(filled(0xff, 0), 1), sum);
@@ -71,7 +71,7 @@ TEST(Counter, ChaCha20WrapsAt64Bits) {
   sum[1] = 0x01;
   EXPECT_EQ(advance_chacha20(filled(0, 0x77), 0x102), sum);
   EXPECT_EQ(advance_chacha20(filled(0xff, 0x77), 1), filled(0, 0x77));
-  // Over 32 bits, where ChaCha20-Poly1305 wraps.
+  // A carry out of 32 bits, where ChaCha20-Poly1305 wraps.
   Iv start = filled(0, 0x77), next = start;
   for (int i = 0; i < 4; i++) start[i] = 0xff;
   next[4] = 1;

@@ -1,4 +1,5 @@
-// Who may take the device's key slot, which holds the schedule of one key at a time.
+// Which launch may use the device's key slot, which holds the schedule of one key at a time. Runs
+// on the emulator.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@
 namespace lanecrypt::runtime {
 namespace {
 
-// The emulator with such a slot. It has no kernels that read it, and here none runs.
+// The emulator with a key slot. It has no kernels that read the slot, and none runs here.
 class SlotDevice : public test::ForwardingDevice {
  public:
   explicit SlotDevice(std::shared_ptr<Device> inner) : ForwardingDevice(std::move(inner)) {
@@ -66,7 +67,7 @@ class KeySlot : public testing::Test {
     made.in = made.out = text_.get();
     return made;
   }
-  // Whether a launch that begins now would take the slot.
+  // Whether a launch that begins now would use the slot.
   bool may_take_it() {
     ChunkWork next = work();
     const std::unique_ptr<LaunchWorkspace> workspace = launch_->make_workspace();
@@ -82,7 +83,7 @@ class KeySlot : public testing::Test {
   std::unique_ptr<device::Buffer> text_;
 };
 
-// Its first steps may still wait in a stream, and no mark tells when they are over.
+// Its first steps may still wait in a stream, and no mark says when they end.
 TEST_F(KeySlot, IsLeftToALaunchThatFailedUntilItHasEnded) {
   for (const bool by_mark : {false, true}) {
     SCOPED_TRACE(by_mark);
@@ -99,7 +100,7 @@ TEST_F(KeySlot, IsLeftToALaunchThatFailedUntilItHasEnded) {
   }
 }
 
-// What waits for its mark may begin behind it.
+// A launch that waits for this mark may begin after it.
 TEST_F(KeySlot, IsForTheNextWhereALaunchHasMarkedItsEnd) {
   ChunkWork first = work();
   const std::unique_ptr<LaunchWorkspace> workspace = launch_->make_workspace();

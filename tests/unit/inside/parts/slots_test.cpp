@@ -1,4 +1,5 @@
-// How many chunks are under way at a time, and how much of the host's memory they take.
+// How many chunks are processed at a time, and how much host memory they take. Runs on the
+// emulator.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ using Bytes = std::vector<uint8_t>;
 constexpr uint64_t kStreamBytes = 256, kStreams = 256, kChunk = kStreamBytes * kStreams;
 constexpr ChunkLimits kLimits = {kChunk, 1 << 16};
 
-// The buffers for chunks' data that exist.
+// The existing buffers for chunk data.
 struct Memory {
   std::set<const Buffer *> pinned, device;
   size_t most_on_device = SIZE_MAX;
@@ -75,7 +76,8 @@ class Slots : public testing::Test {
     pipeline_.reset();
   }
 
-  // CBC encryption, or decryption of its output, apart. Each stream has its own IV.
+  // Returns a request for CBC encryption, or for decryption of its output, not in place. Each
+  // stream has its own IV.
   RequestPointer request(lc_direction direction, const Bytes &in, Bytes &out,
                          uint64_t stream_bytes = kStreamBytes) {
     std::vector<lc_message> list(in.size() / stream_bytes);
@@ -99,7 +101,7 @@ class Slots : public testing::Test {
     EXPECT_TRUE(made.ok()) << made.status().text();
     return std::make_shared<Request>(std::move(*made), nullptr);
   }
-  // Starts as many chunks as there is room for.
+  // Starts as many chunks as there are slots for, and returns their number.
   size_t start() {
     size_t started = 0;
     for (; !queue_.empty() && pipeline_->has_free_slot(false); ++started)
@@ -116,7 +118,7 @@ class Slots : public testing::Test {
       if (!pipeline_->is_idle()) retire();
     } while (!queue_.empty() || !pipeline_->is_idle());
   }
-  // Decrypts what was encrypted, by the same device in another way.
+  // Decrypts with the same device, which uses another kernel than encryption.
   Bytes decrypted(const Bytes &in) {
     Bytes out(in.size());
     queue_ = {request(LC_DECRYPT, in, out)};
@@ -140,7 +142,7 @@ class Slots : public testing::Test {
   std::list<RequestPointer> queue_;
 };
 
-// They need no ring because they are pinned already.
+// Pinned streams need no ring.
 TEST_F(Slots, StreamsThatNeedNoRingAreManyTogether) {
   open(256 << 20);
   const Bytes in = text(40);
@@ -155,7 +157,7 @@ TEST_F(Slots, StreamsThatNeedNoRingAreManyTogether) {
   EXPECT_TRUE(in == decrypted(out));
 }
 
-// Their kernels are soon over. The ring's number of chunks hides that.
+// Their kernels end soon, so as many chunks as the ring has are enough to hide that.
 TEST_F(Slots, ShortStreamsAreNoMoreThanTheRingHas) {
   open(256 << 20);
   const Bytes in = text(20);
@@ -168,7 +170,7 @@ TEST_F(Slots, ShortStreamsAreNoMoreThanTheRingHas) {
   pass_all();
 }
 
-// Other chunks are no more than the ring has room for.
+// The ring limits the number of all other chunks.
 TEST_F(Slots, OthersHaveTheRing) {
   open(128 << 20);
   const Bytes in = text(12);
@@ -183,12 +185,12 @@ TEST_F(Slots, OthersHaveTheRing) {
   pass_all();
   pinned_.add(out.data(), out.size());
   queue_ = {request(LC_DECRYPT, out, out)};
-  EXPECT_EQ(4u, start());  // no chain
+  EXPECT_EQ(4u, start());  // CBC decryption is no chain
   pass_all();
   EXPECT_TRUE(in == out);
 }
 
-// Chunks that need the ring come behind others that do not. The ring keeps its size.
+// Chunks that need the ring follow others that do not. The ring keeps its size.
 TEST_F(Slots, TheRingDoesNotGrow) {
   open(64 << 20);
   const Bytes in = text(30), more = text(9);
@@ -201,7 +203,7 @@ TEST_F(Slots, TheRingDoesNotGrow) {
     const RequestPointer pinned = request(LC_ENCRYPT, in, out);
     queue_ = {pinned};
     EXPECT_EQ(16u, start());
-    // One chunk of each in turn.
+    // One chunk of each kind in turn.
     queue_.push_front(request(LC_ENCRYPT, more, more_out));
     retire();
     EXPECT_EQ(1u, start());
@@ -230,7 +232,7 @@ TEST_F(Slots, WithoutMemoryTheyAreFewer) {
   EXPECT_TRUE(in == decrypted(out));
 }
 
-// Else a chunk would have no launch, or two workspaces.
+// Otherwise a chunk would have no launch, or two workspaces.
 TEST(Launches, EachKindHasOne) {
   Result<std::unique_ptr<device::Device>> device =
       device::find_host().front().open(device::KernelSet::kCiphers);

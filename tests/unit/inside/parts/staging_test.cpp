@@ -1,4 +1,4 @@
-// How the small data of a launch come to the device.
+// Staging: how the small inputs of a launch are copied to the device. Runs on the emulator.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/staging.h"
@@ -14,7 +14,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-// A stream of the emulator, whose memory is the host's.
+// A stream that counts calls. It copies directly, because the emulator's memory is host memory.
 class CountedStream : public device::Stream {
  public:
   Status upload(const device::Buffer &to, uint64_t offset, const void *from,
@@ -44,8 +44,8 @@ class CountedStream : public device::Stream {
   static Status other() { return Status(LC_ERROR_INTERNAL, "nothing else is called"); }
 };
 
-// The emulator, as if its addresses were not flat. Its memory is zero at first, so others
-// have left nothing there.
+// The emulator, which reports flat addresses or not. Its memory is zeroed, so that no earlier
+// contents remain.
 class FlatOrNot : public test::ForwardingDevice {
  public:
   FlatOrNot(std::shared_ptr<Device> inner, bool is_flat) : ForwardingDevice(std::move(inner)) {
@@ -79,7 +79,7 @@ class Stagings : public testing::Test {
 };
 
 TEST_F(Stagings, EachThingHasItsPlaceAfterOneCopy) {
-  // The second list is longer than the memory of the first, the third is short again.
+  // The second list is longer than the memory of the first, and the third is short again.
   for (const size_t bytes : {size_t{1}, size_t{7000}, size_t{17}}) {
     const Bytes one(bytes, 1), two(300, 2), three(5, 3);
     const std::vector<uint64_t> words(9, 0x0404040404040404);
@@ -109,7 +109,7 @@ TEST_F(Stagings, PlacesThatAreAlikeKeepTheirViews) {
   std::unique_ptr<device::Buffer> there;
   const device::Buffer *first = nullptr;
   for (int n = 0; n < 3; ++n) {
-    // The last one is longer, which moves the end of its place.
+    // The last item is longer, which moves the end of its region.
     const Bytes now(n < 2 ? 100 : 101, static_cast<uint8_t>(n));
     Staging staging(*device_);
     staging.add(there, now);
@@ -150,7 +150,7 @@ TEST_F(Stagings, SecretsAreWiped) {
   }
 }
 
-// Both if all lie in one memory, and if each has its own.
+// If all items share one buffer, and if each has its own.
 TEST_F(Stagings, SecretsAreZeroedOnTheDevice) {
   const Bytes open(100, 0x55), secret(100, 0xaa), wiped(100, 0);
   for (const bool is_flat : {true, false}) {

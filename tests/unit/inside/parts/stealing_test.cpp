@@ -1,4 +1,5 @@
-// The ends of messages with ciphertext stealing, by each of the three ways.
+// The ends of messages with ciphertext stealing, in the variants CS1, CS2 and CS3 (addendum to SP
+// 800-38A).
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "job/cipher/stealing.h"

@@ -1,5 +1,5 @@
-// The calls to a device that a chunk takes besides its kernels. Each call delays the next one, on
-// the bus or on the thread that makes it.
+// The device calls that a chunk needs in addition to its kernels. Each call delays the next one, on
+// the bus or on the calling thread. Runs on the emulator.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ class StreamCalls : public testing::Test {
     ASSERT_TRUE(executor_->make_ready().ok());
   }
 
-  // The calls for one chunk of messages under one key.
+  // Returns the calls for one chunk of messages under one key.
   Counts count(lc_cipher cipher, size_t messages = 1) {
     const std::vector<uint8_t> key(32, 1), aad(20, 3);
     std::vector<uint8_t> ivs(messages * 16, 2), texts(messages * 48), tags(messages * 16);
@@ -110,7 +110,7 @@ class StreamCalls : public testing::Test {
     return count(test::job_of(list, cipher));
   }
 
-  // The same for a message in the device's memory, whose tag stays there.
+  // Returns the calls for a message in device memory whose tag stays there.
   Counts count_on_device(lc_cipher cipher, uint64_t length) {
     const std::vector<uint8_t> key(32, 1), iv(12, 2), aad(20, 3);
     uint64_t memory = 0;
@@ -155,7 +155,7 @@ class StreamCalls : public testing::Test {
     EXPECT_TRUE(status.ok()) << status.text();
   }
 
-  Counts counts_;  // for the device's thread only
+  Counts counts_;  // written only by the device's thread
   PinnedMemory pinned_;
   CopyThreads copy_threads_;
   std::unique_ptr<Executor> executor_;
@@ -179,8 +179,7 @@ TEST_F(StreamCalls, AuthenticatedAsOfCtr) {
   }
 }
 
-// Nothing comes before such a launch or after it but marks: of its beginning, its end, and the
-// chunk's end.
+// Such a launch needs no other calls but marks: of its beginning, its end, and the chunk's end.
 TEST_F(StreamCalls, ShortMessageIsOneLaunch) {
   setenv("LANECRYPT_AES_FORM", "table4", 1);
   const std::pair<lc_cipher, const char *> ciphers[] = {
@@ -193,14 +192,14 @@ TEST_F(StreamCalls, ShortMessageIsOneLaunch) {
       EXPECT_EQ((Counts{{kernel, 1}, {"mark", 1}}), count_on_device(cipher, length));
     }
     EXPECT_EQ(0, count_on_device(cipher, 16385)[kernel]);
-    // The message, which holds the key, is copied and zeroed.
+    // The message, which contains the key, is copied and zeroed.
     open("no-reach:0");
     EXPECT_EQ((Counts{{kernel, 1}, {"mark", 1}, {"upload", 1}, {"zero", 1}}),
               count_on_device(cipher, 48));
   }
 }
 
-// One copy brings the sums, which are zeroed after it.
+// One copy downloads the sums, which are zeroed after it.
 TEST_F(StreamCalls, SumsOutOfReachAreCopied) {
   constexpr size_t kMany = 600;  // and as many pieces of additional data
   for (const lc_cipher cipher : {LC_AES_GCM, LC_CHACHA20_POLY1305, LC_AES_CCM}) {

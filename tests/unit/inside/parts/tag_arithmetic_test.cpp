@@ -1,5 +1,5 @@
-// The arithmetic of the tags of GCM and ChaCha20-Poly1305, by the examples of their
-// standards.
+// The arithmetic of the tags of GCM and ChaCha20-Poly1305, with the examples of their standards. No
+// device is needed.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu/tag_arithmetic.h"
@@ -88,7 +88,7 @@ TEST(TagArithmetic, GcmTagsAreSharesThatAddUp) {
   }
 }
 
-// RFC 8439, 2.5.2.
+// RFC 8439, section 2.5.2.
 TEST(TagArithmetic, Poly1305SplitsItsKeyAndAddsUp) {
   const std::vector<uint8_t> key =
       bytes_of("85d6be7857556d337f4452fe42d506a80103808afb0db2fd4abff6af4149f51b");
@@ -105,7 +105,7 @@ TEST(TagArithmetic, Poly1305SplitsItsKeyAndAddsUp) {
   for (size_t n = 0; n < 3; ++n)
     blocks[n] = poly_of_block(
         load_block(reinterpret_cast<const uint8_t *>(text.data()) + 16 * n, text.size() - 16 * n));
-  // In a block of two bytes the 1 stands behind them.
+  // In a block of two bytes the 1 bit follows them.
   blocks[2].w[4] &= 0xffffffu;
   blocks[2].w[0] += 1u << 16;
   Poly first = poly_zero();

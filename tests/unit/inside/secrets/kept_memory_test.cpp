@@ -1,4 +1,5 @@
-// Memory of large jobs that is kept for the next job: it is found again, and bounded.
+// Large jobs keep their memory for the next job: it is found again, and its amount is bounded. No
+// device is needed.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "job/kept_memory.h"
@@ -32,7 +33,7 @@ TEST_F(KeptMemory, IsFoundAgainByWhatItIsLargeEnoughFor) {
   std::memset(second, 2, kMiB);
   give_kept(second);
   give_kept(larger);
-  // It is as large as it was made.
+  // The larger block keeps its full size.
   std::set<void *> both = {take_kept(2 * kMiB), take_kept(2 * kMiB)};
   EXPECT_EQ((std::set<void *>{first, larger}), both);
   for (void *const block : both) give_kept(block);
@@ -47,7 +48,7 @@ TEST_F(KeptMemory, IsNoneOfWhatIsShortOrVeryLong) {
   EXPECT_EQ(2u, count_kept());
 }
 
-// Otherwise a process whose jobs grow would keep memory that is of no more use.
+// Otherwise a process with growing jobs would keep memory that is of no further use.
 TEST_F(KeptMemory, IsTheLastWhereTooMuchIsGiven) {
   std::vector<void *> blocks;
   for (size_t n = 0; n < kMostKeptBlocks + 1; ++n) blocks.push_back(take_kept((n + 1) * kMiB));

@@ -1,4 +1,4 @@
-// Memory for keys: blocks that share pages, and blocks with pages of their own.
+// Memory for keys: blocks that share pages, and blocks with their own pages. No device is needed.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "secure/key_memory.h"
@@ -23,7 +23,7 @@ namespace {
 
 using secure::KeyMemory;
 
-// Sizes for each way to get a block: shared pages of each size, and own pages.
+// Sizes for each kind of block: shared pages of each size, and own pages.
 constexpr size_t kSizes[] = {1, 64, 65, 500, 512, 513, 2048, 8192, 8193, 100000};
 
 bool is_all(const KeyMemory &memory, uint8_t value) {
@@ -31,7 +31,7 @@ bool is_all(const KeyMemory &memory, uint8_t value) {
                      [&](uint8_t byte) { return byte == value; });
 }
 
-// What a child of fork reports, which must be nothing.
+// Runs `body` in a child of fork. It returns an error text, which must be empty.
 template <typename Body>
 void in_child(const Body &body) {
   const pid_t child = fork();
@@ -69,8 +69,8 @@ TEST(KeyMemory, IsNobodyElses) {
     ASSERT_TRUE(is_all(all[n], uint8_t(n / std::size(kSizes)))) << n;
 }
 
-// As many as a server with many connections has. The slabs grow, and a block that is
-// given back in the middle is found again.
+// As many blocks as a server with many connections has. The slabs grow, and a block that is freed
+// in the middle is reused.
 TEST(KeyMemory, HasManyShortOnes) {
   constexpr size_t kCount = 30000;
   std::vector<KeyMemory> all;
@@ -91,7 +91,7 @@ TEST(KeyMemory, HasManyShortOnes) {
     ASSERT_EQ(n, mark);
     pages.push_back(uintptr_t(all[n].data()) / 4096);
   }
-  // None of them has a page of its own.
+  // None of the blocks has its own page.
   std::sort(pages.begin(), pages.end());
   pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
   EXPECT_LE(pages.size(), kCount / 64 + 64);
@@ -118,7 +118,8 @@ TEST(KeyMemory, IsGuarded) {
   if (flags_of(kSizes).empty()) GTEST_SKIP() << "the kernel tells no flags of mappings";
   for (const size_t bytes : kSizes) {
     const KeyMemory memory(bytes), kept(bytes, KeyMemory::Fork::kKept);
-    // Not in core dumps, and empty after fork. To lock it needs room in the limit.
+    // The pages are excluded from core dumps ("dd") and zeroed in a child of fork ("wf"). They are
+    // locked only if the limit allows that.
     EXPECT_NE(std::string::npos, flags_of(memory.data()).find(" dd ")) << bytes;
     EXPECT_NE(std::string::npos, flags_of(memory.data()).find(" wf ")) << bytes;
     EXPECT_NE(std::string::npos, flags_of(kept.data()).find(" dd ")) << bytes;
@@ -136,8 +137,8 @@ TEST(KeyMemory, IsEmptyInAChild) {
   }
 }
 
-// Two threads take and give back blocks all the time. No thread may get another's block,
-// and a child must not wait for them.
+// Two threads allocate and free blocks all the time. No thread may get a block that another one
+// has, and a child must not wait for the threads.
 TEST(KeyMemory, ServesThreadsAndChildren) {
   std::atomic<bool> ends = false, is_wrong = false;
   const auto work = [&](uint8_t mark) {

@@ -1,7 +1,8 @@
-// A job leaves nothing that depends on its keys in the memory of a device. The same jobs run
-// twice, with different keys and all else the same. Then the device's memory, and the host's
-// pinned memory, must be the same both times. The data themselves do not count. They are in
-// buffers of two sizes. And no key is in what the program frees meanwhile.
+// A job leaves nothing in a device's memory that depends on its keys. The same jobs run twice, with
+// different keys and otherwise equal inputs. Afterwards the device memory and the pinned host
+// memory must be the same both times, except the data themselves, which are in buffers of two known
+// sizes. No key may be in memory that the program frees meanwhile. Runs on the emulator and on
+// CUDA.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -31,13 +32,13 @@ bool holds_data(const Buffer &buffer) {
   return buffer.bytes() == kChunkBytes || buffer.bytes() == kSmallSlotBytes;
 }
 
-// A device's memory, read by the device's thread.
+// Reads a device's memory, on the device's thread.
 class Watch {
  public:
   void begin(device::Device *device) { device_ = device; }
   void add(device::Stream *stream) { streams_.push_back(stream); }
   void add(const Buffer *buffer) { live_[next_++] = buffer; }
-  // Reads back what is about to be freed.
+  // Reads the content of a buffer that is about to be freed.
   void remove(const Buffer *buffer) {
     const auto at = std::find_if(live_.begin(), live_.end(),
                                  [&](const auto &entry) { return entry.second == buffer; });
@@ -56,8 +57,9 @@ class Watch {
     EXPECT_TRUE((*stream)->finish().ok());
     return content;
   }
-  // Returns the memory that was freed since the last call, and all that there is, after the
-  // device has done all its work: a job ends before its keys are zeroed.
+  // Returns the content of all memory that was freed since the last call, and of all live memory.
+  // Waits first until the device has done all its work, because a job ends before its keys are
+  // zeroed.
   std::vector<Bytes> take() {
     for (device::Stream *stream : streams_) EXPECT_TRUE(stream->finish().ok());
     std::vector<Bytes> all = std::move(freed_);
@@ -71,9 +73,9 @@ class Watch {
  private:
   device::Device *device_ = nullptr;
   uint64_t next_ = 0;
-  std::map<uint64_t, const Buffer *> live_;  // in the order in which they were allocated
+  std::map<uint64_t, const Buffer *> live_;  // in the order of allocation
   std::vector<Bytes> freed_;
-  std::vector<device::Stream *> streams_;  // the pipeline's, which keeps them
+  std::vector<device::Stream *> streams_;  // owned by the pipeline
 };
 
 class WatchedBuffer : public test::ForwardingBuffer {
@@ -97,7 +99,7 @@ class WatchedDevice : public test::ForwardingDevice {
   Result<std::unique_ptr<Buffer>> allocate(MemoryKind kind, uint64_t bytes) override {
     Result<std::unique_ptr<Buffer>> buffer = inner().allocate(kind, bytes);
     if (!buffer.ok()) return buffer.status();
-    // Old contents must not count.
+    // Old contents must not affect the comparison.
     if (kind == MemoryKind::kPinned) {
       std::memset((*buffer)->host(), 0, bytes);
     } else {
@@ -118,7 +120,7 @@ class WatchedDevice : public test::ForwardingDevice {
   Watch &watch_;
 };
 
-// One executor on a watched device, and jobs under keys of one seed.
+// One executor on a watched device, and jobs under keys from one seed.
 class Trial {
  public:
   Trial(const device::Found &device, uint64_t key_seed) : keys_(key_seed) {
@@ -132,7 +134,8 @@ class Trial {
     EXPECT_TRUE(status.ok()) << status.text();
   }
 
-  // Runs messages of these lengths. The IV and all that is no key come from `data_seed`.
+  // Runs messages of these lengths. The IV and everything else except the keys comes from
+  // `data_seed`.
   void job(lc_cipher cipher, lc_direction direction, uint32_t iv_bytes,
            const std::vector<uint64_t> &lengths, uint64_t data_seed) {
     const CipherInfo &info = cipher_info(cipher);
@@ -162,12 +165,12 @@ class Trial {
     }
     lc_cipher_job asked = test::job_of(messages, cipher, direction, key_bytes);
     asked.iv_bytes = iv_bytes;
-    // On decryption the tags are random, and so wrong.
+    // On decryption the tags are random, and therefore wrong.
     const bool opens = info.is_aead && direction == LC_DECRYPT;
     run(asked, opens ? LC_ERROR_TAG : LC_OK);
   }
 
-  // Memory of the device, of a size that holds data.
+  // Allocates device memory of a size that holds data.
   uint64_t allocate() {
     uint64_t memory = 0;
     use([&](DeviceMemory &all) {
@@ -178,7 +181,7 @@ class Trial {
     return memory;
   }
 
-  // Runs messages in that memory, each with its own key, where their tags stay.
+  // Runs messages in that memory, each with its own key. The tags stay in device memory.
   void job_on_device(lc_cipher cipher, const std::vector<uint64_t> &lengths, uint64_t memory) {
     std::vector<Bytes> keys(lengths.size(), Bytes(32));
     const Bytes iv(12, 2), aad(20, 3);
@@ -252,7 +255,7 @@ class WipedMemory : public testing::TestWithParam<const char *> {
  protected:
   ~WipedMemory() override { unsetenv("LANECRYPT_AES_FORM"); }
 
-  // The first device of the API that can be used.
+  // Finds the first usable device of the API. Returns whether there is one.
   bool find(const std::string &api) {
     setenv("LANECRYPT_AES_FORM", GetParam(), 1);
     for (const device::Found &found : device::find_all_here())
@@ -281,15 +284,15 @@ class WipedMemory : public testing::TestWithParam<const char *> {
       for (lc_direction direction : {LC_ENCRYPT, LC_DECRYPT}) {
         if (info.is_cpu_only) continue;
         check(info, direction, info.iv_bytes, {160, 48, 4096, 320, 64});
-        // A single key may be in another place, and so may a counter that is made with H.
+        // A single key may be stored elsewhere, and so may a counter that is computed with H.
         check(info, direction, info.cipher == LC_AES_GCM ? 20 : info.iv_bytes, {1280});
       }
     // Long enough for tables of H's powers.
     check(cipher_info(LC_AES_GCM), LC_ENCRYPT, 12, {1200000});
     // Long enough for the powers of r as matrices.
     check(cipher_info(LC_CHACHA20_POLY1305), LC_ENCRYPT, 12, {1200000});
-    // Tags that stay on the device, of as many messages as one launch does whole, of one, and of a
-    // longer one. Launches name addresses, so both trials have the same memory.
+    // Tags that stay on the device: of as many messages as one launch does at once, of one, and of
+    // a longer one. Launches contain addresses, so both trials use the same memory.
     const uint64_t memory = one.allocate();
     std::vector<uint64_t> many(64, 48);
     many.back() = 16000;
@@ -303,7 +306,7 @@ class WipedMemory : public testing::TestWithParam<const char *> {
       }
   }
 
-  // Streams that are cut into slices have their own chain values, which are freed with the job.
+  // Streams that are cut into slices have their own chaining values, which are freed with the job.
   void check_slices() {
     if (std::string(GetParam()) == "bitslice") return;
     constexpr size_t kStreams = 203;  // more streams would not be cut

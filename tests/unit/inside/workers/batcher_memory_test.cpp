@@ -1,5 +1,5 @@
-// The batcher and the threads behind it where memory is lacking: each of their allocations fails in
-// turn, or all from there on. Every request ends, and the process goes on.
+// The batcher and its threads without memory: each of their allocations fails in turn, or all from
+// one on. Every request ends, and the process continues. A fake engine is used.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace runtime;
 
-// An operation sets its number in `done`, by which it is told how often each is done.
+// An operation sets its entry in `done`, which shows whether each was done.
 class Request : public BatchRequest {
  public:
   explicit Request(size_t operations) : BatchRequest(operations, nullptr), done(operations) {}
@@ -78,7 +78,7 @@ class TestEngine : public BatchEngine {
 
 class BatcherWithoutMemory : public testing::TestWithParam<std::tuple<Fault, bool>> {
  protected:
-  // Two requests on two devices, of which each may take over what the other leaves.
+  // Two requests on two devices. Each device may take over what the other leaves.
   static Status run(Fault fault) {
     Counters cpu, counters[2];
     BatchDispatcher dispatcher(

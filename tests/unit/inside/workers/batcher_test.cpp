@@ -1,5 +1,5 @@
-// The batcher, with the test's own family, whose engine takes the place of a device. What is
-// gathered into batches, and what happens to it when the engine fails.
+// The batcher, with a family and an engine of the test in place of a device: what is gathered into
+// batches, and what happens if the engine fails.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -52,8 +52,8 @@ class Request : public BatchRequest {
 
   std::vector<Message> messages;
   uint32_t wanted_device = LC_ANY_DEVICE;
-  uint32_t unfit_bytes = 0;            // no device takes keys of this length
-  mutable std::thread::id counted_by;  // the thread that last asked for the bytes of an operation
+  uint32_t unfit_bytes = 0;            // no device accepts keys of this length
+  mutable std::thread::id counted_by;  // the thread that last called for the bytes of an operation
 
   uint32_t device() const override { return wanted_device; }
   BatchKind kind_of(uint32_t n) const override {
@@ -80,7 +80,7 @@ const Request &request_of(const BatchItem &item) {
   return static_cast<const Request &>(*item.request);
 }
 
-// What an engine has done, and what it must do.
+// What the engine has done, and how it must behave.
 struct Plan {
   std::mutex mutex;
   std::vector<size_t> batches;
@@ -89,17 +89,17 @@ struct Plan {
   std::atomic<size_t> finished{0};  // operations
   std::set<std::thread::id> threads;
   std::atomic<int> slow_ms{0};
-  std::atomic<int> lost_after{1 << 30};  // after so many batches
+  std::atomic<int> lost_after{1 << 30};  // number of batches before it is lost
   std::atomic<bool> refuses{false}, every_third_is_wrong{false}, throws{false},
       throws_at_end{false};
   std::atomic<int> abandoned{0};
-  // Values of keys that fail by themselves; the tests' other keys have smaller ones.
+  // Values of keys that fail by themselves. All other keys of the tests have smaller values.
   std::atomic<int> key_that_fails{-1}, key_that_fails_at_end{-1};
   std::atomic<int> proofs{0};
-  Status proof;  // what the self-test then says
-  // Set while nothing is under way, and called on the batcher's thread. Tests must not depend on
-  // the order in which a busy machine does things. So these say what a batch waits for, and what
-  // comes while it starts.
+  Status proof;  // the result of the next self-test
+  // These callbacks decide when a batch may end, and what happens while it starts, so that the
+  // tests do not depend on the order in which a busy machine runs its threads. Set them while
+  // nothing is pending. They are called on the batcher's thread.
   std::function<bool()> may_end;
   std::function<void()> on_stuck;  // the next batch does not end
 };
@@ -187,7 +187,7 @@ class TestEngine : public BatchEngine {
 
 class BatcherTest : public testing::Test {
  protected:
-  // Something must end within `time`. The default is a minute: only a hang takes so long.
+  // `time` is the time limit of the batcher. The default is a minute: only a hang takes so long.
   explicit BatcherTest(std::chrono::milliseconds time = 60s) : time_(time) {}
   RequestPointer make_request(const std::vector<KeyPointer> &keys, size_t messages,
                               std::vector<Bytes> *outputs, Completion::Callback on_end = nullptr) {
@@ -209,7 +209,7 @@ class BatcherTest : public testing::Test {
   const std::chrono::milliseconds time_;
   Plan plan_;
   Counters counters_;
-  // Requests that are handed back. The test does them as the CPU would.
+  // Counts the requests that are handed back. The test does their work, as the CPU would.
   std::atomic<int> handed_back_{0};
   Batcher batcher_{
       [this]() -> Result<std::unique_ptr<BatchEngine>> {
@@ -230,11 +230,11 @@ class BatcherTest : public testing::Test {
 };
 
 TEST_F(BatcherTest, ThreadsShareBatchesWithKeysMixed) {
-  // A batch ends only when everybody waits. The batcher's load does not tell: it has those too
-  // whose operation is over and who were not told yet.
+  // A batch ends only when all callers wait. The batcher's load does not show that: it includes
+  // callers whose operation is over but that were not notified yet.
   std::atomic<size_t> callers{64}, submitted{0};
   plan_.may_end = [&] { return submitted - plan_.finished >= callers; };
-  // One kind has more operations, so that enough come for a batch beside one of the other kind.
+  // One kind has more operations, so that enough come for a batch while one of the other kind runs.
   std::vector<KeyPointer> keys;
   for (uint8_t n = 0; n < 4; ++n) keys.push_back(make_key(n < 3 ? 64 : 128, n));
   const auto call_ten_times = [&](size_t first) {
@@ -258,8 +258,8 @@ TEST_F(BatcherTest, ThreadsShareBatchesWithKeysMixed) {
   EXPECT_EQ(640u, counters_.operations);
   EXPECT_EQ(0u, batcher_.load());
   EXPECT_EQ(plan_.batches.size(), counters_.launches);
-  // There were far fewer batches than operations, with several keys in a batch and two batches
-  // at once, all on one thread.
+  // There were far fewer batches than operations, with several keys in a batch and two concurrent
+  // batches, all on one thread.
   EXPECT_LT(plan_.batches.size(), 200u);
   EXPECT_EQ(3u, *std::max_element(plan_.keys_in_batch.begin(), plan_.keys_in_batch.end()));
   EXPECT_EQ(2u, plan_.most_at_once);
@@ -274,8 +274,9 @@ TEST_F(BatcherTest, AnIdleDeviceStartsAtOnce) {
   EXPECT_EQ(std::vector<size_t>{1}, plan_.batches);
 }
 
-// No other thread need wake before a caller who waits for one operation. A callback, which may take
-// its time, and results that are to be made again keep no device waiting.
+// A caller that waits for one operation is woken directly by the device's thread, without another
+// thread in between. A callback, which may take long, and results that must be computed again do
+// not run on that thread, so that the device does not wait for them.
 TEST_F(BatcherTest, WhoWaitsAloneIsWokenByTheDevicesThread) {
   std::vector<Bytes> outputs;
   const auto thread_of = [&](size_t operations, const Completion::Callback &on_end) {
@@ -297,7 +298,8 @@ TEST_F(BatcherTest, WhoWaitsAloneIsWokenByTheDevicesThread) {
   EXPECT_EQ(0u, batcher_.load());
 }
 
-// One operation that is about to end is watched without sleep, and yet others start beside it.
+// A single operation that is about to end is polled without sleeping, and others still start
+// meanwhile.
 TEST_F(BatcherTest, ALoneOperationThatIsWatchedKeepsNobodyWaiting) {
   std::vector<Bytes> outputs[3];
   const RequestPointer usual = make_request({make_key(64, 1)}, 1, &outputs[0]);
@@ -331,7 +333,7 @@ TEST_F(BatcherTest, ALargeRequestIsCutAndKindsAreKeptApart) {
   for (const size_t keys : plan_.keys_in_batch) EXPECT_LE(keys, 2u);
 }
 
-// The rest is too little for a batch of its own, if others were still to come.
+// The rest of a large request starts at once, although it is too small for a batch of its own.
 TEST_F(BatcherTest, WhatIsLeftOfALargeRequestWaitsForNobody) {
   const auto give_up = std::chrono::steady_clock::now() + 10s;
   plan_.may_end = [&] {
@@ -358,7 +360,7 @@ TEST_F(BatcherTest, WrongResultsAreMadeAgain) {
   EXPECT_EQ(request->result.failed_checks, counters_.failures);
 }
 
-// Of a batch, one operation fails by itself, at the start or at the end.
+// One operation of a batch fails by itself, at the start or at the end.
 TEST_F(BatcherTest, AnOperationThatFailsByItselfEndsAlone) {
   for (const bool at_end : {false, true}) {
     (at_end ? plan_.key_that_fails_at_end : plan_.key_that_fails) = 100;
@@ -366,7 +368,7 @@ TEST_F(BatcherTest, AnOperationThatFailsByItselfEndsAlone) {
     std::atomic<bool> is_held{true};
     plan_.may_end = [&] { return !is_held; };
     std::vector<std::vector<Bytes>> outputs(5);
-    // Two batches are under way at once, so the others share the third.
+    // Two batches are running at once, so the other requests share the third.
     std::vector<RequestPointer> first;
     for (int n = 0; n < 2; ++n) {
       first.push_back(make_request({make_key(64, 1)}, 100, &outputs[size_t(n)]));
@@ -390,7 +392,7 @@ TEST_F(BatcherTest, AnOperationThatFailsByItselfEndsAlone) {
       EXPECT_EQ(expected_of(*mixed->messages[n].key), outputs[4][n]) << "the rest is done";
     EXPECT_EQ(Bytes(64, 0xA5), outputs[3][0]) << "nothing is written";
     EXPECT_EQ(before + 3, plan_.batches.size());
-    // Alone it begins no batch.
+    // A request with only the failing key starts no batch.
     std::vector<Bytes> alone;
     const RequestPointer last = make_request({make_key(64, 100)}, 1, &alone);
     ASSERT_TRUE(submit(last));
@@ -402,7 +404,7 @@ TEST_F(BatcherTest, AnOperationThatFailsByItselfEndsAlone) {
   EXPECT_EQ(0u, batcher_.load());
 }
 
-// Waits until the device's thread has run the self-test so often.
+// Waits until the device's thread has run the self-test `count` times.
 void await_proofs(const Plan &plan, int count) {
   while (plan.proofs < count) std::this_thread::yield();
 }
@@ -416,7 +418,7 @@ TEST_F(BatcherTest, AWrongResultHasTheDeviceProveItself) {
     expect_right(*request, outputs);
   };
   plan_.every_third_is_wrong = true;
-  // It passes.
+  // The self-test passes.
   ask();
   await_proofs(plan_, 1);
   plan_.every_third_is_wrong = false;
@@ -473,8 +475,7 @@ TEST_F(BatcherTest, AKeyAtFaultIsNotTheDevices) {
   EXPECT_TRUE(batcher_.may_work());
 }
 
-// While the CPU makes results again, which takes as long as this test likes, other callers get
-// theirs.
+// While the CPU computes results again, for as long as this test likes, other callers get theirs.
 TEST_F(BatcherTest, NobodyWaitsForTheRepairsOfOthers) {
   struct Slow : Request {
     using Request::Request;
@@ -527,7 +528,7 @@ TEST(RepairsTest, OwnersTakeTurns) {
   is_held = false;
   repairs.stop();
   ASSERT_EQ(kOfFirst + 3, order.size());
-  // What had begun goes before, and then one of each.
+  // Work that had begun comes first, and then one item of each owner.
   const auto place_of = [&](uint64_t owner) {
     return size_t(std::find(order.begin(), order.end(), owner) - order.begin());
   };
@@ -563,7 +564,7 @@ class StuckBatcherTest : public BatcherTest {
   StuckBatcherTest() : BatcherTest(200ms) {}
 };
 
-// One of two batches under way does not end. The other does, and its results are kept.
+// One of two running batches does not end. The other does, and its results are kept.
 TEST_F(StuckBatcherTest, WhatIsStuckIsGivenUp) {
   std::vector<Bytes> outputs[3];
   const RequestPointer right = make_request({make_key(64, 1)}, 40, &outputs[0]);
@@ -571,7 +572,7 @@ TEST_F(StuckBatcherTest, WhatIsStuckIsGivenUp) {
   EXPECT_TRUE(right->wait().ok());
   const RequestPointer stuck = make_request({make_key(64, 1)}, 40, &outputs[1]);
   const RequestPointer behind = make_request({make_key(128, 2)}, 40, &outputs[2]);
-  // It comes in time, however long this thread does not run.
+  // The next request arrives in time, however long this thread does not run.
   plan_.on_stuck = [&] { EXPECT_TRUE(submit(behind)); };
   ASSERT_TRUE(submit(stuck));
   for (const RequestPointer &request : {stuck, behind}) EXPECT_TRUE(request->wait().ok());
@@ -587,12 +588,12 @@ TEST_F(StuckBatcherTest, WhatIsStuckIsGivenUp) {
   EXPECT_EQ(0u, batcher_.load());
 }
 
-// A batch that ends while the batcher's thread does not run was in time.
+// A batch that ends while the batcher's thread does not run counts as in time.
 TEST_F(StuckBatcherTest, WhoLooksLateFindsNothingStuck) {
   int looks = 0;
   plan_.may_end = [&] {
     const bool ended = looks++ != 0;
-    if (!ended) std::this_thread::sleep_for(300ms);  // longer than the limit
+    if (!ended) std::this_thread::sleep_for(300ms);  // longer than the time limit
     return ended;
   };
   std::vector<Bytes> outputs;
@@ -615,7 +616,7 @@ TEST_F(BatcherTest, ADeviceThatDoesNotOpenHandsBack) {
   EXPECT_FALSE(batcher_.may_work());
 }
 
-// Nobody would catch what a thread of ours throws.
+// An exception on the batcher's thread would end the process.
 TEST_F(BatcherTest, WantOfMemoryEndsNoProcess) {
   plan_.throws = true;
   std::vector<Bytes> outputs;
@@ -651,7 +652,7 @@ TEST_F(BatcherTest, WantOfMemoryAtTheEndOfABatchPasses) {
   }
 }
 
-// What a core does may throw too.
+// Code on a CPU core may throw too.
 TEST(BatchCpuTest, WantOfMemoryEndsTheJobAlone) {
   struct Greedy : BatchRequest {
     explicit Greedy(bool *was_withdrawn) : BatchRequest(2, nullptr), withdrawn(was_withdrawn) {}
@@ -727,7 +728,7 @@ TEST_F(BatcherTest, EstimatesByWhatBatchesTook) {
 
 // ---- The dispatcher ----------------------------------------------------------
 
-// A device with room for four operations, none of which ends before all are there.
+// A device with a queue for four operations. None of them ends before all are in it.
 class FullQueueTest : public BatcherTest {
  protected:
   void open(lc_fallback fallback) {
@@ -769,7 +770,7 @@ class FullQueueTest : public BatcherTest {
 
 TEST_F(FullQueueTest, TheCpuTakesWhatComes) {
   open(LC_FALLBACK_CPU);
-  // Four are in the device's queue, and two of these are under way.
+  // Four operations are in the device's queue. Two of these are running.
   EXPECT_EQ(4u, on_device(12, LC_ANY_DEVICE));
   EXPECT_EQ(8u, of_cpu_.operations);
   EXPECT_EQ(4u, on_device(4, LC_ANY_DEVICE)) << "there is room again";
@@ -780,7 +781,7 @@ TEST_F(FullQueueTest, WhoWantsADeviceWaitsForIt) {
   EXPECT_EQ(8u, on_device(8, 0)) << "the device was named";
   open(LC_FALLBACK_NONE);
   EXPECT_EQ(8u, on_device(8, LC_ANY_DEVICE)) << "there is nothing else";
-  // A large request is taken whole.
+  // A large request is accepted as a whole.
   open(LC_FALLBACK_CPU);
   std::vector<Bytes> outputs;
   const RequestPointer large = make_request({key_}, 10, &outputs);

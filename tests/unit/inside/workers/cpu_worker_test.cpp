@@ -1,5 +1,5 @@
-// What several cores do at once: the same bytes as OpenSSL in one call, and how many
-// cores there are for it.
+// Work of several cores: the same bytes as OpenSSL in one call, and how many cores are used. No
+// device is needed.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "cipher/cpu_worker.h"
@@ -28,7 +28,7 @@ using runtime::Request;
 using runtime::Workers;
 
 constexpr uint64_t kLeast = runtime::kLeastForCores;
-// How much is cut off at a time.
+// The number of bytes of a part.
 constexpr uint64_t kPart = 512 << 10, kPartBlocks = kPart / kBlockBytes;
 
 class SeveralCores : public testing::Test {
@@ -50,7 +50,8 @@ class SeveralCores : public testing::Test {
     EXPECT_TRUE(status.ok()) << status.text();
     EXPECT_EQ("", batch.check());
   }
-  // A few messages of any length, in place or apart with the same chance, at any address.
+  // Returns a batch of a few messages of any length, at any address, in place or not with equal
+  // probability.
   static BatchShape shape_of(const CipherKind &kind, std::vector<MessageShape> messages) {
     BatchShape shape;
     shape.cipher = kind.cipher;
@@ -74,7 +75,7 @@ TEST_F(SeveralCores, MakeTheSameBytes) {
       for (const bool in_place : {true, false}) {
         const CipherKind kind = {cipher, direction,
                                  key_sizes(cipher)[in_place ? 0 : 1 % key_sizes(cipher).size()]};
-        // Chains are tested below.
+        // The tests below cover chains.
         if (kind.is_chain()) continue;
         for (const uint64_t length : {kLeast, kLeast + kPart - 1, kLeast + 1,
                                       kLeast + 2 * kPart + 17, kLeast + kPart + 33}) {
@@ -106,8 +107,7 @@ TEST_F(SeveralCores, DecryptSegmentsOfBytesAndBits) {
   }
 }
 
-// A carry out of 32, 64 or all 128 bits: within a part, where a part begins, and next to
-// that.
+// A carry out of 32, 64 or all 128 bits: within a part, where a part begins, and next to that.
 TEST_F(SeveralCores, CountOverTheWholeBlock) {
   for (const size_t ones : {size_t{4}, size_t{8}, size_t{16}})
     for (const uint64_t blocks : {kPartBlocks - 1, kPartBlocks, kPartBlocks + 1, 3 * kPartBlocks}) {
@@ -117,7 +117,7 @@ TEST_F(SeveralCores, CountOverTheWholeBlock) {
           random_);
       uint8_t *const iv = batch.iv(0);
       std::fill(iv + 16 - ones, iv + 16, uint8_t{0xFF});
-      // So many blocks until all bits are ones, and one more until they wrap.
+      // So many blocks until all bits are ones; the next block wraps.
       for (int n = 0; n < 4; ++n) iv[15 - n] = static_cast<uint8_t>(~((blocks - 1) >> (8 * n)));
       batch.finish();
       run_and_check(batch);
@@ -167,7 +167,7 @@ TEST_F(SeveralCores, AreAtALongJobAndNotAtAShortOne) {
   EXPECT_EQ(0, started_);
   Batch much(nullptr, shape_of({LC_AES_CTR, LC_ENCRYPT, 16}, {{.length = kLeast}}), random_);
   const lc_cipher_job job = much.job();
-  // A thread may come when all is done already.
+  // The other threads may come when all is done already.
   int jobs = 0;
   for (; worker_.bytes_of_others() == 0 && jobs < 5000; ++jobs) ASSERT_TRUE(run(job).ok());
   EXPECT_LT(jobs, 5000);
@@ -202,7 +202,7 @@ TEST_F(SeveralCores, OfOneAreNone) {
   EXPECT_EQ(0, started_);
 }
 
-// A job names the CPU, whatever the options say about fallback.
+// A job can name the CPU, whatever the options say about fallback.
 TEST(TheCpu, IsTakenByItsName) {
   const Context context("host", LC_FALLBACK_NONE);
   Random random(72);
@@ -250,7 +250,7 @@ TEST_F(CoreCount, GoesByTheLeastOfTheGroups) {
   EXPECT_EQ(1u, cores_of("0::/a/b"));
   EXPECT_EQ(3u, cores_of("0::/a"));
   EXPECT_EQ(UINT_MAX, cores_of("0::/"));
-  // In a container the group's name is the one that it has outside.
+  // In a container the cgroup has the name that it has outside.
   write("cpu.max", "200000 100000");
   EXPECT_EQ(2u, cores_of("0::/outside/of/it"));
 }
@@ -265,7 +265,7 @@ TEST_F(CoreCount, KnowsTheFirstVersion) {
   EXPECT_EQ(UINT_MAX, cores_of("4:cpuset:/a"));
 }
 
-// The only core that this thread, and all that it starts, may run on.
+// Restricts this thread, and all threads that it starts, to one core.
 class OneCore : public testing::Test {
  protected:
   void SetUp() override {

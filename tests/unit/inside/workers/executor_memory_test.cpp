@@ -1,6 +1,6 @@
-// A device's thread that finds no memory when a chunk has come back from the device, or has failed
-// there: each of its allocations from then on fails in turn, or all do. The request ends, no text
-// is given out whose tag is wrong, and the process goes on.
+// A device's thread that cannot allocate memory when a chunk has ended or failed on the device.
+// From then on each of its allocations fails in turn, or all do. The request ends, no text with a
+// wrong tag is released, and the process continues. Runs on the emulator.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 namespace lanecrypt::test {
 namespace {
 
-// What becomes of the next chunk.
+// What happens to the next chunk.
 struct Plan {
   std::atomic<bool> is_armed{false};
   lc_status outcome = LC_OK;
@@ -32,7 +32,7 @@ struct Plan {
   }
 };
 
-// The emulator itself finds memory, as a driver has its own.
+// Exempts the emulator from failures, because a real driver has its own memory.
 struct EmulatorSpared {
   EmulatorSpared() { spare_this_thread(true); }
   ~EmulatorSpared() { spare_this_thread(false); }
@@ -41,8 +41,8 @@ struct EmulatorSpared {
 class Event : public device::Event {
  public:
   Event(std::unique_ptr<device::Event> inner, Plan &plan) : inner_(std::move(inner)), plan_(plan) {}
-  // The device's thread calls these for a chunk that is alone. If it finds at once that the chunk
-  // is over, no other thread is to wait for that.
+  // The device's thread calls these for a chunk that is alone. `reached` waits, so that the chunk
+  // is over at once and no other thread waits for it.
   bool reached() override { return inner_->wait().ok() || inner_->reached(); }
   Status wait() override { return plan_.strike(inner_->wait()); }
   Status wait_long() override { return inner_->wait_long(); }
@@ -157,7 +157,7 @@ TEST_P(ExecutorWithoutMemory, EveryRequestEnds) {
                           {LC_AES_GCM, LC_ENCRYPT, false},
                           {LC_AES_GCM, LC_DECRYPT, false},
                           {LC_AES_GCM, LC_DECRYPT, true}}) {
-    // What it gives with memory. GCM is then decrypted.
+    // Encrypts with memory available. GCM then decrypts the result.
     if (one.direction == LC_DECRYPT) {
       std::vector<uint8_t> sealed(kBytes);
       plan_.outcome = LC_OK;

@@ -1,5 +1,5 @@
-// Opening a device for a family: the steps and their order, and what becomes of one that
-// fails at any of them.
+// Opening a device for a family: the steps and their order, and what happens if one of them fails.
+// A fake engine and device are used.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "batch/open_for.h"
@@ -102,7 +102,7 @@ TEST_F(OpenFor, AnUnusableDeviceIsNotOpened) {
   EXPECT_EQ(Steps{}, log_.steps);
 }
 
-// Nobody would catch what the device's thread throws.
+// An exception on the device's thread would end the process.
 TEST_F(OpenFor, WantOfMemoryForCiphersEndsNoProcess) {
   found_.open = [](device::KernelSet) -> Result<std::unique_ptr<device::Device>> {
     throw std::bad_alloc();
@@ -116,7 +116,7 @@ TEST_F(OpenFor, WantOfMemoryForCiphersEndsNoProcess) {
 }
 
 TEST_F(OpenFor, OneThatIsStuckStays) {
-  Log &log = *new Log();  // which it may look at until the process ends
+  Log &log = *new Log();  // never freed: the stuck engine may use it until the process ends
   log.self_test = Status(LC_ERROR_DEVICE, "stuck");
   log.is_stuck = true;
   const Status status =

@@ -1,5 +1,5 @@
-// One job on several devices. Each does what it can. None delays the others, be it slow,
-// lost or wrong.
+// One job on several emulators. Each does what it can, and a device that is slow, lost or wrong
+// does not delay the others.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -31,10 +31,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t kMiB = 1 << 20;
 
-// What each device is about to do.
+// Called with the device and the step that it is about to begin.
 using OnStepOf = std::function<void(size_t device, Step)>;
 
-// Emulators, one for each of `faults`.
+// Returns emulators, one for each entry of `faults`.
 std::vector<Found> emulators(const std::vector<std::string> &faults,
                              const OnStepOf &on_step = nullptr) {
   std::vector<Found> all;
@@ -48,7 +48,7 @@ std::vector<Found> emulators(const std::vector<std::string> &faults,
   return all;
 }
 
-// Waits until it is so. False after a time that only a hang takes.
+// Waits until `is_so` returns true. Returns false after a time that only a hang takes.
 bool await(const std::function<bool()> &is_so) {
   const Clock::time_point end = Clock::now() + std::chrono::minutes(5);
   while (!is_so() && Clock::now() < end)
@@ -56,8 +56,8 @@ bool await(const std::function<bool()> &is_so) {
   return is_so();
 }
 
-// Makes two devices begin together. On a busy machine one could do all before the other
-// has a turn.
+// Makes two devices begin together. On a busy machine one could otherwise do all the work before
+// the other one runs.
 class Meeting {
  public:
   void come(size_t device) {
@@ -118,7 +118,7 @@ class SharedWork : public testing::Test {
       EXPECT_TRUE(device == 0 || await([&] { return state(0) == LC_DEVICE_LOST; }));
     });
   }
-  // "" if the result is right, and every byte was counted once.
+  // Returns "" if the result is right, and every byte was counted once.
   std::string run(const BatchShape &shape) {
     Batch batch(nullptr, shape, random_);
     const uint64_t before = counted();
@@ -129,7 +129,7 @@ class SharedWork : public testing::Test {
     counted_ = counted() - before;
     return batch.check();
   }
-  // Seconds for so many bytes when no kernel runs.
+  // Returns the seconds for a job of `length` bytes if no kernel runs.
   double pass(uint64_t length) {
     Bytes text(length);
     const uint8_t key[16] = {};
@@ -168,8 +168,8 @@ class SharedWork : public testing::Test {
   Random random_{77};
 };
 
-// Two devices take 2 ms for a chunk of 64 KiB, and one takes four times as long: shares
-// of 4 to 4 to 1.
+// Two devices take 2 ms for a chunk of 64 KiB, and one takes four times as long. Their shares are 4
+// to 4 to 1.
 TEST_F(SharedWork, EachDoesWhatItCan) {
   pipeline_.verify = LC_VERIFY_OFF;
   open_all(
@@ -181,13 +181,13 @@ TEST_F(SharedWork, EachDoesWhatItCan) {
   EXPECT_GT(slow, 0.03);
   EXPECT_LT(slow, 0.25);
   for (const uint32_t n : {0u, 1u}) EXPECT_GT(bytes(n), kAll / 4) << n;
-  // It would be 0.52 s if nobody waited, and 4.7 s by the slow one. Other programs may
-  // run here.
+  // Without waiting it would take 0.52 s, and on the slow device alone 4.7 s. Other programs may
+  // run on this machine, hence the margin.
   EXPECT_LT(took, 3.0) << bytes(0) << " " << bytes(1) << " " << bytes(2);
 }
 
-// A device that is a hundred times slower does not delay the end. It is left little more
-// than its first two chunks.
+// A device that is a hundred times slower does not delay the end. It gets little more than its
+// first two chunks.
 TEST_F(SharedWork, TheSlowestHoldsNobodyUp) {
   pipeline_.verify = LC_VERIFY_OFF;
   open_all({"drop-kernel:0+,pace:32000", "drop-kernel:0+,pace:3200000"});
@@ -196,7 +196,7 @@ TEST_F(SharedWork, TheSlowestHoldsNobodyUp) {
   EXPECT_GE(bytes(1), pipeline_.least_chunk_bytes);
 }
 
-// Nor does a device that is not open yet.
+// A device that is not open yet does not delay the end either.
 TEST_F(SharedWork, NobodyWaitsForOneToOpen) {
   // Once both are open they begin together.
   std::atomic<bool> both_open{false};
@@ -226,7 +226,7 @@ TEST_F(SharedWork, SmallJobsStayWhole) {
   make_ready();
   EXPECT_EQ("", run(messages(LC_AES_CTR, LC_ENCRYPT, 7, 100 << 10, false)));
   EXPECT_TRUE((bytes(0) == 0) != (bytes(1) == 0));
-  // So does a job that names one of them.
+  // A job that names one of them is not divided either.
   Batch batch(nullptr, messages(LC_AES_CTR, LC_ENCRYPT, 1, 2 * kMiB, false), random_);
   lc_cipher_job job = batch.job();
   job.device = 1;
@@ -237,7 +237,7 @@ TEST_F(SharedWork, SmallJobsStayWhole) {
   EXPECT_EQ(before, bytes(0));
 }
 
-// Once it is open, one of the devices turns out to have no kernels for the job.
+// When it is open, one of the devices turns out to lack the kernels for the job.
 TEST_F(SharedWork, OneDoesNoSuchThing) {
   const ScopedEnvironment count("LANECRYPT_HOST_DEVICES", "2");
   const ScopedEnvironment kernels("LANECRYPT_HOST_KERNELS", "aes_table1_ctr,aes_expand");
@@ -252,7 +252,7 @@ TEST_F(SharedWork, OneDoesNoSuchThing) {
   EXPECT_EQ(LC_DEVICE_READY, state(0)) << dispatcher_->device(0)->reason();
 }
 
-// A mode, and how many messages of how many bytes keep two devices busy.
+// A mode, and the number and length of messages that keep two devices busy.
 struct Work {
   lc_cipher cipher;
   lc_direction direction;
@@ -327,7 +327,7 @@ TEST_F(SharedWork, OneFailsAmid) {
   EXPECT_GT(failed, kinds_of_work().size() / (kIsSanitized ? 3 : 1)) << "hardly anything fails";
 }
 
-// Its output is not kept, and its neighbour is not blamed.
+// The wrong device's output is discarded, and the other device is not blamed.
 TEST_F(SharedWork, OneIsWrong) {
   for (const bool in_place : {true, false}) {
     open_second_to("wrong-blocks:1");
@@ -335,8 +335,8 @@ TEST_F(SharedWork, OneIsWrong) {
     EXPECT_EQ(LC_DEVICE_LOST, state(0));
     EXPECT_EQ(LC_DEVICE_READY, state(1));
   }
-  // Nobody knows which device made a tag wrong. Neither is trusted any more, and the tag
-  // is right all the same.
+  // It is unknown which device made a tag wrong. Neither is trusted any more, and the tag that the
+  // caller gets is right all the same.
   for (const bool in_place : {true, false}) {
     open_second_to("wrong-blocks:3");
     const Sealed sealed(LC_AES_GCM, LC_DECRYPT, kMiB + 7, in_place, random_);
@@ -348,7 +348,7 @@ TEST_F(SharedWork, OneIsWrong) {
 }
 
 TEST_F(SharedWork, OneIsStuck) {
-  // The other device must end something within this time, however slow it is.
+  // The other device must complete something within this time, however slow it is.
   pipeline_.time_limit = std::chrono::milliseconds(kIsSanitized ? 3000 : 1500);
   for (const bool in_place : {true, false}) {
     std::atomic<bool> is_stuck{false};
@@ -379,7 +379,7 @@ TEST_F(SharedWork, AllAreLost) {
   }
 }
 
-// Chosen at random: which devices, what fails, and how many jobs are under way.
+// Random devices, faults and numbers of pending jobs.
 TEST_F(SharedWork, RandomFaults) {
   static const char *const kKinds[] = {"lost-after", "lost-upload", "lost-download", "fail-launch",
                                        "no-memory",  "no-pin",      "wrong-blocks",  "pace"};
@@ -419,7 +419,7 @@ TEST_F(SharedWork, RandomFaults) {
   EXPECT_GT(shared, 0u);
 }
 
-// Messages that lie on several devices, as one job.
+// One job whose messages are in the memory of several devices.
 class OnTheirDevices : public SharedWork {
  protected:
   uint8_t *allocate(uint32_t device, uint64_t size) {
@@ -436,7 +436,7 @@ class OnTheirDevices : public SharedWork {
     dispatcher_->add_device_memory(device, pointer, size);
     return pointer;
   }
-  // An emulator's memory is this process's.
+  // An emulator's memory is memory of this process.
   static constexpr uint64_t kBytes = 5008;
 
   lc_cipher_job job(const std::vector<lc_message> &all, lc_cipher cipher = LC_AES_CTR) {

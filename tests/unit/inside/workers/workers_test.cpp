@@ -1,4 +1,4 @@
-// Threads that share work with who gives it.
+// Worker threads that share work with the caller.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "thread/workers.h"
@@ -21,7 +21,7 @@ TEST(Workers, ShareEachPartOnce) {
   }
 }
 
-// Each waits for the other.
+// Each part waits for the other.
 TEST(Workers, SharePartsWithTheCaller) {
   Workers workers(1);
   std::promise<void> here[2];
@@ -48,7 +48,7 @@ TEST(Workers, LeaveAllToTheCallerWhileTheyAreBusy) {
   all_over.get_future().wait();
 }
 
-// They may be started by a caller of the library's.
+// They block signals, because an application's thread may start them.
 TEST(Workers, AreSentNoSignals) {
   Workers workers(1);
   std::promise<bool> is_blocked;
