@@ -129,7 +129,8 @@ class BundleTest(unittest.TestCase):
         self.assertEqual({Path(name).name for name in names.split()}, {"all.h", "part.h"})
 
     def test_the_compiled_source_holds_the_text(self):
-        # Long enough for several literals, with characters that a string would escape.
+        # Long enough for several literals, with characters that a normal string literal would
+        # escape.
         entry = self.write(all="".join(f'line {n} \\n "quoted" %d\n' for n in range(2000)))
         done, output = self.run_script(entry)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,4 +1,4 @@
-// What every device promises in src/device/device.h.
+// Every device does what src/device/device.h promises.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 constexpr auto kDevice = MemoryKind::kDevice;
 constexpr auto kPinned = MemoryKind::kPinned;
 
-// Bytes that depend on their place and on the salt.
+// Returns bytes that depend on their position and on `salt`.
 std::vector<uint8_t> pattern(size_t bytes, uint32_t salt) {
   std::vector<uint8_t> all(bytes);
   uint32_t x = salt * 2654435761u + 1;
@@ -141,7 +141,7 @@ TEST_P(DeviceTest, ViewsSeeTheSameBytes) {
   EXPECT_STATUS_OK(stream->download(back.data(), **view, 5, 90));
   EXPECT_STATUS_OK(stream->finish());
   EXPECT_TRUE(std::equal(back.begin(), back.end(), sent.begin() + 1006));
-  // Views may reach to the last byte of the buffer.
+  // Views may reach up to the last byte of the buffer.
   EXPECT_TRUE(device_->view(buffer->address(), 4096).ok());
   EXPECT_TRUE(device_->view(buffer->address() + 4095, 1).ok());
 }
@@ -194,8 +194,8 @@ TEST_P(DeviceTest, EventsMarkPointsInAStream) {
     EXPECT_EQ(back, sent);
     EXPECT_TRUE(later->reached());
     EXPECT_TRUE(event->reached());
-    // However the device does the work, more of it is not over earlier. All of it lies
-    // within the time waited here, by a clock that may run a little differently.
+    // However the device schedules the work, more work does not end earlier. All of it lies within
+    // the time that was waited here, measured by a clock that may run slightly differently.
     const uint64_t taken = later->nanoseconds_since(*event);
     EXPECT_GT(taken, 0u);
     EXPECT_GE(taken, half->nanoseconds_since(*event));
@@ -212,7 +212,7 @@ TEST_P(DeviceTest, AStreamWaitsForAnother) {
   const size_t bytes = 4 << 20;
   auto buffer = allocate(kDevice, bytes);
   std::vector<uint8_t> back(bytes);
-  EXPECT_STATUS_OK(other->await(*event));  // never marked, so nobody waits for it
+  EXPECT_STATUS_OK(other->await(*event));  // never marked, so this does not wait
   for (uint32_t round = 0; round < 8; ++round) {
     const auto sent = pattern(bytes, 6 + round);
     EXPECT_STATUS_OK(one->upload(*buffer, 0, sent.data(), bytes));
@@ -240,7 +240,8 @@ TEST_P(DeviceTest, LaunchesAKernelByName) {
                                        0xab, 0xf7, 0x15, 0x88, 0x09, 0xcf, 0x4f, 0x3c};
   const std::array<uint8_t, 16> last = {0xd0, 0x14, 0xf9, 0xa8, 0xc9, 0xee, 0x25, 0x89,
                                         0xe1, 0x3f, 0x0c, 0xc8, 0xb6, 0x63, 0x0c, 0xa6};
-  constexpr uint32_t kKeys = 300;  // more than a group has threads, and no multiple of that
+  // More than a thread block has threads, and not a multiple of that
+  constexpr uint32_t kKeys = 300;
   auto stream = make_stream();
   auto keys = allocate(kDevice, kKeys * BLOCK_KEY_WORDS * 4);
   auto schedules = allocate(kDevice, kKeys * AES_SCHEDULE_WORDS * 4);

@@ -1,4 +1,4 @@
-// A device is opened once in a process, and its kernels are loaded by sets.
+// A device is opened once in a process, and its kernels are loaded in sets. Runs on the emulator.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "device/open_once.h"

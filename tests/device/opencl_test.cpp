@@ -1,5 +1,5 @@
-// What only OpenCL has: compiling, the cache of binaries on disk, and arguments of kernels.
-// The tests use a small program of their own.
+// What only OpenCL has: compiling, the cache of binaries on disk, and kernel arguments. The tests
+// use a small program of their own, on the first usable OpenCL device.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -42,8 +42,8 @@ __kernel void reverse(__global uint *values, __local uint *shared) {
 }
 )";
 
-// PoCL has a cache of its own, which is beside ours unless a variable names another folder.
-// It must stay as long as the process runs.
+// PoCL has its own cache, in the same folder as Lanecrypt's unless a variable names another one.
+// That folder must exist as long as the process runs.
 class PoclCache : public testing::Environment {
  public:
   void SetUp() override {
@@ -57,12 +57,12 @@ class PoclCache : public testing::Environment {
 };
 const testing::Environment *const pocl_cache = testing::AddGlobalTestEnvironment(new PoclCache);
 
-// Each test has a cache folder of its own.
+// Each test has its own cache folder.
 class OpenClTest : public testing::Test {
  protected:
   void SetUp() override {
     setenv("XDG_CACHE_HOME", home_.c_str(), 1);
-    // So that PoCL does as drivers without a cache do.
+    // Uses Lanecrypt's cache with PoCL too, as with drivers that have no cache.
     setenv("LANECRYPT_OPENCL_CACHE", "1", 1);
   }
   void TearDown() override {
@@ -70,7 +70,7 @@ class OpenClTest : public testing::Test {
     unsetenv("LANECRYPT_OPENCL_CACHE");
   }
 
-  // Opens the first usable device with this program. Null after a skip.
+  // Opens the first usable device with this program. Returns null after a skip.
   std::unique_ptr<Device> open(std::string_view text = kProgram, std::string_view sha256 = "test") {
     return open(ProgramSource{{"", text, sha256}});
   }
@@ -104,7 +104,7 @@ class OpenClTest : public testing::Test {
     GTEST_SKIP() << "no OpenCL device";                          \
   ASSERT_NE(device, nullptr) << status_.text()
 
-// Runs `add` over 100 words, from and to the given buffers.
+// Runs the kernel `add` over 100 words, from and to the given buffers.
 void expect_adds(Device &device, const Buffer &to, const Buffer &from) {
   auto stream = device.make_stream();
   ASSERT_TRUE(stream.ok());
@@ -179,7 +179,7 @@ TEST_F(OpenClTest, AViewOutlivesItsBufferAndItsDevice) {
   EXPECT_TRUE(device->view(address, 1).ok());
   *view = nullptr;
   EXPECT_FALSE(device->view(address, 1).ok()) << "its last owner is gone";
-  device = nullptr;  // `other` is freed later than this
+  device = nullptr;  // `other` is freed after the device
 }
 
 TEST_F(OpenClTest, SharedMemoryIsTheLastParameter) {
@@ -227,9 +227,8 @@ TEST_F(OpenClTest, RefusesWrongLaunchesAndRanges) {
   EXPECT_EQ((*stream)->zero(**buffer, 1, UINT64_MAX).code(), LC_ERROR_ARGUMENT);
   EXPECT_FALSE(device->allocate(MemoryKind::kDevice, 0).ok());
   EXPECT_STATUS_OK((*stream)->finish());
-  // A buffer of another user of the device is refused too. By its address it may be viewed, since
-  // who has the device open for hashes gets what was allocated by others, but only while it is
-  // there.
+  // A buffer of another user of the device is refused too. Its address may be viewed as long as it
+  // exists, since a user that opens the device for hashes gets memory that others allocated.
   auto second = open();
   ASSERT_NE(second, nullptr);
   auto foreign = second->allocate(MemoryKind::kDevice, 400);
@@ -249,7 +248,7 @@ TEST_F(OpenClTest, UsersHaveOneContext) {
   };
   EXPECT_EQ(context_of(*device), context_of(*other));
   device.reset();
-  // The device stays open as long as any of them uses it.
+  // The device stays open as long as any of its users.
   EXPECT_TRUE(other->allocate(MemoryKind::kDevice, 400).ok());
 }
 
@@ -296,7 +295,7 @@ TEST_F(OpenClTest, SaysWhyTheCompilerRefuses) {
   EXPECT_TRUE(files().empty());
 }
 
-// The names of its kernels tell which part is needed. The last part has all other kernels.
+// The names of a part's kernels tell which part is needed. The last part has all other kernels.
 TEST_F(OpenClTest, CompilesAPartWhenItIsUsed) {
   constexpr char kNine[] = "__kernel void nine_of(__global uint *to) { to[0] = 9; }";
   const std::unique_ptr<Device> device = open(
@@ -326,7 +325,7 @@ TEST_F(OpenClTest, CompilesAPartWhenItIsUsed) {
 
 // ---- The cache on disk -----------------------------------------------------
 
-// No compiler takes this program, so it opens only if its binary was cached.
+// No compiler accepts this program text, so it opens only if its binary was cached.
 TEST_F(OpenClTest, OpensFromTheCache) {
   OPEN_OR_SKIP(first);
   ASSERT_EQ(files().size(), 1u);
@@ -397,7 +396,7 @@ TEST_F(DamagedCache, OfAnotherKey) {
 
 TEST_F(DamagedCache, WhatTheDriverDoesNotTake) {
   OPEN_OR_SKIP(first);
-  // A whole and undamaged file with the right key, but no binary in it.
+  // A complete and undamaged file with the right key, but without a binary.
   rewrite([this](std::string &bytes) {
     uint64_t key_bytes = 0;
     std::memcpy(&key_bytes, bytes.data() + 8, 8);
@@ -466,13 +465,13 @@ TEST_F(OpenClTest, LeavesNoTemporaryFile) {
   EXPECT_EQ(files()[0].extension(), ".bin");
 }
 
-// ---- What is found out about a device ----------------------------------------
+// ---- Properties of a device ---------------------------------------------------
 
 TEST_F(OpenClTest, AChildOfForkOpensNothing) {
   OPEN_OR_SKIP(device);
   const pid_t child = fork();
   if (child == 0) {
-    alarm(20);  // if it hangs, that is a failure too
+    alarm(20);  // a hang is a failure too
     const ProgramSource source = {{"", kProgram, "test"}};
     const auto found = find_devices([&](KernelSet) { return source; });
     _exit(found.empty() && why_no_opencl().find("forked") != std::string::npos ? 0 : 1);

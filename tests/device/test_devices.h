@@ -1,5 +1,5 @@
-// The devices that a test runs on: all of this machine, or those that
-// LANECRYPT_TEST_DEVICES names (ids or APIs, separated by commas).
+// The devices that a test runs on: all of this machine, or those that LANECRYPT_TEST_DEVICES names
+// (ids or APIs, separated by commas).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -26,7 +26,7 @@ inline bool wanted(const Properties &properties) {
   return false;
 }
 
-// The ids of the devices. For an API without devices it has a name like "opencl:none", so
+// Returns the ids of the devices. For an API without devices there is a name like "opencl:none", so
 // that its tests exist and are skipped under that name.
 inline std::vector<std::string> test_device_ids() {
   std::vector<std::string> ids;
