@@ -1,29 +1,27 @@
-// A program as others write them. It links libcrypto, knows nothing of Lanecrypt, works in
-// one thread or many, and ends in one of the ways in which programs end. Its arguments are
-// words NAME=VALUE:
+// An ordinary OpenSSL program: it links libcrypto, knows nothing of Lanecrypt, works in one or many
+// threads, and ends in one of the ways in which programs end. The arguments are words NAME=VALUE:
 //
 //   key=FILE        an RSA key, with which each thread makes and verifies `signs` signatures
-//   threads=N       how many threads work; 1: only main's
+//   threads=N       the number of working threads; 1: only main's
 //   signs=N
-//   updates=N       updates of AES-256-CTR of `kib` KiB, in each thread, and back again
+//   updates=N       AES-256-CTR updates of `kib` KiB in each thread, encrypted and decrypted
 //   kib=N
 //   config=FILE     a configuration that the program loads; otherwise OpenSSL finds its own
-//   library=yes     works in a library context of its own, into which it loads the
-//                   configuration. It frees this after the work, which unloads the
-//                   provider's module
-//   driver=cuda|cuda-context   starts NVIDIA's driver itself before it works, as programs
-//                   do, or also makes a context of the card
-//   fork=no|before|after|thread   a child works: in place of main, or after main has worked,
-//                   or started by another thread between two rounds of main's work
-//   cancel=yes      cancels threads that work, before it works itself
-//   sandbox=no|yes  forbids itself threads, files and programs, before it works
-//   exec=yes        starts itself anew after the work; the new program ends at once
+//   library=yes     works in a new library context, into which it loads the configuration. It
+//                   frees the context after the work, which unloads the provider's module
+//   driver=cuda|cuda-context   initializes NVIDIA's driver before the work, as CUDA programs do,
+//                   or also creates a CUDA context
+//   fork=no|before|after|thread   a child works: instead of main, or after main has worked, or
+//                   started by another thread between two rounds of main's work
+//   cancel=yes      cancels working threads before it works itself
+//   sandbox=no|yes  forbids itself threads, files and programs before it works
+//   exec=yes        starts itself again after the work; the new program ends at once
 //   cleanup=yes     calls OPENSSL_cleanup() at the end
-//   after_us=N      ends so many microseconds after the work
+//   after_us=N      ends N microseconds after the work
 //   end=return|exit|_exit|quick|signal|throw
 //
-// It prints "done" and the time (CLOCK_MONOTONIC, nanoseconds), and ends with status 7. No
-// other program is mistaken for it.
+// It prints "done" and the time (CLOCK_MONOTONIC, nanoseconds), and ends with status 7, so
+// that no other program is mistaken for it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
@@ -58,7 +56,7 @@
 namespace {
 
 constexpr int kStatus = 7;
-OSSL_LIB_CTX *library = nullptr;  // nullptr: libcrypto's own
+OSSL_LIB_CTX *library = nullptr;  // nullptr: libcrypto's default one
 std::map<std::string, std::string> words;
 
 std::string word(const char *name, const char *otherwise = "") {
@@ -76,7 +74,7 @@ int number(const char *name, int otherwise) {
   _exit(99);
 }
 
-// A sandbox like that of a careful server: a system call that it no longer needs ends it.
+// A sandbox like that of a careful server: a system call that it no longer needs ends the process.
 void forbid_what_is_not_needed() {
   constexpr int kForbidden[] = {SYS_clone,  SYS_clone3, SYS_fork,   SYS_vfork,   SYS_open,
                                 SYS_openat, SYS_execve, SYS_socket, SYS_connect, SYS_prctl};
@@ -147,7 +145,7 @@ void work(EVP_PKEY *key) {
   for (std::thread &thread : threads) thread.join();
 }
 
-// Cancels each thread at another moment. What it held is lost, as with libcrypto alone.
+// Cancels each thread at another moment. What the thread held is leaked, as with libcrypto alone.
 void cancel_workers(EVP_PKEY *key) {
   for (int n = 0; n < 20; ++n) {
     std::thread worker([key] {
@@ -163,7 +161,7 @@ void cancel_workers(EVP_PKEY *key) {
   }
 }
 
-// Works in a child. If the child ends otherwise than it should, so does this program.
+// Works in a child. If the child does not end as expected, this program fails too.
 void work_in_child(EVP_PKEY *key) {
   const pid_t child = fork();
   if (child < 0) fail("no child");
@@ -190,8 +188,8 @@ void start_driver(bool context) {
   if (retain == nullptr || retain(&made, 0) != 0) fail("the card does not start");
 }
 
-// Makes a library context with the configuration that OpenSSL would load by itself, but
-// leaves OpenSSL's own context without it.
+// Makes a library context with the configuration that OpenSSL would load by itself. OpenSSL's
+// default context gets none.
 void make_library(const char *configuration) {
   OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
   library = OSSL_LIB_CTX_new();
@@ -230,7 +228,7 @@ int main(int count, char **arguments) {
   EVP_PKEY *key = read_key(word("key"));
   const std::string forks = word("fork", "no");
   if (word("sandbox") == "yes") {
-    // The C library opens some files once. Here it does so before they are forbidden.
+    // The C library opens some files once. Here it does so before that is forbidden.
     encipher(1, 16);
     if (key != nullptr) sign(key, 1);
     forbid_what_is_not_needed();

@@ -1,6 +1,5 @@
-// An OpenCL driver that does harm when it is loaded, as the environment variable
-// HOSTILE_DRIVER says. It writes the names of the programs that loaded it into the file that
-// HOSTILE_MARK names.
+// An OpenCL driver that does harm when it is loaded, as the environment variable HOSTILE_DRIVER
+// says. It writes the names of the programs that loaded it to the file that HOSTILE_MARK names.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>

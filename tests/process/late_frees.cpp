@@ -1,5 +1,5 @@
-// A program as others write them, which frees OpenSSL's objects when OpenSSL's own cleanup is
-// over. It knows nothing of Lanecrypt. Its arguments are words NAME=VALUE:
+// An ordinary OpenSSL program that frees OpenSSL's objects after OpenSSL's own cleanup. It knows
+// nothing of Lanecrypt. The arguments are words NAME=VALUE:
 //
 //   key=FILE       an RSA key and its certificate
 //   when=main      frees all before main() returns
@@ -10,11 +10,11 @@
 //        thread    in another thread, after a call of OPENSSL_cleanup()
 //        race      in another thread, while OPENSSL_cleanup() runs
 //        unload    as `global`, after OSSL_PROVIDER_unload() of a provider loaded by name
-//   used=yes       each object was used once; otherwise it was only made
-//   own=yes        works in a library context of its own, and frees this after the objects;
-//   own=first      before them
+//   used=yes       each object was used once; otherwise it was only created
+//   own=yes        works in a new library context, and frees that after the objects;
+//   own=first      frees it before them
 //
-// It prints "freed" and how many objects there were, and ends with status 0.
+// It prints "freed" and the number of objects, and ends with status 0.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/async.h>
@@ -50,11 +50,11 @@ const std::map<std::string, When> kWhen = {
 };
 When when = When::kMain;
 bool used = false, own = false, library_first = false;
-OSSL_LIB_CTX *library = nullptr;  // nullptr: libcrypto's own
+OSSL_LIB_CTX *library = nullptr;  // nullptr: libcrypto's default one
 
-// Frees what it holds, the last first.
+// Frees the objects that it holds, in reverse order.
 struct Held {
-  // No destructor may end it before free_all() has run.
+  // Never destroyed, because free_all() may run after all destructors.
   std::vector<std::function<void()>> &frees = *new std::vector<std::function<void()>>;
 
   void free_all() {
@@ -111,7 +111,7 @@ void keep_operations(EVP_PKEY *key, const char *digest) {
     must(EVP_DigestVerify(verify, signature.data(), bytes, message, sizeof message), "verify");
   }
   if (digest == nullptr) return;
-  // In the middle of a message.
+  // A context in the middle of a message.
   EVP_MD_CTX *half = keep(EVP_MD_CTX_new(), EVP_MD_CTX_free, "EVP_MD_CTX");
   must(EVP_DigestSignInit_ex(half, nullptr, digest, library, nullptr, key, nullptr), "sign init");
   if (used) must(EVP_DigestSignUpdate(half, message, sizeof message), "sign update");
@@ -133,7 +133,7 @@ void keep_encryption(EVP_PKEY *key, int padding) {
   must(EVP_PKEY_decrypt(from, decrypted, &decrypted_bytes, encrypted, bytes), "decrypt");
 }
 
-// A context that makes keys, and a key that it made.
+// Creates a context that makes keys, and returns a key that it made.
 EVP_PKEY *keep_generation(const char *type, const char *kind) {
   EVP_PKEY_CTX *context =
       keep(EVP_PKEY_CTX_new_from_name(library, type, nullptr), EVP_PKEY_CTX_free, "EVP_PKEY_CTX");
@@ -203,7 +203,7 @@ void keep_cipher(const char *name) {
   if ((EVP_CIPHER_get_flags(cipher) & EVP_CIPH_FLAG_AEAD_CIPHER) != 0)
     must(EVP_EncryptUpdate(context, nullptr, &bytes, key, sizeof key), name);
   must(EVP_EncryptUpdate(context, out.data(), &bytes, text.data(), length), name);
-  // A copy in the middle of a message. OpenSSL copies no context of ChaCha20-Poly1305 in 3.0.
+  // A copy in the middle of a message. OpenSSL 3.0 copies no context of ChaCha20-Poly1305.
   EVP_CIPHER_CTX *copy = keep(EVP_CIPHER_CTX_new(), EVP_CIPHER_CTX_free, "EVP_CIPHER_CTX");
   ERR_set_mark();
   (void)EVP_CIPHER_CTX_copy(copy, context);
@@ -225,7 +225,7 @@ void keep_methods() {
   keep(chain, BIO_free_all, "BIO");
 }
 
-// A random generator of the program's own, above AES of whichever provider has it.
+// A random generator of the program, based on AES from whichever provider is chosen.
 void keep_generator() {
   EVP_RAND *method = keep(EVP_RAND_fetch(library, "CTR-DRBG", nullptr), EVP_RAND_free, "EVP_RAND");
   EVP_RAND_CTX *generator =
@@ -238,7 +238,7 @@ void keep_generator() {
   if (used) must(EVP_RAND_generate(generator, bytes, sizeof bytes, 0, 0, nullptr, 0), "random");
 }
 
-// ---- TLS, and jobs of ASYNC ----
+// ---- TLS, and ASYNC jobs ----
 
 void keep_tls(const char *path) {
   SSL_CTX *server =
@@ -293,7 +293,7 @@ void keep_jobs(const char *path) {
          ASYNC_PAUSE)
     usleep(100);
   if (state != ASYNC_FINISH || result != 1) fail("no job");
-  // Others are left where they pause. Some of their operations have begun, and some wait.
+  // Other jobs are left paused. Some of their operations have begun, and some wait.
   for (int n = 0; n < 20; ++n) {
     ASYNC_WAIT_CTX *left = keep(ASYNC_WAIT_CTX_new(), ASYNC_WAIT_CTX_free, "ASYNC_WAIT_CTX");
     job = nullptr;

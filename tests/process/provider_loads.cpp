@@ -1,13 +1,13 @@
 // Loads and unloads a provider many times, in one library context or in a new one each time, and
 // uses it each time. OPENSSL_CONF names the provider's module and settings, and does not activate
-// it. Its arguments are words NAME=VALUE:
+// it. The arguments are words NAME=VALUE:
 //
 //   key=FILE     an RSA key
-//   loads=N      how often
-//   own=yes      each time in a library context of its own
+//   loads=N      the number of loads
+//   own=yes      each time in a new library context
 //
-// For each load it prints the bytes of the heap in use, the pages of the process in memory, its
-// threads and its open descriptors.
+// For each load it prints the heap bytes in use, the resident pages of the process, its threads and
+// its open descriptors.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <dirent.h>
@@ -100,7 +100,7 @@ int main(int count, char **arguments) {
     if (OSSL_PROVIDER_unload(provider) != 1 || OSSL_PROVIDER_unload(base) != 1) fail("no unload");
     if (own) {
       OSSL_LIB_CTX_free(library);
-      // OpenSSL otherwise keeps a list of all configurations that were loaded.
+      // Otherwise OpenSSL keeps a list of all loaded configurations.
       CONF_modules_finish();
     }
     printf("%zu %ld %d %d\n", mallinfo2().uordblks, pages_in_memory(),

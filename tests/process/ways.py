@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ways in which test_client works and ends, and the words that ask for each."""
+"""The ways in which test_client works and ends, and the arguments that select each."""
 
 import os
 import random
 import signal
 
-STATUS = 7  # test_client's exit status, unless it is told to end otherwise
+STATUS = 7  # test_client's exit status, unless it is told to end in another way
 WORK = {
     "signs": {"threads": 8, "signs": 6},
     "many-threads": {"threads": 64, "signs": 2},
@@ -23,14 +23,15 @@ EXPECTED = {"signal": -signal.SIGTERM, "throw": -signal.SIGABRT}
 
 
 def settings(devices):
-    """The provider's settings, by name. `forced`: a device does all that it can, at once."""
+    """Returns the provider's settings, by name. With `forced` a device does all that it can, at
+    once."""
     return {"default": {}, "in-process": {"in_process": "yes"},
             "forced": {"in_process": "yes", "threshold_bytes": "0", "rsa": "always",
                        "devices": devices}}
 
 
 def works(end, runs, forced):
-    """The words of `runs` processes. They end at random moments."""
+    """Yields the arguments of `runs` processes, which end at random moments."""
     for index in range(runs):
         words = {**list(WORK.values())[index % len(WORK)], **ENDS[end],
                  "after_us": random.choice((0, 0, 1000, 30000, 200000))}
@@ -41,8 +42,8 @@ def works(end, runs, forced):
 
 
 def ended_as_told(end, done):
-    """Whether a finished process has the status that it should, and all that it printed has
-    arrived."""
+    """Returns whether a finished process has the expected status, and whether all of its output
+    has arrived."""
     return done.returncode == EXPECTED.get(end, STATUS) and done.stdout.startswith(b"done ")
 
 
