@@ -1,3 +1,6 @@
+// Command-line words are translated for the argument parser: openssl's spellings are accepted, and
+// secrets are moved out of argv.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/arguments.h"
 
@@ -11,7 +14,7 @@ const std::vector<OptionName> kNames = {{"in", "in", true},
                                         {"kfile", "kfile", true},
                                         {"d", "decrypt"}};
 
-// argv as main() gets it, which may be written to.
+// argv as main() gets it: writable.
 struct Argv {
   explicit Argv(std::vector<std::string> given) : words(std::move(given)) {
     for (std::string &word : words) pointers.push_back(word.data());

@@ -1,3 +1,5 @@
+// The names of ciphers mean the same as in OpenSSL.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/crypt/block_cipher_mode.h"
 
@@ -10,7 +12,7 @@
 namespace lanecrypt::cli {
 namespace {
 
-// Each name is one that libcrypto fetches the same cipher by, if it was built with it.
+// For each name libcrypto fetches the same cipher, if it was built with it.
 TEST(BlockCipherMode, NamesMeanWhatTheyMeanToOpenSsl) {
   std::vector<std::string> names = cipher_names();
   for (const char *block : {"aes", "camellia", "aria"})

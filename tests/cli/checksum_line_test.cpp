@@ -1,3 +1,5 @@
+// Lines of checksum lists are written and parsed as sha256sum does.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/hash/checksum_line.h"
 
@@ -25,7 +27,7 @@ TEST(ChecksumLine, HasATagOrAZero) {
   EXPECT_EQ(to_line(kDigest, "a\\", {"T", true}), std::string("T (a\\) = 01abff\0", 16));
 }
 
-// What a parser that has read nothing before makes of a line.
+// Parses a line with a parser that has not read any other line.
 std::optional<ChecksumLine> parse(std::string_view line) {
   return ChecksumParser("SHA256", kDigest.size()).parse(line);
 }

@@ -1,3 +1,5 @@
+// Several cores encrypt a mapped file, and report if it becomes shorter. No device is needed.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/crypt/cores_engine.h"
 
@@ -67,7 +69,7 @@ TEST_F(CoresEngineTest, AFileThatBecomesShorterIsAnError) {
   ASSERT_TRUE(input.map());
   ASSERT_EQ(truncate(path_.c_str(), 4096), 0);
   std::vector<uint8_t> out(kBytes);
-  // Twice: what the first time leaves behind must still work.
+  // Twice, because the engine must still work after an error.
   for (int n = 0; n < 2; ++n) try {
       run(input, true, out);
       ADD_FAILURE() << "there is nothing to read";

@@ -1,3 +1,5 @@
+// Hexadecimal input must be exact, and error messages do not quote it.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/keys/hex.h"
 

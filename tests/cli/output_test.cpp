@@ -1,3 +1,5 @@
+// An output file appears as a whole or not at all.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/io/output.h"
 

@@ -1,3 +1,5 @@
+// The padding of the last block (PKCS #7) is computed and checked correctly.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/crypt/padding.h"
 
@@ -10,7 +12,7 @@ namespace {
 
 using Bytes = std::array<uint8_t, 16>;
 
-// The plain form of the rule, with which the function under test must agree.
+// A straightforward implementation of the rule, with which the tested function must agree.
 std::optional<size_t> plain_reading(const Bytes &block) {
   const size_t count = block[15];
   if (count == 0 || count > 16) return std::nullopt;

@@ -1,3 +1,5 @@
+// Passphrases and keys are read from their sources, and nothing is read beyond their line.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/keys/passphrase.h"
 

@@ -1,3 +1,5 @@
+// Foreign text is printed with control characters and invalid UTF-8 escaped.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "process/printable.h"
 
@@ -16,14 +18,14 @@ TEST(Printable, KeepsText) {
 
 TEST(Printable, EscapesWhatATerminalObeys) {
   EXPECT_EQ("a\\000\\033[2J\\n\\r\\t\\177"s, printable("a\0\x1b[2J\n\r\t\x7f"s));
-  // Unicode's control characters too, but nothing beside them.
+  // Unicode's control characters too, but nothing next to them.
   EXPECT_EQ("\\302\\2332J \u00b0 \u00db", printable("\u009b2J \u00b0 \u00db"));
 }
 
 TEST(Printable, EscapesWhatIsNoUtf8) {
   EXPECT_EQ("\\200a\\377", printable("\x80"
                                      "a\xff"));
-  // Too short, too long, of a surrogate, past the last character, and of five bytes.
+  // Too short, too long, a surrogate, above the last code point, and five bytes long.
   EXPECT_EQ("\\302A\\302", printable("\xc2"
                                      "A\xc2"));
   EXPECT_EQ("\\300\\257", printable("\xc0\xaf"));

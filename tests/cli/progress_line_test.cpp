@@ -1,3 +1,5 @@
+// The amounts and durations of the progress line.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/progress_line.h"
 

@@ -1,5 +1,5 @@
-// The openssl.cnf of `lanecrypt run`, beside files of users in several forms. Each is read by
-// libcrypto, as a program reads it.
+// The openssl.cnf that `lanecrypt run` makes from user files in several forms. libcrypto reads
+// each, as a program does.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class RunConfiguration : public testing::Test {
     rmdir(folder_.c_str());
   }
 
-  // Has the user's file say this, and reads what is made of it.
+  // Writes `users` to the user's file, and reads the configuration that is made of it.
   void make(const std::string &users) {
     const std::string path = folder_ + "/user.cnf";
     std::ofstream(path) << users;
@@ -38,7 +38,7 @@ class RunConfiguration : public testing::Test {
     ASSERT_EQ(NCONF_load(conf_.get(), path.c_str(), nullptr), 1) << configuration.text;
   }
 
-  // The value of a name, whose section is found by a path from the default section.
+  // Returns the value of a name, whose section is found by a path from the default section.
   std::string value(std::initializer_list<const char *> path) const {
     std::string section = "default";
     for (const char *name : path) {
@@ -78,7 +78,7 @@ TEST_F(RunConfiguration, WithoutAFile) {
   EXPECT_EQ(note_, "");
 }
 
-// As OpenSSL installs it: its own provider is named, and not activated.
+// The form that OpenSSL installs: its default provider is named, and not activated.
 TEST_F(RunConfiguration, SectionsKeepTheirNamesAndWhatTheyHave) {
   make(
       "HOME = .\nopenssl_conf = openssl_init\n[openssl_init]\nproviders = provider_sect\n"
@@ -92,7 +92,7 @@ TEST_F(RunConfiguration, SectionsKeepTheirNamesAndWhatTheyHave) {
   EXPECT_EQ(value({"openssl_conf", "ssl_conf", "system_default", "MinProtocol"}), "TLSv1.3");
   EXPECT_EQ(gpu("service"), kWanted.socket);
   EXPECT_EQ(properties(), "?provider=gpu");
-  // Node did not read these settings before, and does not now.
+  // Node did not read these settings before, and does not read them now.
   EXPECT_EQ(value({"nodejs_conf", "ssl_conf"}), "nothing");
   EXPECT_EQ(gpu("service", "nodejs_conf"), kWanted.socket);
 }
@@ -119,7 +119,7 @@ TEST_F(RunConfiguration, SettingsOfTheProviderStay) {
   EXPECT_EQ(gpu("module"), "/opt/gpu.so");
   EXPECT_EQ(gpu("rsa"), "always");
   EXPECT_EQ(gpu("activate"), "1");
-  // The last one counts.
+  // The last assignment takes effect.
   EXPECT_EQ(gpu("service"), kWanted.socket);
   EXPECT_EQ(properties(), "?provider=gpu");
   EXPECT_EQ(note_, "");

@@ -1,5 +1,5 @@
-// What is computed of the figures that a service tells. tests/e2e/cli/test_cli_service.py has the
-// command whole, and services that tell what is wrong.
+// The values that are computed from a service's figures. tests/e2e/cli/test_cli_service.py tests
+// the whole command, with services that report problems too.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/service/state.h"
@@ -12,7 +12,7 @@ namespace {
 TEST(ServiceState, QuantilesOfAHistogram) {
   Histogram histogram;
   EXPECT_FALSE(histogram.quantile(0.5));
-  // 10 of up to 1, none of 2, 80 of 4, and 10 of more.
+  // 10 values up to 1, none up to 2, 80 up to 4, and 10 above.
   histogram.buckets = {{1, 10}, {2, 10}, {4, 90}};
   histogram.count = 100;
   EXPECT_DOUBLE_EQ(histogram.quantile(0.05).value(), 0.5);

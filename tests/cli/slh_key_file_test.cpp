@@ -1,5 +1,5 @@
-// Files of SLH-DSA's keys: what is written is read, and nothing that is cut or changed is read
-// beyond its end.
+// SLH-DSA key files: what is written can be read, and nothing is read beyond the end of a truncated
+// or changed file.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/keys/slh_key_file.h"
@@ -50,7 +50,7 @@ TEST(SlhKeyFile, WhatIsWrittenIsRead) {
   EXPECT_EQ(sets, 18);
 }
 
-// Of each change of a byte, what is read must be a key of the same length, or nothing.
+// After each change of a byte, the result must be a key of the same length, or nothing.
 TEST(SlhKeyFile, ChangedAndCutFiles) {
   const Octets key = counted(64);
   for (const auto &[text, label] :
@@ -75,13 +75,14 @@ TEST(SlhKeyFile, ChangedAndCutFiles) {
         EXPECT_EQ(lc_slh_dsa_hash_bytes(read.set), 16u);
       }
     }
-    // The key itself, three other sets of that length, and of a private key the other version.
+    // Accepted are the key itself, three other sets of that length, and for a private key the other
+    // version.
     const bool is_private = block.der.size() > 64;
     EXPECT_EQ(taken, (is_private ? 64 : 32) * 255u + 3 + (is_private ? 1 : 0));
   }
 }
 
-// Those of a draft's set have no structure that says what they are.
+// Keys of a set of the draft have no structure that identifies them.
 TEST(SlhKeyFile, OfADraftsSet) {
   const Octets key = counted(64);
   const SecretBytes text = slh_private_key_pem(LC_SLH_DSA_SHA2_128_24, key);

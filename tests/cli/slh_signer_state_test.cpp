@@ -1,5 +1,5 @@
-// The state of a signer by a draft's set of SLH-DSA: a count that was written is never forgotten,
-// and no other file is taken for it.
+// The state file of an SLH-DSA signer with a parameter set of the draft: a count that was written
+// is never lost, and no other file is accepted as state.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/keys/slh_signer_state.h"
@@ -36,7 +36,7 @@ class SlhSignerState : public testing::Test {
   void make() { SignerState::make(path_, key_, tree_); }
   uint64_t count() { return SignerState(path_, key_).count(); }
   void add(uint64_t signatures) { SignerState(path_, key_).add(signatures); }
-  // What a Failure says when the state is read, or "".
+  // Returns the message of the Failure that reading the state throws, or "".
   std::string refusal(const SlhKeyFile &key) {
     try {
       const SignerState state(path_, key);
@@ -102,7 +102,7 @@ TEST_F(SlhSignerState, IsNotWrittenOver) {
   EXPECT_THROW(make(), Failure);
   EXPECT_THROW(SignerState::make(path_, key_from(2), tree_), Failure);
   std::filesystem::remove(path_);
-  EXPECT_THROW(make(), Failure);  // its count is there
+  EXPECT_THROW(make(), Failure);  // its count file still exists
   EXPECT_FALSE(std::filesystem::exists(path_));
   EXPECT_THROW(SignerState::make("-", key_, tree_), Failure);
 }
@@ -134,7 +134,7 @@ TEST_F(SlhSignerState, ThatGoesBackIsRefused) {
   EXPECT_TRUE(says(refusal(), "older"));
   write(path_, first);
   EXPECT_TRUE(says(refusal(), "older"));
-  // A run that died between the two files.
+  // As after a run that was killed between writing the two files.
   write(path_, second);
   write(count_path_, second_count);
   EXPECT_EQ(1u, count());
@@ -165,7 +165,7 @@ TEST_F(SlhSignerState, ThatWasChangedIsRefused) {
     write(path, whole);
     EXPECT_EQ("", refusal());
   }
-  // One for the other.
+  // One file replaced by the other.
   write(path_, content(count_path_));
   EXPECT_NE("", refusal());
 }
@@ -196,10 +196,10 @@ TEST_F(SlhSignerState, InAFolderOfOthersIsRefused) {
     EXPECT_THROW(SignerState::make(path_ + "2", key_, tree_), Failure);
   }
   EXPECT_FALSE(std::filesystem::exists(path_ + "2.lock"));
-  // Nobody else can take the files away from one like /tmp.
+  // In a folder like /tmp, which is sticky, no other user can remove the files.
   ASSERT_EQ(0, chmod(folder_.path().c_str(), 01777));
   EXPECT_EQ("", refusal());
-  if (geteuid() != 0) return;  // only root gives a folder away
+  if (geteuid() != 0) return;  // only root can give a folder away
   for (const mode_t mode : {0700, 01777}) {
     ASSERT_EQ(0, chown(folder_.path().c_str(), 4711, gid_t(-1)));
     ASSERT_EQ(0, chmod(folder_.path().c_str(), mode));
@@ -208,7 +208,7 @@ TEST_F(SlhSignerState, InAFolderOfOthersIsRefused) {
   ASSERT_EQ(0, chown(folder_.path().c_str(), 0, gid_t(-1)));
 }
 
-// Who writes to a folder above can exchange the whole folder, by an older copy of it.
+// A user that can write to a folder above can replace the whole folder by an older copy.
 TEST_F(SlhSignerState, BelowAFolderOfOthersIsRefused) {
   const std::string folder = folder_.path() + "/folder";
   ASSERT_EQ(0, mkdir(folder.c_str(), 0700));
