@@ -1,4 +1,4 @@
-// The device of the papers of 2007: its numbers must be exact, in each way to compute.
+// The OpenGL device of the papers of 2007: its results must be exact in each of its modes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/papers/gl2007/gl2007.h"
@@ -29,7 +29,7 @@ Context open(const Way &way) {
   return Context::adopt(context);
 }
 
-// Opens the first device of OpenGL. Skips the test if there is none, or if it lacks desktop OpenGL,
+// Opens the first OpenGL device. Skips the test if there is none, or if it lacks desktop OpenGL,
 // which has the XOR of raster units.
 class Gl2007 : public testing::TestWithParam<Way> {
  protected:
@@ -119,7 +119,7 @@ TEST_P(Gl2007Counters, EncryptEveryByteRight) {
 INSTANTIATE_TEST_SUITE_P(, Gl2007Counters, testing::Values(Way{}), name_of);
 
 // Textures of 1,024 rows hold 4 MiB of columns, 2 MiB of columns two by two, and 16 MiB of
-// integers. What they cannot hold goes in several passes.
+// integers. Longer texts take several passes.
 constexpr uint32_t kSmallSide = 1024;
 
 class Gl2007Rows : public Gl2007 {};
@@ -164,7 +164,7 @@ TEST_P(Gl2007LargeXor, GoesOnWhereTexturesEnd) {
 
 INSTANTIATE_TEST_SUITE_P(, Gl2007LargeXor, testing::ValuesIn(xors(kSmallSide)), name_of);
 
-// If the driver tells it, as NVIDIA's does, every fragment ran somewhere.
+// If the driver reports it, as NVIDIA's does, every fragment ran somewhere.
 class Gl2007Places : public Gl2007 {};
 
 TEST_P(Gl2007Places, AreThoseOfTheChip) {
