@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the Python package share. They test the package that is installed, which must
-be built against a library for tests (LANECRYPT_DIAGNOSTICS): the emulator stands for a GPU."""
+"""Common parts of the tests of the Python package. They test the installed package, which must
+be built with a library for tests (LANECRYPT_DIAGNOSTICS): the emulator stands for a GPU."""
 
 import importlib
 import os
@@ -44,7 +44,7 @@ def is_long(request):
 
 
 def emulator(**options):
-    """A context in which the emulator does all, and nothing steps in for it."""
+    """Returns a context in which only the emulator works, without any fallback."""
     return lanecrypt.Context(devices="host", threshold_bytes=0, fallback="none", **options)
 
 
@@ -62,12 +62,13 @@ def cpu():
 
 @pytest.fixture(params=["host", "cpu"])
 def context(request, host, cpu):
-    """Each of both, in turn."""
+    """Each of the two contexts, in turn."""
     return {"host": host, "cpu": cpu}[request.param]
 
 
 class Work:
-    """How many bytes and jobs the emulator and the CPU have done since this was made."""
+    """The number of bytes and jobs that the emulator and the CPU have done since this object was
+    made."""
 
     def __init__(self, context):
         self.context = context
@@ -85,7 +86,7 @@ def work(host):
 
 @pytest.fixture(scope="session")
 def gpu():
-    """A context of the first CUDA device, which alone does the work."""
+    """A context of the first CUDA device, without any fallback."""
     context = lanecrypt.Context(devices="cuda", threshold_bytes=0, fallback="none")
     try:
         found = any(device.api == "cuda" and not device.reason for device in context.devices())
@@ -99,7 +100,7 @@ def gpu():
 
 
 def framework(name):
-    """The module, or the test is skipped."""
+    """Returns the module, or skips the test if it is missing."""
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -112,14 +113,14 @@ def numpy():
 
 
 def on_device(context, data):
-    """Memory of the emulator that has these bytes."""
+    """Returns memory of the emulator that contains these bytes."""
     memory = context.allocate("host:0", max(len(data), 1))
     if data:
         memory.copy_from(data)
     return memory
 
 
-# What the tests of arrays seal by.
+# The key and nonce with which the tests of arrays encrypt.
 KEY = bytes(range(32))
 NONCE = bytes(12)
 
@@ -134,7 +135,7 @@ def ours(context):
 
 
 def run_script(text, *arguments, check=True, timeout=120, **options):
-    """Runs a whole process of this Python."""
+    """Runs a script in a new process of this Python."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([TESTS, *sys.path])}
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(text), *arguments],
                           capture_output=True, text=True, timeout=timeout, env=environment,

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a script, examples/python/checkpoint.py, beside a PyTorch whose distributed checkpoints were not
-yet public: Debian 12's 1.13, which has them as torch.distributed._shard.checkpoint. Gives them
-today's names. What plans a checkpoint, and calls the script's writer and reader, is that PyTorch's own.
+"""Runs a script, examples/python/checkpoint.py, with a PyTorch whose distributed checkpoints
+were not public yet: Debian 12's 1.13, where they are torch.distributed._shard.checkpoint. It
+provides today's names. The code that plans a checkpoint, and calls the script's writer and
+reader, is that PyTorch's.
 
     python3 early_checkpoint.py SCRIPT
 """
@@ -13,14 +14,15 @@ import sys
 import types
 import unittest.mock
 
-import torch  # noqa: F401  before the change of what it is made with
+import torch  # noqa: F401  before the module is changed
 
 PUBLIC = "torch.distributed.checkpoint"
 dataclass = dataclasses.dataclass
 
 
 def hashable(kind=None, **words):
-    """Python 3.11, younger than PyTorch 1.13, takes none but these as default values of others."""
+    """Python 3.11, which is younger than PyTorch 1.13, allows only hashable default values in
+    dataclasses."""
     if kind is None:
         return functools.partial(hashable, **words)
     return dataclass(kind, unsafe_hash="__hash__" not in vars(kind), **words)
@@ -47,7 +49,8 @@ class StorageMeta:
 
 
 def flattened(state):
-    """Today's PyTorch does so by itself: a dictionary's entries get its name in front of theirs."""
+    """Today's PyTorch does this itself: the name of a nested dictionary precedes the names of
+    its entries."""
     flat = {}
     for name, value in state.items():
         if isinstance(value, dict):
@@ -64,12 +67,12 @@ def save(state, storage_writer):
 def load(state, storage_reader):
     flat = flattened(state)
     early.load_state_dict(flat, storage_reader, no_dist=True)
-    # Tensors were loaded where they are.
+    # The tensors were loaded in place.
     state.update({name: flat[name] for name in state if name in flat})
 
 
 def public_modules():
-    """Today's modules by their names."""
+    """Returns today's modules by their names."""
     metadata.StorageMeta = StorageMeta
     made = types.ModuleType(PUBLIC)
     vars(made).update(StorageWriter=StorageWriter, StorageReader=StorageReader, save=save, load=load)

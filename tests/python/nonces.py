@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records which nonces are used under which key, while a test runs code as a user would.
 
-Every encryption of the package, whatever function began it, gives its nonces to a CipherTask: one
-for each message, those of many messages in rows, or a rule by which segments get them.
+Every encryption of the package, through whatever function, gives its nonces to a CipherTask: one
+for each message, those of many messages in rows, or a rule from which segments get them.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ _NAMES = {number: name for name, number in _core.ciphers().items()}
 
 
 class Rule(NamedTuple):
-    """Nonces that are alike but for a number in them, which runs from `first` to before `end`."""
+    """Nonces that differ only in a number, which runs from `first` to before `end`."""
 
     at: int
     nbytes: int
@@ -43,7 +43,7 @@ class Nonces:
         self.single, self.rules = {}, {}
 
     def add(self, cipher, key, nonce, text_bytes):
-        # CTR and ChaCha20 count blocks from the IV on, so a text uses up a range.
+        # CTR and ChaCha20 count blocks from the IV on, so a text uses a range of nonces.
         if cipher.endswith("-ctr"):
             self.add_rule(cipher, key, Rule.of(nonce, 0, 16, "big", -(-text_bytes // 16)))
         elif cipher == "chacha20":
@@ -58,8 +58,9 @@ class Nonces:
         return sum(len(used) for all_used in (self.single, self.rules) for used in all_used.values())
 
     def check(self):
-        """Raises AssertionError if a nonce was used twice under one key. Segments leave few bytes of
-        their nonces to chance, so a key that numbers segments may be used for no other text."""
+        """Raises AssertionError if a nonce was used twice under one key. In the nonces of
+        segments few bytes are random, so a key for numbered segments may be used for no other
+        text."""
         for (cipher, key), nonces in self.single.items():
             assert len(set(nonces)) == len(nonces), f"{cipher}: a nonce was used twice under one key"
             for rule in self.rules.get((cipher, key), ()):
@@ -74,8 +75,8 @@ class Nonces:
 
 
 def record(monkeypatch, has_cuda):
-    """Returns the Nonces that are recorded from now on. Without a card, what goes into a CUDA graph
-    is recorded, and not captured."""
+    """Returns the Nonces object that records from now on. Without a GPU, work for a CUDA graph
+    is recorded, but not captured."""
     nonces = Nonces()
 
     class SecretKey(_core.SecretKey):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The authenticated modes on bytes-like objects: as pyca/cryptography does it, errors too."""
+"""The authenticated modes on bytes-like objects: results and errors are those of
+pyca/cryptography."""
 
 import copy
 import os
@@ -14,7 +15,7 @@ from cryptography.hazmat.primitives.ciphers import aead as pyca
 KEY = bytes(range(32))
 NONCE = bytes(range(100, 112))
 
-# Of each class: ours, pyca's, and the key's bytes.
+# The class name, which both packages use, and the length of the key in bytes.
 CLASSES = [("AESGCM", 16), ("AESGCM", 24), ("AESGCM", 32), ("AESCCM", 16), ("AESCCM", 32),
            ("ChaCha20Poly1305", 32)]
 
@@ -85,14 +86,14 @@ def test_nonces_and_tags_of_ccm(context, tag_length, nonce_bytes):
 
 
 def outcome(function, *arguments, **words):
-    """What a call does, in a form that can be compared."""
+    """Returns what a call does, in a form that can be compared."""
     try:
         return "returns", function(*arguments, **words)
     except Exception as error:
         return type(error), str(error)
 
 
-# What is wrong, as (class, key bytes, method, arguments).
+# Wrong calls, as (class, key bytes, method, arguments).
 WRONG = [
     ("AESGCM", 32, "encrypt", (bytes(7), b"", None)),
     ("AESGCM", 32, "encrypt", (bytes(129), b"", None)),
@@ -165,7 +166,7 @@ def test_no_tag_length_is_16(context, key):
         NONCE, b"", None)
 
 
-# Several things are wrong at once: of which the error is.
+# Several arguments are wrong at once. The error must be about the same one as pyca's.
 WRONG_TWICE = [
     ("encrypt", (5, 5, 5)), ("encrypt", (bytes(5), 5, None)), ("encrypt", (bytes(5), b"", 5)),
     ("encrypt", (5, memoryview(bytes(24))[::2], None)),
@@ -199,7 +200,7 @@ def test_keys_of_wrong_types(key):
 
 
 def test_keys_in_strided_memory():
-    """As pyca/cryptography has it: the object is bytes-like, so its type is not wrong."""
+    """As in pyca/cryptography: the object is bytes-like, so its type is not wrong."""
     strided = memoryview(bytes(64))[::2]
     for module in (lanecrypt, pyca):
         with pytest.raises(BufferError):
@@ -226,7 +227,8 @@ def test_into(context, length):
 
 
 def test_none_is_no_output(cpu):
-    """Otherwise a caller that lost its buffer would get plaintext, or a text for a length."""
+    """Otherwise a caller that lost its buffer would get plaintext, or a text instead of a
+    length."""
     for ours, theirs in (pair("AESGCM", 32, cpu), pair("ChaCha20Poly1305", 32, cpu)):
         sealed = ours.encrypt(NONCE, b"text", None)
         for aead in (ours, theirs):
@@ -296,7 +298,8 @@ def test_a_wrong_tag_in_place_wipes(context):
 
 @pytest.mark.parametrize("as_rows", [False, True])
 def test_nonces_of_many_are_of_one_length(context, as_rows):
-    """Their bytes in all are right: otherwise one message would get a part of another's nonce."""
+    """Their total length is right. If that were accepted, one message would get a part of
+    another's nonce."""
     nonces, ours = [b"a" * 12, b"b" * 11, b"c" * 13], lanecrypt.AESGCM(KEY, context=context)
     texts = bytes(30)
     if as_rows:
@@ -311,8 +314,8 @@ def test_nonces_of_many_are_of_one_length(context, as_rows):
 
 
 def test_nonces_of_many_are_in_rows(context):
-    """An array of another shape has as many bytes, but would be cut into nonces that it does not
-    show, which may come twice."""
+    """An array of another shape has the same number of bytes, but would be cut into other nonces
+    than its rows, some of which may be equal."""
     ours = lanecrypt.AESGCM(KEY, context=context)
     memory = memoryview(bytes(range(48)))
     layout = lanecrypt.Segments(10, number=None, tags_inside=False)
@@ -403,7 +406,7 @@ def test_the_text_of_the_error_has_the_messages(context):
         with pytest.raises(exceptions.InvalidTag) as caught:
             call()
         assert str(caught.value) == f"wrong tag: {expected}"
-    # One message is named by the call. The text is pyca's.
+    # A call with a single message has pyca's error text.
     for call in (lambda: ours.decrypt(nonces[0], bytes(20)), lambda: ours.decrypt(nonces[0], bytes(3)),
                  lambda: ours.submit_decrypt(nonces[0], bytes(20)).result(),
                  lambda: ours.decrypt_into(nonces[0], bytes(20), None, bytearray(4))):
@@ -506,7 +509,7 @@ def test_what_file_a_key_may_be(tmp_path, monkeypatch):
             lanecrypt.KeyFile(wrong).get_key()
     with pytest.raises((ValueError, IsADirectoryError)):
         lanecrypt.KeyFile(tmp_path).get_key()
-    # One that grows after it was asked for its size.
+    # A file that grows after its size was read.
     before = os.stat(path)
     path.write_bytes(b"k" * (most + 1))
     monkeypatch.setattr(os, "fstat", lambda descriptor: before)
@@ -584,7 +587,7 @@ def test_what_has_a_key_file_can_be_pickled(tmp_path):
     assert pickle.loads(pickle.dumps(Mine(file))).name == "mine"
     xts = lanecrypt.Cipher("aes-xts", file, data_unit_bytes=16)
     assert pickle.loads(pickle.dumps(xts)).encrypt(bytes(16), bytes(64)) == xts.encrypt(bytes(16), bytes(64))
-    # The key that is in the file where it is unpickled.
+    # Unpickling reads the key that is in the file then.
     pickled = pickle.dumps(lanecrypt.AESGCM(file))
     path.write_bytes(KEY[::-1])
     assert pickle.loads(pickled).encrypt(NONCE, b"", None) == pyca.AESGCM(KEY[::-1]).encrypt(NONCE, b"", None)

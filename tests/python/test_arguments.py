@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers and contexts that are none: the error names what is wrong, not a function inside."""
+"""Invalid numbers and contexts: the error names the argument, not an internal function."""
 
 import base64
 
@@ -10,7 +10,7 @@ from lanecrypt import rsa
 
 KEY = bytes(range(32))
 
-# Of each number, its name and a call with it.
+# The name of each numeric argument, and a call with it.
 NUMBERS = [
     ("threshold_bytes", lambda n, _: lanecrypt.Context("none", threshold_bytes=n)),
     ("pinned_bytes", lambda n, _: lanecrypt.Context("none", pinned_bytes=n)),
@@ -33,7 +33,7 @@ NUMBERS = [
 
 
 class Integer:
-    """As NumPy's integers: a whole number with nothing of what an int has beside it."""
+    """Like NumPy's integers: a whole number without the other methods of int."""
 
     def __init__(self, number):
         self.number = number
@@ -49,7 +49,7 @@ def test_what_is_no_number(host, name, call):
             call(wrong, host)
     with pytest.raises(ValueError, match=f"^{name} is negative$"):
         call(-1, host)
-    if name != "exponent":  # which may have many bits
+    if name != "exponent":  # an exponent may have many bits
         with pytest.raises(ValueError, match=f"^{name} is too large$|^a sequence of"):
             call(1 << 70, host)
 
@@ -92,7 +92,8 @@ def test_options_of_a_context():
 
 
 def test_a_wrong_list_of_devices(monkeypatch):
-    """Of the environment the error names the variable, and of both what a list may be."""
+    """The error names the environment variable if it is wrong, and in both cases what a list may
+    contain."""
     allowed = "is wrong: it must be none, or names such as cuda:0, opencl and gl"
     with pytest.raises(ValueError, match=f'^the list of devices "toaster" {allowed}'):
         lanecrypt.Context("toaster")

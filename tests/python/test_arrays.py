@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of NumPy and of other frameworks, without a card."""
+"""Arrays of NumPy and of other frameworks, without a GPU."""
 
 import ctypes
 import hashlib
@@ -153,7 +153,7 @@ def test_numpy_messages_of_different_lengths(ours, numpy):
 def test_torch_on_the_cpu(context, ours, torch):
     names = ("uint8", "float32", "bfloat16", "bool", "complex64", "float8_e4m3fn", "int16")
     before, done = Work(context), 0
-    # Old releases lack some.
+    # Old releases lack some types.
     for kind in [getattr(torch, name) for name in names if hasattr(torch, name)]:
         tensor = torch.randint(0, 2, (6, 50)).to(kind)
         raw = tensor.view(torch.uint8).numpy().tobytes()
@@ -176,7 +176,7 @@ def test_torch_on_the_cpu(context, ours, torch):
 
 
 def test_torch_of_other_signs_than_its_memory(ours, torch):
-    """What PyTorch computes only when it reads them: their bytes are another tensor's."""
+    """PyTorch computes these values only when it reads them: the memory is another tensor's."""
     tensor = torch.randn(6, dtype=torch.complex64)
     rows = torch.randn(6, 2, dtype=torch.complex64)
     ctr = lanecrypt.Cipher("aes-ctr", KEY)

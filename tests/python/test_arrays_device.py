@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of the emulator, as arrays of a device are."""
+"""Memory of the emulator, used like arrays on a device."""
 
 import os
 
@@ -45,7 +45,7 @@ def test_from_memory_of_a_device_to_the_hosts(host, work, numpy, kind):
     assert ours.encrypt_into(NONCE, source, b"x", sealed) == 70_016
     assert sealed == theirs.encrypt(NONCE, text, b"x")
     assert source.to_bytes() == text
-    # Rows, whose tags lie beside the output.
+    # Rows, whose tags are separate from the output.
     rows = numpy.zeros((3, 1000), "u1")
     nonces = bytes(range(36))
     out, tags = ours.encrypt_many([nonces[n:n + 12] for n in (0, 12, 24)],
@@ -55,7 +55,7 @@ def test_from_memory_of_a_device_to_the_hosts(host, work, numpy, kind):
     for n in range(3):
         assert rows[n].tobytes() + tags[n].tobytes() == theirs.encrypt(
             nonces[12 * n:12 * n + 12], text[1000 * n:1000 * n + 1000], None)
-    # Segments, with their tags inside and apart.
+    # Segments, with their tags inside and separate.
     layout = lanecrypt.Segments(1000, number=lanecrypt.Number(8))
     sealed = numpy.zeros(70_000 + 70 * 16, "u1")
     ours.encrypt_segments(layout, bytes(8), source, out=sealed)
@@ -105,7 +105,7 @@ def test_memory_of_a_device_is_checked(host):
             call()
     with pytest.raises(ValueError, match="stream"):
         lanecrypt.AESGCM(KEY, context=host).encrypt(NONCE, memory, stream=1)
-    # Others could not read it.
+    # Other packages could not read it.
     for call in (memory.__dlpack__, memory.__dlpack_device__,
                  lambda: memory.__cuda_array_interface__):
         with pytest.raises(BufferError, match="CUDA"):
@@ -123,7 +123,7 @@ def test_memory_of_a_closed_context(host):
 
 
 def test_what_is_copied_lies_in_host_memory(host):
-    """No core may read the address of a device."""
+    """The CPU cannot read a device address."""
     memory = on_device(host, bytes(10))
     with pytest.raises(ValueError, match="host memory"):
         memory.copy_from(on_device(host, bytes(range(10))))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every kind of array: the bytes of any type are taken, and what has no plain memory is refused, before
-a framework is asked for memory that is not there."""
+"""Every kind of array: values of any type are accepted as bytes. Arrays without plain memory are
+refused before the framework is asked for memory that does not exist."""
 
 import array
 import os
@@ -17,7 +17,7 @@ def torch():
     return framework("torch")
 
 
-# Each way into the package, for an array as input and as output.
+# Every call that takes an array, as input and as output.
 def inputs(ours, ctr, array):
     return [
         lambda: ours.encrypt(NONCE, array), lambda: ours.decrypt(NONCE, array),
@@ -54,7 +54,7 @@ def outputs(ours, ctr, array, nbytes):
 
 
 def refused(array, kind, nbytes=64, match=None):
-    """Every call raises that, and names an argument first."""
+    """Every call raises that exception, whose text begins with the name of an argument."""
     ours, ctr = lanecrypt.AESGCM(KEY), lanecrypt.Cipher("aes-ctr", KEY)
     for call in inputs(ours, ctr, array) + outputs(ours, ctr, array, nbytes):
         with pytest.raises(kind, match=match) as caught:
@@ -66,7 +66,7 @@ def refused(array, kind, nbytes=64, match=None):
 
 # ---- PyTorch ----
 
-# Tensors without plain memory of their values, and a word of the error.
+# Tensors whose values have no plain memory, and a word of the error.
 TENSORS = {
     "qint8": ("torch.quantize_per_tensor(torch.ones(64), 0.1, 0, torch.qint8)", "quantized"),
     "quint8": ("torch.quantize_per_tensor(torch.ones(64), 0.1, 0, torch.quint8)", "quantized"),
@@ -115,13 +115,13 @@ def refuse_all_tensors():
         try:
             tensor = eval(code, {"torch": torch, "freed": freed})
         except (AttributeError, RuntimeError, TypeError):
-            continue  # a release that cannot make it
+            continue  # this release cannot make such a tensor
         print(name, flush=True)
         refused(tensor, BufferError, match=word)
 
 
 def test_tensors_without_plain_memory(torch):
-    """In another process, for what crashes one."""
+    """Runs in another process, because some of these tensors crash it."""
     done = run_script("import test_arrays_kinds; test_arrays_kinds.refuse_all_tensors()", check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert {"coo", "csr", "freed bool", "gradient", "conjugate", "expanded"} <= {*done.stdout.split("\n")}
@@ -161,7 +161,7 @@ def test_tensors_with_plain_memory(torch, ours, code):
 
 
 def numpy_types(numpy):
-    """All that NumPy and ml_dtypes have: of each, one that is not its neighbour's alias."""
+    """Returns all types of NumPy and ml_dtypes, without aliases."""
     types = [*"?bBhHiIlLqQefdgFDG", ">i4", ">f8", ">c16", "S5", "U3", ">U3", "V7", "M8[ns]", "m8[D]",
              ">M8[s]", [("a", "u1"), ("b", "<f4")], numpy.dtype([("a", "u1"), ("b", "f4")], align=True),
              [("when", "M8[s]"), ("x", ">f8", (2, 3))]]
@@ -212,7 +212,7 @@ def test_numpy_of_objects(numpy):
 
 @pytest.mark.parametrize("kind", ["f4", "M8[s]", "V3", [("a", "u1")]])
 def test_scalars_of_numpy_are_no_outputs(ours, numpy, kind):
-    """They would be written to where nobody looks, in a copy."""
+    """The output would be written to a copy, and lost."""
     scalar = numpy.ones(1, kind)[0]
     assert ours.encrypt(NONCE, scalar).tobytes() == sealed_by_pyca(numpy.ones(1, kind).tobytes())
     with pytest.raises(TypeError, match="^buf: the output is read-only$"):
@@ -222,7 +222,7 @@ def test_scalars_of_numpy_are_no_outputs(ours, numpy, kind):
 def test_jax_of_all_types(ours, numpy, monkeypatch):
     monkeypatch.setenv("JAX_PLATFORMS", "cpu")
     jax = framework("jax")
-    # JAX may be loaded already, with a GPU as its default.
+    # JAX may be loaded already, with a GPU as its default device.
     with jax.default_device(jax.local_devices(backend="cpu")[0]):
         check_jax_of_all_types(ours, numpy, jax)
 
@@ -232,12 +232,12 @@ def check_jax_of_all_types(ours, numpy, jax):
         try:
             array = jax.numpy.ones((2, 3)).astype(kind)
         except Exception:
-            continue  # a type of NumPy's alone
+            continue  # a type that only NumPy has
         raw = numpy.asarray(array).tobytes()
         assert numpy.asarray(ours.encrypt(NONCE, array)).tobytes() == sealed_by_pyca(raw), kind
         sealed, tags = ours.encrypt_many(bytes(range(24)), array)
         assert sealed.shape == array.shape
-        # Types that do not keep every byte become bytes.
+        # Arrays of types that do not keep every byte become arrays of bytes.
         keeps = array.dtype != bool and not array.dtype.name.startswith(("int1", "int2", "int4", "uint1",
                                                                          "uint2", "uint4", "float4"))
         keeps |= array.dtype.name in ("int16", "uint16")
@@ -249,7 +249,7 @@ def check_jax_of_all_types(ours, numpy, jax):
 
 
 def test_plain_items_of_lists_take_no_python_code(ours, numpy, monkeypatch):
-    """Calls of ten thousand short messages take as long as that code."""
+    """Otherwise calls with ten thousand short messages would take as long as that Python code."""
     lists = [[b"text", bytearray(b"text"), memoryview(b"text")],
              [numpy.zeros(8, kind) for kind in ("u1", ">f8", "?", "V3", [("a", "u1")])]]
     torch = sys.modules.get("torch")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that has the protocols of arrays, without a framework and without a card."""
+"""Objects that implement the array protocols, without a framework and without a GPU."""
 
 import ctypes
 import subprocess
@@ -21,7 +21,7 @@ class Tensor(ctypes.Structure):
 
 
 class Producer:
-    """An array that has __dlpack__ alone, in the form before versions."""
+    """An array that has only __dlpack__, in the form without versions."""
 
     def __init__(self, data, shape, strides=None, bits=8, device=1, offset=0):
         self.memory = ctypes.create_string_buffer(data, len(data))
@@ -93,7 +93,7 @@ def test_a_cuda_array_without_cuda(ours):
 
 
 class OnCard:
-    """Bytes of a CUDA device, as an array tells of them that has __dlpack_device__ too."""
+    """Bytes of a CUDA device, as an array describes them that has __dlpack_device__ too."""
 
     def __init__(self, nbytes, ordinal=0):
         self.__cuda_array_interface__ = {"shape": (nbytes,), "typestr": "|u1", "version": 3,
@@ -120,7 +120,7 @@ def test_all_of_a_call_lies_on_one_card(ours, moved, what):
     for name in takes.get(moved, calls):
         with pytest.raises(ValueError, match=f"^{what} .*lie on"):
             calls[name]()
-    # Otherwise all of it is right, but there is no card.
+    # Now all arguments are right, but there is no GPU.
     places[moved].__dlpack_device__ = lambda: (2, 0)
     for call in calls.values():
         with pytest.raises(lanecrypt.NoDeviceError, match="cuda:0"):
@@ -128,7 +128,8 @@ def test_all_of_a_call_lies_on_one_card(ours, moved, what):
 
 
 def test_the_card_of_an_address(tmp_path):
-    """Arrays of Numba have no __dlpack_device__. The driver knows whose their memory is."""
+    """Numba's arrays have no __dlpack_device__. The driver knows to which device their memory
+    belongs."""
     (tmp_path / "driver.c").write_text("""
         int cuPointerGetAttribute(void *value, int attribute, unsigned long long pointer) {
           if (attribute != 9 || pointer < 0x1000) return 1;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streams of CUDA that a call is given, or that an array tells, without a card."""
+"""CUDA streams that a call or an array specifies. No GPU is needed."""
 
 import contextlib
 import sys
@@ -31,8 +31,8 @@ def test_a_stream_goes_with_a_cuda_device(ours):
 
 
 class Cuda:
-    """Stands for PyTorch or CuPy and a card with two devices: test_cuda.py has these themselves. An
-    object is a device, which is current within `with`."""
+    """Stands for PyTorch or CuPy and a machine with two CUDA devices. test_cuda.py uses the real
+    ones. An object is a device, which is current within `with`."""
 
     def __init__(self, number):
         self.number = number
@@ -45,7 +45,7 @@ class Cuda:
 
     entered = [0]
     captured = None  # the device whose current stream is being captured
-    ordinal = None  # of the array
+    ordinal = None  # the array's device
 
     @classmethod
     def current(cls, device=None):
@@ -55,7 +55,7 @@ class Cuda:
 
 
 def framework_on_a_card(monkeypatch, name, ordinal=0, captured=None):
-    """An array of that framework, which is on a device."""
+    """Returns an array of that framework, which is on a device."""
     class Array:
         device = Cuda(ordinal)
         __cuda_array_interface__ = {"shape": (10,), "typestr": "|u1", "data": (4096, False),
@@ -80,7 +80,7 @@ def framework_on_a_card(monkeypatch, name, ordinal=0, captured=None):
 @pytest.mark.parametrize("name", ["torch", "cupy"])
 @pytest.mark.parametrize("stream", [None, 7])
 def test_a_capture_is_refused(ours, monkeypatch, name, stream):
-    """A graph's replay would use the nonce again."""
+    """A replay of the graph would use the nonce again."""
     array = framework_on_a_card(monkeypatch, name, captured=0)
     layout = lanecrypt.Segments(4, number=lanecrypt.Number(7))
     for call in (lambda: ours.encrypt(NONCE, array, stream=stream),
@@ -110,18 +110,20 @@ def test_the_stream_is_of_the_arrays_device(monkeypatch, name, ordinal):
 
 @pytest.mark.parametrize("number", [0, 1, 2, 1000])
 def test_new_arrays_are_in_the_order_of_the_stream(monkeypatch, number):
-    """Whatever stream that is: PyTorch and CuPy would take memory and zero it in their own."""
+    """This holds for any stream: PyTorch and CuPy would allocate memory and zero it in their own
+    stream."""
     array = framework_on_a_card(monkeypatch, "torch", 1)
     expected = ("default", 1) if number < 2 else (number, 1)
     assert _arrays._on_stream("torch", number, array.device) == ("within", expected)
-    for same in (None, 8):  # what is the current one needs nothing
+    for same in (None, 8):  # the current stream needs no context manager
         assert isinstance(_arrays._on_stream("torch", same, array.device), contextlib.nullcontext)
     framework_on_a_card(monkeypatch, "cupy")
     assert _arrays._on_stream("cupy", number, None) == (number, None)
 
 
 def test_new_tensors_are_where_pytorch_works(monkeypatch):
-    """In the stream that the tensor tells, PyTorch allocates by itself, and is not asked for it."""
+    """In the stream that the tensor specifies, PyTorch allocates by itself, without a context
+    manager."""
     array = framework_on_a_card(monkeypatch, "torch")
     interface = dict(array.__cuda_array_interface__, stream=9)
     monkeypatch.setattr(type(array), "__cuda_array_interface__", interface)
@@ -153,7 +155,7 @@ def test_new_tensors_are_where_pytorch_works(monkeypatch):
         assert output.view.on_cuda and output.view.nbytes == 10 and output.view.ordinal == 0
     usual = ((10,), "u1", array.device)
     assert made == [usual, usual, (*usual, (5, 0))]
-    torch.cuda.current_stream = None  # may be asked for another stream alone
+    torch.cuda.current_stream = None  # would be called only for another stream
     _arrays.new_bytes(array, view, 10, None, 9)
     with pytest.raises(TypeError, match="NoneType"):
         _arrays.new_bytes(array, view, 10, None, 5)

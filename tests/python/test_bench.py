@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scripts of bench/python run, check what they measure, and write what bench/results holds."""
+"""The scripts of bench/python run, check what they measure, and write files of the form of
+bench/results."""
 
 import json
 import os
@@ -23,7 +24,7 @@ def results_of(script, tmp_path):
 
 def test_tensors_on_the_emulator(tmp_path):
     results = results_of("tensors.py", tmp_path)
-    # Beside each stands pyca's encrypt_into, or encrypt where a version lacks that.
+    # Each result is accompanied by pyca's encrypt_into, or by encrypt if a version lacks that.
     assert any(name.startswith("aes-256-gcm.torch-4GiB.pyca") for name in results)
     for name in ("aes-256-gcm.torch-4GiB.host",
                  "aes-256-gcm.tink-1MiB.host", "chacha20-poly1305.segments-64KiB.host",

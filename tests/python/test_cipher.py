@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The modes without authentication, whole and in pieces, and keystream."""
+"""The modes without authentication, at once and in pieces, and keystream."""
 
 import os
 import pickle
@@ -111,7 +111,7 @@ def test_a_rest(context):
 
 
 def test_the_counter_of_chacha20_ends(context):
-    """Nothing comes from behind its end, where OpenSSL would carry into the nonce."""
+    """No keystream is made past the counter's end, where OpenSSL would carry into the nonce."""
     ours = lanecrypt.Cipher("chacha20", KEY[:32], context=context)
     last, left = b"\xfe" + b"\xff" * 3 + IV[:12], 128  # two blocks
     sealed = pycas("chacha20", 32, last).encryptor().update(bytes(left))
@@ -143,7 +143,8 @@ def test_the_counter_of_chacha20_ends(context):
 
 
 def test_the_counter_of_ctr_wraps(context):
-    """All of its 128 bits count (SP 800-38A, B.1). It would take 2^128 blocks to use one twice."""
+    """All 128 bits count (SP 800-38A, B.1). Only after 2^128 blocks would a counter value
+    repeat."""
     ours, last = lanecrypt.Cipher("aes-ctr", KEY[:16], context=context), b"\xff" * 16
     expected = Pyca(algorithms.AES(KEY[:16]), modes.CTR(last)).encryptor().update(bytes(100))
     stream = ours.encryptor(last)

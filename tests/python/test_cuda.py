@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays on a CUDA card: where results lie, streams, and that the card did it."""
+"""Arrays on a CUDA device: where results are stored, streams, and that the GPU did the work."""
 
 import asyncio
 import contextlib
@@ -69,8 +69,8 @@ def test_torch_of_other_types(ours, torch):
 
 @pytest.mark.parametrize("way", ["default", "current", "given", "object"])
 def test_the_order_of_a_stream(ours, torch, way):
-    """The input is written late in the stream. A missing wait would encrypt what was there
-    before; and what comes later in the stream must find the output."""
+    """The input is written late in the stream. If a wait were missing, the earlier content would
+    be encrypted. Later work in the stream must find the output."""
     side = torch.cuda.Stream()
     stream = torch.cuda.current_stream() if way == "default" else side
     tensor = torch.zeros(1 << 20, dtype=torch.uint8, device="cuda")
@@ -94,7 +94,7 @@ def test_the_order_of_a_stream(ours, torch, way):
             copy = out.clone()
         stream.synchronize()
         assert raw(copy) == expected
-        # The tag behind the text is read in the stream's order too.
+        # The tag behind the text is read in stream order too.
         with torch.cuda.stream(stream):
             back = torch.empty_like(tensor)
             torch.cuda._sleep(50_000_000)
@@ -109,7 +109,7 @@ def test_the_order_of_a_stream(ours, torch, way):
 
 @pytest.mark.parametrize("pinned", [True, False])
 def test_to_host_memory(ours, gpu, torch, pinned):
-    """Ciphertext comes back in pieces, of input that is written late in the stream."""
+    """Ciphertext is downloaded in pieces, from input that is written late in the stream."""
     work = Work(gpu)
     side, nbytes = torch.cuda.Stream(), (40 << 20) + 5
     tensor = torch.zeros(nbytes, dtype=torch.uint8, device="cuda")
@@ -156,7 +156,7 @@ def test_rows(ours, torch):
 
 
 def test_verdicts_in_the_order_of_a_stream(ours, torch):
-    """Tags and verdicts are on the card only, and all of it waits in the stream."""
+    """Tags and verdicts are on the device only, and all work waits in the stream."""
     layout = lanecrypt.Segments(1000, number=lanecrypt.Number(7), tags_inside=False)
     nonce, stream = bytes(12), torch.cuda.Stream()
     text = torch.randint(0, 256, (64_500,), dtype=torch.uint8, device="cuda")
@@ -178,7 +178,7 @@ def test_verdicts_in_the_order_of_a_stream(ours, torch):
 
 
 def test_a_capture_is_refused(ours, torch):
-    """And spoils neither the graph nor what comes later."""
+    """The refusal spoils neither the graph nor later work."""
     tensor, out = torch.zeros(1000, dtype=torch.uint8, device="cuda"), []
     sealed, graph = ours.encrypt(NONCE, tensor), torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
@@ -196,8 +196,8 @@ def test_a_capture_is_refused(ours, torch):
 @pytest.mark.parametrize("kind", ["AESGCM", "ChaCha20Poly1305"])
 @pytest.mark.parametrize("has_aad", [False, True])
 def test_a_graph_seals_with_nonces_of_its_own(gpu, torch, kind, has_aad):
-    """Each launch has the next ones, and the last one that may encrypt is the last that does.
-    Associated data on the card are those of the launch."""
+    """Each launch uses the next nonces. After the last launch that may encrypt, no launch
+    encrypts. Associated data on the device are read at each launch."""
     aead, theirs = getattr(lanecrypt, kind)(KEY, context=gpu), getattr(pyca, kind)(KEY)
     layout = lanecrypt.Segments(4096, number=lanecrypt.Number(8, start=3), tags_inside=False)
     page = torch.zeros(10_000, dtype=torch.uint8, device="cuda")
@@ -240,7 +240,7 @@ def test_a_graph_seals_with_nonces_of_its_own(gpu, torch, kind, has_aad):
 @pytest.mark.parametrize("name", ["aes-ctr", "chacha20"])
 @pytest.mark.parametrize("segment_bytes", [10_000, 4096, 100_000])
 def test_a_graph_has_keystreams_of_its_own(gpu, torch, name, segment_bytes):
-    """Each launch has the next numbers, for one segment as for several."""
+    """Each launch uses the next numbers, for one segment as for several."""
     cipher = lanecrypt.Cipher(name, KEY, context=gpu)
     layout = lanecrypt.Segments(segment_bytes, number=lanecrypt.Number(8, start=3))
     page = torch.zeros(10_000, dtype=torch.uint8, device="cuda")
@@ -338,7 +338,7 @@ def test_a_wrong_tag_wipes_though_nobody_waits(ours, torch):
 
 
 def test_more_jobs_than_slots(ours, torch):
-    """Of which some are asked for their end, some waited for, some awaited, and some let go of."""
+    """Some of the jobs are polled, some waited for, some awaited, and some dropped."""
     data = torch.arange(100, dtype=torch.uint8, device="cuda")
     gone, outs, jobs = [], [], [[] for _ in range(4)]
     for n in range(1200):
@@ -418,8 +418,8 @@ def test_ciphers_and_keystream(gpu, torch):
 
 @pytest.mark.parametrize("way", [0, 1, 2, "other"])
 def test_the_order_of_a_stream_that_is_not_the_current_one(ours, gpu, torch, way):
-    """Zeros for a keystream, and memory for a result, come in the order of the call's stream, though
-    PyTorch works in another one, which is held up."""
+    """Zeros for a keystream, and memory for a result, are made in the order of the call's
+    stream, even if PyTorch works in another stream that is held up."""
     other, busy = torch.cuda.Stream(), torch.cuda.Stream()
     stream = other.cuda_stream if way == "other" else way
     expected = lanecrypt.keystream(KEY, NONCE, 1 << 20, context=lanecrypt.Context(devices="none"))
@@ -434,7 +434,7 @@ def test_the_order_of_a_stream_that_is_not_the_current_one(ours, gpu, torch, way
         torch.cuda.synchronize()
         assert raw(out) == expected
     with torch.cuda.stream(busy):
-        # Memory that is free again for the stream alone that still fills it.
+        # This memory is free again only for the stream that still writes to it.
         before = torch.empty((1 << 20) + 16, dtype=torch.uint8, device="cuda")
         torch.cuda._sleep(200_000_000)
         before.fill_(9)

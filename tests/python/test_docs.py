@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples of docs/python.md, as they stand there."""
+"""The examples of docs/python.md, unchanged."""
 
 import os
 import pathlib
@@ -32,7 +32,8 @@ def test_the_examples_run(tmp_path, monkeypatch, capsys):
     try:
         import torch  # noqa: F401
     except ImportError:
-        # Without PyTorch the rest of the page is tried with what its first example makes.
+        # Without PyTorch the rest of the page runs with a nonce in place of what its first example
+        # makes.
         first = re.sub(r"(?s)^weights.*", "nonce = os.urandom(12)", first.replace(" torch,", ""),
                        flags=re.M)
     exec(first, names)
@@ -46,7 +47,7 @@ def test_the_examples_run(tmp_path, monkeypatch, capsys):
 
 def test_the_names_are_there():
     import lanecrypt
-    import lanecrypt.ray  # noqa: F401  which the package does not import by itself
+    import lanecrypt.ray  # noqa: F401  the package does not import it by itself
     for name in re.findall(r"`(?:lanecrypt\.)?([A-Za-z]\w+)[`(]", DOCUMENT.read_text()):
         known = (hasattr(lanecrypt, name) or hasattr(lanecrypt.rsa, name)
                  or any(hasattr(getattr(lanecrypt, kind), name)
@@ -71,7 +72,7 @@ def test_every_public_name_has_documentation():
     for name in lanecrypt.__all__:
         value = getattr(lanecrypt, name)
         if name == "InvalidTag":
-            continue  # pyca's
+            continue  # pyca's class
         assert value.__doc__, name
         if isinstance(value, type) and value.__module__.startswith("lanecrypt"):
             for method, function in vars(value).items():

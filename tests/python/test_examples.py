@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scripts of examples/python run as they stand, with PyTorch on a card or on the CPU."""
+"""The scripts of examples/python run unchanged, with PyTorch on a GPU or on the CPU."""
 
 import importlib.util
 import os

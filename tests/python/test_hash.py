@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hashes: those of hashlib, BLAKE3's test vectors and package, and Merkle trees by their definition."""
+"""Hashes, compared with hashlib, with BLAKE3's test vectors and package, and Merkle trees with
+their definition."""
 
 import hashlib
 import os
@@ -150,7 +151,7 @@ def test_an_array_is_many_messages(context):
     out = bytearray(7 * 64)
     assert lanecrypt.hash_many("sha512", rows, out=out, context=context) is out
     assert out == expected
-    # One hash takes the array as it lies, of whatever shape.
+    # A single hash takes the whole memory of the array, whatever its shape.
     assert lanecrypt.blake3(rows, context=context) == lanecrypt.blake3(rows.tobytes(), context=context)
     made = lanecrypt.hash_many("sha512", list(rows), context=context)
     assert made.tobytes() == expected

@@ -19,7 +19,7 @@ from conftest import emulator
 
 KEY = bytes(range(32))
 NONCE = bytes(12)
-# So long that a job of it is still under way when the call that started it returns.
+# So long that a job is still pending when the call that started it returns.
 LONG = 4 << 20
 
 
@@ -44,7 +44,7 @@ def test_a_job_lets_go_of_its_input(context):
     ours, text = lanecrypt.AESGCM(KEY, context=context), bytearray(100)
     job = ours.submit_encrypt(NONCE, text)
     sealed = job.result()
-    text.append(1)  # BufferError while anything has its memory
+    text.append(1)  # BufferError as long as a job holds the memory
     assert job.done() and job.result() is sealed
 
 
@@ -77,7 +77,7 @@ def test_a_timeout(host):
 
 
 def test_others_run_meanwhile(host):
-    """Waiting lets go of the GIL."""
+    """Waiting releases the GIL."""
     ours = lanecrypt.AESGCM(KEY, context=host)
     for call in (lambda: ours.encrypt(NONCE, bytes(LONG)),
                  lambda: ours.submit_encrypt(NONCE, bytes(LONG)).result()):
@@ -99,7 +99,7 @@ def test_done_brings_no_surprise(context):
 
 
 def test_thousands_at_once(context):
-    """Of which some are waited for, some awaited, and some let go of."""
+    """Some of the jobs are waited for, some awaited, and some dropped."""
     ours, theirs = lanecrypt.AESGCM(KEY, context=context), pyca.AESGCM(KEY)
     let_go, jobs, gone = [], [], []
     for n in range(2000):
@@ -187,11 +187,11 @@ def test_many_threads_wait_for_one_job(host):
 
 
 class Input(bytearray):
-    """Input that tells when it goes."""
+    """Input that shows when it is freed."""
 
 
 def test_many_threads_take_a_result_while_its_input_goes(context):
-    """The end of a tensor lets go of the GIL, in the middle of the end of what the job kept."""
+    """A tensor's destructor releases the GIL, in the middle of freeing what the job kept."""
     numpy = pytest.importorskip("numpy")
     aead = lanecrypt.AESGCM(KEY, context=context)
     ends = []
@@ -279,7 +279,7 @@ def test_no_reference_is_lost(context):
         turn()
     gc.collect()
     assert (sys.getrefcount(data), sys.getrefcount(out)) == before
-    data.append(1)  # no buffer is still held
+    data.append(1)  # no buffer is held any more
 
 
 # ---- asyncio ----

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must live how long: contexts whose memory others have, and what CUDA graphs name. A library
-that stands before the package's own makes a card of the emulator, and counts."""
+"""Lifetimes: contexts whose memory others hold, and what CUDA graphs refer to. A library that is
+loaded in front of the package's own presents the emulator as a CUDA device, and counts calls."""
 
 import os
 import pathlib
@@ -83,7 +83,7 @@ def script(tmp_path_factory):
 
 
 def test_memory_that_others_have(script):
-    """A closed context keeps it as long as they do."""
+    """A closed context keeps the memory as long as others hold it."""
     script("""
     for give in (lambda: memory.__dlpack__(), lambda: memory.__dlpack__(max_version=(1, 0)),
                  lambda: memory.__cuda_array_interface__ and memory):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """No code that the project shows uses a nonce twice: the snippets of the pages, the examples of
-docstrings and the scripts of examples/python, each run twice in one interpreter, with every function
-that they define called twice. What they show is copied, and then called often."""
+docstrings and the scripts of examples/python. Each runs twice in one interpreter, with every
+function that it defines called twice, because users copy such code and call it often."""
 
 import ast
 import asyncio
@@ -35,7 +35,7 @@ def nonces(monkeypatch):
 
 
 class Columns:
-    """Stands for a dataset of Ray: an actor for each map, and two batches for each actor."""
+    """Stands for a Ray dataset: one actor for each map, and two batches for each actor."""
 
     def map_batches(self, kind, *, fn_constructor_kwargs, **_):
         for n in range(2):
@@ -46,7 +46,8 @@ class Columns:
 
 
 def snippets(page):
-    """The Python of a page: in fences, or indented where that is all that the page has."""
+    """Returns the Python code of a page: in fences, or the indented code if the page has no
+    fences."""
     text = page.read_text()
     found = re.findall(r"^```py(?:thon)?\n(.*?)^```", text, re.M | re.S)
     if not found and page.parent.name == "python":
@@ -55,7 +56,7 @@ def snippets(page):
 
 
 def docstrings():
-    """The examples in documentation: what is indented there and is Python that calls something."""
+    """Yields the examples in docstrings: indented Python code that calls something."""
     seen = set()
     for module in (lanecrypt, lanecrypt.rsa, lanecrypt.ray):
         yield inspect.getdoc(module)
@@ -80,7 +81,8 @@ def examples_of(documentation):
 
 
 def adapted(code):
-    """The same for a machine without a card, and without PyTorch if there is none."""
+    """Returns the code adapted to a machine without a GPU, and without PyTorch if that is
+    missing."""
     if not has_cuda():
         code = code.replace('device="cuda"', 'device="cpu"').replace(".cuda()", "")
         code = code.replace(", pin_memory=True", "")
@@ -95,8 +97,8 @@ def adapted(code):
 
 
 def call_each_twice(names, before, filename):
-    """Calls every function that the code defined, with other data each time. What a class has is for
-    the caller."""
+    """Calls every function that the code defined, with different data each time. The caller
+    tests the methods of classes."""
     for name, value in list(names.items()):
         if before.get(name) is value:
             continue
@@ -122,7 +124,8 @@ def run_twice(code, names, filename="<a snippet>"):
 
 @pytest.fixture
 def no_graphs(monkeypatch):
-    """PyTorch without a card can capture nothing, so its graphs are replaced by nothing."""
+    """PyTorch without a GPU cannot capture graphs, so a stand-in that does nothing replaces
+    them."""
     if has_module("torch") and not has_cuda():
         import contextlib
 
@@ -141,11 +144,11 @@ def test_snippets_of_pages(page, nonces, no_graphs, tmp_path, monkeypatch):
     pytest.importorskip("numpy")
     monkeypatch.chdir(tmp_path)
     names = {"tensor": bytes(1000)}
-    # Each snippet twice, and then the whole page again.
+    # Each snippet runs twice, and then the whole page again.
     for _ in range(2):
         for code in found:
             if "import ray" in code or ", ray" in code:
-                # Ray itself would be needed. What encrypts by it is below.
+                # It needs Ray itself. The code below tests the snippets that encrypt with it.
                 assert "Encrypt" not in code and "encrypt" not in code
                 continue
             run_twice(adapted(code), names)
@@ -188,7 +191,7 @@ def use_checkpoint(names):
         dcp.save(state, storage_writer=names["Writer"](pathlib.Path(f"step-{n}"), "run", key))
 
 
-# What each script defines beside functions without parameters is used by hand.
+# USES calls what a script defines besides functions without parameters.
 USES = {"kv_cache": use_cache, "checkpoint": use_checkpoint, "tensor": lambda names: None}
 
 
@@ -213,7 +216,8 @@ def test_scripts(path, nonces, tmp_path, monkeypatch):
 
 
 def test_the_cache_counts(nonces):
-    """Random nonces would soon be too many under its key: 2^32 blocks take minutes on a card."""
+    """Random nonces would soon be too many under the cache's key: 2^32 blocks take minutes on a
+    GPU."""
     framework("torch")
     names = runpy.run_path(str(ROOT / "examples" / "python" / "kv_cache.py"))
     use_cache(names)
@@ -222,7 +226,7 @@ def test_the_cache_counts(nonces):
 
 
 def test_a_child_does_not_count_on():
-    """It has the same key and the same count."""
+    """A child has the same key and the same count, so it must not continue counting."""
     framework("torch")
     script = f"""if True:
         import os, runpy, torch

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""openssl_conf(), with the real `openssl`."""
+"""openssl_conf(), tested with the real `openssl`."""
 
 import os
 import pathlib
@@ -55,7 +55,7 @@ def test_wrong_settings(tmp_path, settings):
 
 
 def test_settings_of_wrong_types(tmp_path):
-    """Their text would be a setting that nobody means, such as the devices None."""
+    """Converted to text they would be settings that no one means, such as the devices None."""
     for wrong in (None, 1.5, ["cuda:0"], b"cuda:0"):
         with pytest.raises(TypeError, match="^devices is a str, an int or a bool, not"):
             lanecrypt.openssl_conf(tmp_path / "x", devices=wrong)
@@ -95,7 +95,7 @@ def test_it_leaves_no_part_and_deletes_none_of_others(tmp_path):
     path = tmp_path / "folder"
     path.mkdir()
     with pytest.raises(OSError):
-        lanecrypt.openssl_conf(path)  # which no file can replace
+        lanecrypt.openssl_conf(path)  # no file can replace a folder
     assert list(tmp_path.iterdir()) == [path]
     part = tmp_path / f"folder.{os.getpid()}.part"
     part.write_text("another's")

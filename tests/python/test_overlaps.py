@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Buffers of one call that overlap, and nonces that come twice in one call, are refused."""
+"""Overlapping buffers of one call, and equal nonces in one call, are refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEY = bytes(range(32))
 
 @pytest.fixture(params=["host", "cpu"])
 def aead(request):
-    """The emulator does all that reaches it, or the CPU."""
+    """The emulator does everything that it is given, or the CPU does everything."""
     options = ({"devices": "host", "fallback": "none", "threshold_bytes": 0}
                if request.param == "host" else {"devices": "none"})
     with lanecrypt.Context(**options) as context:
@@ -47,7 +47,7 @@ def test_outputs_that_overlap_other_messages(aead):
         aead.encrypt_many(nonces_of(4), rows, out=[*[memoryview(memory)[2000 + 400 * n:][:400]
                                                      for n in range(3)], memory[0:0] or
                                                    memoryview(memory)[2801:3201]])
-    # In place, and side by side.
+    # In place, and in adjacent memory.
     sealed, tags = aead.encrypt_many(nonces_of(4), rows, out=rows)
     assert sealed is rows
     assert bytes(memory) != before
@@ -83,7 +83,7 @@ def test_tags_that_overlap(aead):
     with refused("tag"):
         aead.encrypt_many(nonces_of(5), data, tags=memory[499:579])
     _, tags = aead.encrypt_many(nonces_of(5), data, out=out, tags=memory[1000:1080])
-    # Decryption writes over tags that are still to be compared.
+    # Decryption would overwrite tags that are still to be compared.
     with refused("tag"):
         aead.decrypt_many(nonces_of(5), out, tags, out=memory[1040:1540].reshape(5, 100))
     aead.decrypt_many(nonces_of(5), out, tags, out=memory[1080:1580].reshape(5, 100))
@@ -149,7 +149,7 @@ def test_equal_nonces_in_one_call(aead, count, ascends):
         aead.encrypt_many(nonces, data)
     with refused("have the same nonce"):
         aead.submit_encrypt_many(nonces, data).result()
-    # Rows of an array, whose nonces are an array too.
+    # The rows of an array, with nonces in an array too.
     rows = numpy.ones((count, 8), "u1")
     out, tags = numpy.full((count, 8), 7, "u1"), numpy.full((count, 16), 7, "u1")
     with refused("have the same nonce"):

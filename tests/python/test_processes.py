@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole processes: what importing costs, how they end, and their forks."""
+"""Whole processes: the cost of an import, how processes end, and forks."""
 
 import os
 import pathlib
@@ -31,7 +31,7 @@ def test_importing_touches_nothing():
 
 
 def test_importing_for_ray():
-    """What the documents call lanecrypt.ray is there, and brings no Ray."""
+    """What the documents call lanecrypt.ray exists, and does not import Ray."""
     run_script("""
         import sys, lanecrypt
         assert "lanecrypt.ray" not in sys.modules
@@ -50,14 +50,15 @@ def test_a_small_encryption_starts_no_device():
 
 
 def test_importing_is_fast():
-    # CPU time, and the best of several: other tests run beside this one.
+    # CPU time, and the best of several runs, because other tests run at the same time.
     text = "import time; t = time.process_time(); import lanecrypt; print(time.process_time() - t)"
     times = [float(run_script(text).stdout) for _ in range(5)]
     assert min(times) < 0.05, times
 
 
 def test_importing_again():
-    """A program that forgets the package, as test tools and notebooks do, gets one that works."""
+    """A program that drops the package and imports it again, as test tools and notebooks do,
+    gets a working one."""
     run_script("""
         import os, sys, warnings
         warnings.simplefilter("error")
@@ -220,7 +221,7 @@ def test_fork_amid_threads():
         stop.set()
         for thread in threads: thread.join()
         print(codes)
-        """, timeout=300)  # each child opens the emulator anew, beside busy threads
+        """, timeout=300)  # each child opens the emulator again, while other threads are busy
     assert done.stdout == "[0, 0, 0, 0, 0, 0]\n", done.stderr
 
 
@@ -244,7 +245,7 @@ def test_multiprocessing_by_fork_and_spawn(tmp_path):
 
 
 def test_subinterpreters_are_refused():
-    """Clearly, and the main interpreter goes on."""
+    """The error is clear, and the main interpreter continues."""
     done = run_script("""
         import sys, lanecrypt
         try:
@@ -291,7 +292,7 @@ def test_no_key_is_left_in_freed_memory():
         print(there, count())
         """)
     there, left = map(int, done.stdout.split())
-    # What count() itself puts together is found too.
+    # The count includes what count() itself assembles.
     assert there > left, (there, left)
 
 
@@ -310,7 +311,7 @@ def test_the_command():
 
 
 def test_without_pyca(tmp_path):
-    """Where pyca/cryptography is missing, the exception is this package's own."""
+    """Without pyca/cryptography the exception is this package's own."""
     (tmp_path / "cryptography.py").write_text("raise ImportError('hidden')")
     done = run_script("""
         import sys
@@ -326,7 +327,7 @@ def test_without_pyca(tmp_path):
 
 
 def test_invalid_tag_stays_what_it_was():
-    """An except clause has the class from the first time on, also where pyca/cryptography comes into
+    """An except clause uses the class of the first import, even if pyca/cryptography comes into
     the path later."""
     run_script("""
         import sys

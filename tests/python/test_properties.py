@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random messages, against pyca/cryptography."""
+"""Random messages, compared with pyca/cryptography."""
 
 import pytest
 
@@ -53,7 +53,7 @@ def test_ccm(place, tag_length, nonce, text, aad):
 
 @given(places, strategies.lists(strategies.tuples(
     strategies.binary(min_size=12, max_size=12), texts, strategies.binary(max_size=50)),
-    max_size=20, unique_by=lambda message: message[0]))  # a nonce once under the key
+    max_size=20, unique_by=lambda message: message[0]))  # no nonce twice under the key
 def test_many(place, messages):
     ours = lanecrypt.ChaCha20Poly1305(KEY[:32], context=context(place))
     nonces, data, aads = ([message[n] for message in messages] for n in range(3))

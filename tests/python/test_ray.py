@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The callable classes for Ray, called as an actor calls them. They need no Ray; test_ray_cluster.py
-runs them in one."""
+"""The callable classes for Ray, called as an actor calls them. They do not need Ray.
+test_ray_cluster.py runs them in a cluster."""
 
 import os
 import pickle
@@ -21,7 +21,7 @@ CONTEXTS = [{"devices": "none"}, {"devices": "host", "threshold_bytes": 0, "fall
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """The folder of keys, as a mounted secret."""
+    """The folder of keys, as a mounted secret would be."""
     (tmp_path / "orders").write_bytes(KEY)
     monkeypatch.setenv("LANECRYPT_KEYS", str(tmp_path))
     return tmp_path

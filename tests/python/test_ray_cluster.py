@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""lanecrypt.ray in a Ray cluster of two nodes on this machine, each of which says that it has a
-GPU: keys are got in the actors, workers are killed, and nothing secret is in Ray's store."""
+"""lanecrypt.ray in a Ray cluster of two nodes on this machine, each of which reports a GPU:
+actors read the keys, workers are killed, and nothing secret is in Ray's store."""
 
 import glob
 import os
@@ -25,7 +25,7 @@ from lanecrypt import ray as lray  # noqa: E402
 from cryptography.hazmat.primitives import hashes, serialization  # noqa: E402
 from cryptography.hazmat.primitives.asymmetric import padding  # noqa: E402
 
-# Never whole in this file, where a worker could read it.
+# The key is never in this file, which a worker could read.
 KEY = os.urandom(32)
 ROWS, BLOCKS = 64, 8
 EMULATOR = {"devices": "host", "threshold_bytes": 0, "fallback": "none"}
@@ -45,7 +45,7 @@ def cluster(folder):
     before = dict(os.environ)
     os.environ["LANECRYPT_KEYS"] = str(folder)
     os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
-    # Leaves nothing in the user's home, and bears a machine whose cores are taken.
+    # Writes nothing to the user's home, and tolerates a busy machine.
     os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_AUTH_MODE="disabled",
                       RAY_agent_register_timeout_ms="300000")
     node = {"num_cpus": 2, "num_gpus": 1, "object_store_memory": 100 << 20,
@@ -63,7 +63,7 @@ def cluster(folder):
 
 
 def once(folder, name):
-    """Whether this is the first call with that name, in any process."""
+    """Returns whether this is the first call with that name, in any process."""
     try:
         os.close(os.open(pathlib.Path(folder) / name, os.O_CREAT | os.O_EXCL))
     except FileExistsError:
@@ -96,7 +96,7 @@ def taken(dataset):
 
 
 def sealed_here(text_of=plaintext):
-    """Rows that were encrypted outside of Ray."""
+    """Returns rows that were encrypted outside of Ray."""
     text = numpy.empty(ROWS, dtype=object)
     text[:] = [text_of(n) for n in range(ROWS)]
     batch = lray.Encrypt("orders", ["text"], bind="id")({"id": numpy.arange(ROWS), "text": text})
@@ -116,7 +116,7 @@ def on_gpus(dataset, kind, **arguments):
 def test_there_and_back(cluster):
     class There(lray.Encrypt):
         def process(self, batch):
-            time.sleep(0.2)  # so that the other node gets some, too
+            time.sleep(0.2)  # so that the other node gets some too
             return {**batch, "node": numpy.array([node_of_this()] * len(batch["id"]))}
 
     arguments = {"key": "orders", "columns": ["text"], "bind": "id", "context": EMULATOR}
@@ -140,7 +140,7 @@ def test_tensors(cluster):
 
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_killed_worker_loses_nothing(cluster, sealed, tmp_path, when):
-    """Ray runs its batch again in another actor, which gets the key anew."""
+    """Ray runs its batch again in another actor, which reads the key again."""
     class Dies(lray.Decrypt):
         def __call__(self, batch):
             if when == "before" and 30 in batch["id"]:
@@ -157,7 +157,7 @@ def test_a_killed_worker_loses_nothing(cluster, sealed, tmp_path, when):
 
 
 def test_no_nonce_is_used_twice_where_a_worker_is_killed(cluster, tmp_path):
-    """What the killed worker had encrypted is encrypted anew, under other nonces."""
+    """What the killed worker had encrypted is encrypted again, with other nonces."""
     class Dies(lray.Encrypt):
         def __call__(self, batch):
             done = super().__call__(batch)
@@ -207,7 +207,7 @@ def test_keys_and_signatures(cluster, tmp_path, folder):
 
 
 def test_a_key_cannot_be_sent(cluster):
-    """Neither as an argument, nor inside a provider, nor in an object that uses it."""
+    """It cannot be sent as an argument, inside a provider, or in an object that uses it."""
     class Carries(lanecrypt.KeyProvider):
         def __init__(self, key):
             self.key = key
@@ -227,7 +227,8 @@ def test_a_key_cannot_be_sent(cluster):
 
 
 def processes_of_ray():
-    """Raylets and the control store: all that the nodes keep goes through their memory."""
+    """Returns the raylets and the control store: all that the nodes store goes through their
+    memory."""
     found = []
     for path in glob.glob("/proc/[0-9]*/cmdline"):
         try:
@@ -240,7 +241,7 @@ def processes_of_ray():
 
 
 def is_in_memory(process, patterns):
-    """Which of the patterns are in the memory of a process, with what it shares."""
+    """Returns which of the patterns are in the memory of a process, including shared memory."""
     found = set()
     with open(f"/proc/{process}/maps", encoding="ascii") as maps, \
             open(f"/proc/{process}/mem", "rb", 0) as memory:
@@ -262,8 +263,9 @@ def is_in_memory(process, patterns):
 
 
 def test_the_store_has_no_key_and_no_plaintext(cluster):
-    """process() leaves the plaintext in the actor. A mark that does go through the store shows that
-    this looks where such a thing would lie. No other test has this plaintext: Ray wipes nothing."""
+    """process() keeps the plaintext in the actor. A marker that does go through the store shows
+    that the test searches the right memory. No other test uses this plaintext, because Ray wipes
+    nothing."""
     class Lengths(lray.Decrypt):
         def process(self, batch):
             return {"id": batch["id"], "length": numpy.array([len(t) for t in batch["text"]])}

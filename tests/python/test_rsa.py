@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RSA in bulk: signatures, decryption, new keys, and the forms of keys."""
+"""RSA in bulk: signatures, decryption, new keys, and the formats of keys."""
 
 import os
 import hashlib
@@ -55,7 +55,7 @@ def test_prehashed(cpu, keys):
         rsa.sign_many(keys[1024], [message], context=cpu)
     with pytest.raises(ValueError, match="32 bytes"):
         rsa.sign_many(keys[1024], [bytes(20)], prehashed=True, context=cpu)
-    # As a number, 32 would be so many zeros. So would the space be where a list is due.
+    # bytes(32) would be 32 zeros. A space in place of a list has the element 32 too.
     for wrong in ([32], b" "):
         with pytest.raises(TypeError, match="bytes-like"):
             rsa.sign_many(keys[1024], wrong, prehashed=True, context=cpu)
@@ -207,7 +207,7 @@ def test_encrypted_keys_say_so(keys):
 
 
 def test_broken_keys(keys):
-    """Whatever is cut off or changed gives an error, and no key, or another valid key."""
+    """After any truncation or change, loading fails or gives another valid key."""
     der = encoded(keys[1024], "PKCS8", "DER")
     for length in range(len(der)):
         with pytest.raises(ValueError):
@@ -298,7 +298,7 @@ def test_progress(cpu):
 
 
 def test_progress_that_closes_the_context():
-    """It would wait for itself."""
+    """close() would wait for its own callback."""
     with lanecrypt.Context(devices="none") as context:
         with pytest.raises(RuntimeError, match="cannot be closed in a callback"):
             rsa.generate(1024, 10, progress=lambda *numbers: context.close(), context=context)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One text in segments, against the same by pyca, segment by segment."""
+"""One text in segments, compared with pyca segment by segment."""
 
 import os
 
@@ -15,7 +15,7 @@ from lanecrypt import Number, Segments
 
 KEY = bytes(range(32))
 PREFIX = b"prefix7"
-# Tink's layout, with segments of 1000 bytes of ciphertext behind a header of 40.
+# Tink's layout, with segments of 1000 bytes of ciphertext after a header of 40 bytes.
 TINK = Segments(1000 - 16, first_bytes=1000 - 16 - 40, number=Number(7), last_flag_at=11)
 ROWS = Segments(640, tags_inside=False)
 
@@ -25,7 +25,7 @@ def tink_nonce(number, is_last):
 
 
 def texts_of(text, segment_bytes, first_bytes):
-    """The segments of a text, cut by a way of its own."""
+    """Returns the segments of a text, cut by independent code."""
     parts, at, size = [], 0, first_bytes
     while True:
         parts.append(text[at:at + size])
@@ -51,7 +51,7 @@ def test_tags_inside(context, kind, nbytes):
 
 
 def test_a_file_of_tink(context):
-    """All of AES256_GCM_HKDF_1MB, by its definition: the header, the key, three segments."""
+    """The whole of AES256_GCM_HKDF_1MB, by its definition: the header, the key, three segments."""
     main, aad = os.urandom(32), b"associated"
     salt, prefix, text = os.urandom(32), os.urandom(7), os.urandom((2 << 20) + 12345)
     key = HKDF(hashes.SHA256(), 32, salt, aad).derive(main)
@@ -72,7 +72,7 @@ def test_a_file_of_tink(context):
 
 @pytest.mark.parametrize("kind", ["i8", "u8", "u1"])
 def test_layouts_of_numpys_numbers(context, kind):
-    """Their sums come round, where an int of Python has more digits."""
+    """Sums of NumPy's numbers overflow, where Python's int grows."""
     numpy = pytest.importorskip("numpy")
     n = numpy.dtype(kind).type
     layout = Segments(n(64), first_bytes=n(24), number=Number(n(7), n(4), start=n(1)),
@@ -93,12 +93,12 @@ def test_a_text_that_was_cut(context, cut):
     sealed = sealed_by_pyca(os.urandom(5000))
     with pytest.raises(exceptions.InvalidTag):
         ours.decrypt_segments(TINK, PREFIX, sealed[:-cut])
-    # Whole segments only: the last one does not say that it is.
+    # Only whole segments remain. The last of them is not marked as the last one.
     with pytest.raises(exceptions.InvalidTag):
         ours.decrypt_segments(TINK, PREFIX, sealed[:1960])
     with pytest.raises(exceptions.InvalidTag):
         ours.decrypt_segments(TINK, PREFIX, sealed[:15])
-    # The fourth begins behind a shorter first one, and has no whole tag.
+    # The fourth segment begins after a shorter first one, and has no complete tag.
     with pytest.raises(exceptions.InvalidTag) as caught:
         ours.decrypt_segments(TINK, PREFIX, sealed[:960 + 2 * 1000 + 16])
     assert caught.value.failed == (3,)
@@ -114,7 +114,8 @@ def test_parts_of_a_text(context):
 
 
 def test_numbers_in_the_associated_data(context):
-    """Iceberg's AGS1: the nonces are given, and the AAD ends with a little-endian number."""
+    """Iceberg's AGS1: the nonces are given, and the associated data end with a little-endian
+    number."""
     layout = Segments(100, number=None, aad_number=Number(3, byteorder="little"))
     text, nonces = os.urandom(730), os.urandom(12 * 8)
     ours = lanecrypt.AESGCM(KEY, context=context)
@@ -148,7 +149,7 @@ def test_tags_apart_of_arrays(context):
 
 
 def test_what_stays_on_the_device(host, work):
-    """Texts, tags and verdicts in the emulator's memory."""
+    """Texts, tags and verdicts are in the emulator's memory."""
     text = os.urandom(5 * 640)
     ours = lanecrypt.AESGCM(KEY, context=host)
     memory, verdicts = host.allocate("host:0", len(text)), host.allocate("host:0", 5)
@@ -184,7 +185,7 @@ def test_tags_inside_on_the_device(host):
 
 @pytest.mark.parametrize("kind", ["AESGCM", "ChaCha20Poly1305"])
 def test_associated_data_on_the_device(host, work, kind):
-    """The device reads them, with each segment's number in them."""
+    """The device reads the associated data, with each segment's number in them."""
     layout = Segments(640, aad_number=Number(3, 2), tags_inside=False)
     text, ours = os.urandom(3 * 640), getattr(lanecrypt, kind)(KEY, context=host)
     memory, aad = host.allocate("host:0", len(text)), host.allocate("host:0", 5)
@@ -222,7 +223,7 @@ def test_verdicts_of_rows(host):
 
 
 def test_only_a_card_has_graphs(host):
-    """What each launch of one does is tested on a card, in test_cuda.py."""
+    """test_cuda.py tests on a GPU what each launch of a graph does."""
     ours, memory = lanecrypt.AESGCM(KEY, context=host), host.allocate("host:0", 1000)
     small = {"tags": host.allocate("host:0", 32), "verdict": host.allocate("host:0", 1)}
     with pytest.raises(ValueError, match="on the card"):
@@ -257,7 +258,8 @@ def test_only_a_card_has_graphs(host):
 
 
 def test_no_byte_of_a_nonce_is_made_up(cpu):
-    """Two users whose prefixes are short would have the same nonces under one key."""
+    """Missing bytes are not filled in: two users with short prefixes would have the same nonces
+    under one key."""
     ours, text = lanecrypt.AESGCM(KEY, context=cpu), bytes(25)
     gap = Segments(10, number=Number(4), last_flag_at=11)
     for layout, right in ((Segments(10), (8, 12, 13)), (TINK, (7, 12)),
@@ -294,7 +296,7 @@ def test_wrong_arguments(cpu):
             Segments(**wrong)
     with pytest.raises(TypeError):
         Number(8.5)
-    with pytest.raises(ValueError, match="fit"):  # a nonce would come again
+    with pytest.raises(ValueError, match="fit"):  # a nonce would repeat
         ours.encrypt_segments(Segments(1, number=Number(11, 1)), bytes(12), bytes(257))
     with pytest.raises(ValueError):
         ours.encrypt_segments(Segments(10, number=Number(11, 2)), bytes(12), bytes(20), first=-1)

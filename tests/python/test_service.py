@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contexts that name the service lanecryptd. The emulator is its device."""
+"""Contexts that use the service lanecryptd. Its device is the emulator."""
 
 import contextlib
 import json
@@ -23,14 +23,15 @@ SIGN, MAKE = "rsa-1024-private", "rsa-1024-generate"
 
 
 class Service:
-    """One that runs, with its socket in a folder of this user's alone."""
+    """A running service. Its socket is in a folder that only this user can access."""
 
     def __init__(self, folder):
         self.path = str(folder / "lanecrypt" / "socket")
         os.mkdir(folder / "lanecrypt", 0o700)
         reads, writes = os.pipe()
         with open(reads, "rb") as ready:
-            # It pretends that threads share a number, as on CUDA. Otherwise it takes no lone key.
+            # The emulator pretends that threads share a number, as on CUDA. Otherwise it makes no
+            # single keys.
             self.process = subprocess.Popen(
                 [PROGRAMS / "lanecryptd", "--socket", self.path, "--devices", "host", "--ready-fd",
                  str(writes)], pass_fds=[writes], stdin=subprocess.DEVNULL,
@@ -39,7 +40,7 @@ class Service:
             assert ready.read() == b"ready\n"
 
     def done(self, kind):
-        """How many operations it has done."""
+        """Returns how many operations of this kind the service has done."""
         told = subprocess.run([PROGRAMS / "lanecrypt", "service", "stats", "--json", "--socket",
                                self.path], capture_output=True, check=True, timeout=60).stdout
         return sum(row["done"] for row in json.loads(told)["kinds"] if row["kind"] == kind)
@@ -49,7 +50,7 @@ class Service:
         self.process.wait()
 
     def context(self, **options):
-        """What the service does not do is an error."""
+        """Returns a context that fails if the service does not do an operation."""
         return lanecrypt.Context(**{"devices": "none", "service": self.path, "fallback": "none",
                                     **options})
 
@@ -58,7 +59,7 @@ class Service:
 def running():
     if not (PROGRAMS / "lanecryptd").exists():
         pytest.skip("the package was built without the service")
-    # A short path: that of a socket has 107 bytes at most.
+    # A short path: the path of a socket has at most 107 bytes.
     with tempfile.TemporaryDirectory(prefix="lanecrypt-") as folder:
         service = Service(pathlib.Path(folder))
         try:

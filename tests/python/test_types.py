@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The types that the package tells are right, by mypy."""
+"""The package's type annotations are right, as checked by mypy."""
 
 import os
 import pathlib
@@ -24,7 +24,7 @@ number: int = counters()["cpu"].bytes
 signatures: list[bytes] = rsa.sign_many(b"", [b"a"], padding="pss")
 """
 
-# Bytes for bytes, whatever else there is.
+# A result for bytes is bytes, whatever other frameworks are installed.
 RETURNS = """
 import array
 import mmap
@@ -50,7 +50,7 @@ aead.encrypt(array.array("d"), mmap.mmap(-1, 5))
 AESCCM(bytes(16), None)
 """
 
-# Each line is an error.
+# Each line must be an error.
 WRONG = """
 aead.encrypt("text", b"")
 aead.encrypt(b"", 5)

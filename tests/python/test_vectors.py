@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NIST's and OpenSSL's answers for the authenticated modes, from pyca's package of vectors. Quick
-runs take some of each file, evenly; with --long all, but of a file of thousands each seventh on the
-emulator: Cavp.Gcm of the unit tests gives it all of them."""
+"""NIST's and OpenSSL's answers for the authenticated modes, from pyca's package of vectors.
+Quick runs use an even sample of each file. With --long all cases run, except on the emulator,
+which gets each seventh case of a file of thousands: the unit test Cavp.Gcm gives it all of them."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ import pytest
 
 import lanecrypt
 
-# So many of each file in quick runs.
+# How many cases of each file a quick run uses.
 FEW = {"host": 25, "cpu": 100}
 
 
@@ -27,7 +27,7 @@ def folder():
 
 
 def cases(path):
-    """The cases of a file, each with what its section says."""
+    """Yields the cases of a file, each with the values of its section."""
     section, case, is_new = {}, None, True
     for line in path.read_text().splitlines():
         line = line.strip()
@@ -57,7 +57,7 @@ def some(found, context, host, is_long):
     few = FEW["host" if context is host else "cpu"]
     assert len(found) >= 40
     if is_long:
-        # Seven divides the number of no section's cases, or some of them would never run.
+        # Seven divides the number of cases of no section; otherwise some would never run.
         return found[::7] if context is host and len(found) > 1000 else found
     return found[::max(1, len(found) // few)]
 
@@ -76,7 +76,7 @@ def test_gcm(context, host, is_long, name):
     for case in some(cases(folder() / "AES" / "GCM" / f"{name}.rsp"), context, host, is_long):
         nonce, tag = raw(case, "iv"), raw(case, "tag")
         if len(nonce) < 8:
-            continue  # pyca's classes, and so these, do not take them
+            continue  # pyca's classes do not accept them, so neither do these
         aead = lanecrypt.AEAD("aes-gcm", raw(case, "key"), len(tag), context=context)
         aad, sealed = raw(case, "aad"), raw(case, "ct") + tag
         checked += 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel that dev/build-python leaves beside the package: what is in it, and whether an empty
+"""The wheel that dev/build-python leaves next to the package: its content, and whether an empty
 environment can use it."""
 
 import pathlib
@@ -63,7 +63,7 @@ def test_run_paths_stay_inside(wheel, tmp_path):
 
 
 def test_an_editable_installation(tmp_path):
-    """`pip install -e` leaves the Python files where they are, and puts what is compiled elsewhere."""
+    """`pip install -e` leaves the Python files in place, and puts compiled files elsewhere."""
     installed = pathlib.Path(lanecrypt._core.__file__)
     for path in pathlib.Path(lanecrypt.__file__).parent.rglob("*.py"):
         copy = tmp_path / "lanecrypt" / path.relative_to(pathlib.Path(lanecrypt.__file__).parent)
@@ -87,8 +87,8 @@ def test_an_editable_installation(tmp_path):
 
 
 def test_what_a_source_distribution_has(tmp_path, monkeypatch):
-    """All that a build reads: CMake finds each file that it names, and no other is missing. It has no
-    tests and no benchmarks."""
+    """It has all files that a build reads: CMake finds each file that it names, and none is
+    missing. It has no tests and no benchmarks."""
     source = pathlib.Path(TESTS).parents[1]
     if not (source / "pyproject.toml").exists():
         pytest.skip("needs the source")
@@ -113,7 +113,7 @@ def test_what_a_source_distribution_has(tmp_path, monkeypatch):
 
 
 def test_in_an_empty_environment(wheel, tmp_path):
-    """Without a network, and without pyca/cryptography."""
+    """The environment has no network and no pyca/cryptography."""
     environment = tmp_path / "environment"
     run(sys.executable, "-m", "venv", "--without-pip", str(environment))
     python = str(environment / "bin" / "python")

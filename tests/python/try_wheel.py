@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Uses an installed package as a user would, with nothing but Python beside it: dev/wheel and
+"""Uses an installed package as a user would, with only Python available. dev/wheel and
 test_wheel.py run this in an empty environment."""
 
 import asyncio
@@ -13,8 +13,8 @@ import lanecrypt
 folder = pathlib.Path(lanecrypt.__file__).parent
 assert folder.parent == pathlib.Path(sysconfig.get_path("platlib")), folder
 
-# A wheel may hold the extension modules of several versions. The one with the stable ABI is for 3.12
-# and later, and would be loaded by no earlier one.
+# A wheel may contain extension modules for several versions. The one with the stable ABI is for
+# 3.12 and later. Earlier versions do not load it.
 module = pathlib.Path(lanecrypt._core.__file__).name
 assert (module == "_core.abi3.so") == (sys.version_info >= (3, 12)), module
 
@@ -44,7 +44,7 @@ assert asyncio.run(job()) == aead.encrypt(nonce, bytes(1 << 20))
 assert lanecrypt.rsa.sign_many(lanecrypt.rsa.generate(2048)[0], [b"message"])[0]
 assert lanecrypt.Context(devices="none").counters()["cpu"].jobs == 0
 
-# Of the library there is the one in the package.
+# The process has loaded only the library in the package.
 loaded = {line.split()[-1] for line in open("/proc/self/maps") if "liblanecrypt" in line}
 assert loaded == {str((folder / "lib" / "liblanecrypt.so.0").resolve())}, loaded
 
