@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the tests of the command call it and the machine's own openssl."""
+"""Helpers with which the tests of the command call it and the machine's own openssl."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ FAILED, USAGE, BAD_DATA, NO_DEVICE = 1, 2, 3, 4
 
 
 def environment(devices="host", **more):
-    """The environment of a run, without the tester's openssl.cnf. The device is the
+    """Returns the environment of a run, without the tester's openssl.cnf. The device is the
     emulator, unless `devices` names others (None: the library chooses)."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("LANECRYPT_", "OPENSSL_"))}
     for key in ("LANECRYPT_BUILD", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
@@ -84,12 +84,12 @@ def openssl(*arguments, stdin=b"", check=True):
 
 
 def report(done):
-    """The line of JSON that a run with --json printed."""
+    """Returns the line of JSON that a run with --json printed."""
     return json.loads(done.stdout.decode().splitlines()[-1])
 
 
 def data(length, seed=1):
-    """Bytes that look random, the same in every run."""
+    """Returns pseudorandom bytes, the same in every run."""
     import random
 
     return random.Random(seed * 1_000_003 + length).randbytes(length)
@@ -97,7 +97,7 @@ def data(length, seed=1):
 
 @contextlib.contextmanager
 def service(path, **more):
-    """A lanecryptd at this socket, with the emulator, whose devices are open."""
+    """Runs a lanecryptd at this socket, with the emulator, whose devices are open."""
     ready = os.pipe()
     with subprocess.Popen([LANECRYPT.parent / "lanecryptd", "--socket", path, "--ready-fd",
                            str(ready[1])], pass_fds=[ready[1]], stderr=subprocess.DEVNULL,

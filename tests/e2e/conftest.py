@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the end-to-end tests share: the build under test, and which devices are here.
+"""Common parts of the end-to-end tests: the build under test, and the available devices.
 
 LANECRYPT_BUILD names the build folder (build/ by default).
 """
@@ -15,14 +15,14 @@ import pytest
 
 # Whether everything runs, as with dev/test --full.
 EVERY_CASE = os.environ.get("LANECRYPT_TEST_EVERY_FORM") == "1"
-# Also what takes hours, or tells of a card alone (dev/test --every-answer).
+# Also tests that take hours, or are meaningful only on a GPU (dev/test --every-answer).
 EVERY_ANSWER = os.environ.get("LANECRYPT_TEST_EVERY_ANSWER") == "1"
-# What takes longest, or must run one after the other, begins first, so that no core is idle while
-# the last of it runs.
+# The tests that take longest, or must run one after the other, begin first, so that no core is idle
+# while the last of them runs.
 FIRST = ("test_clients", "test_cli_devices", "test_processes", "test_service_provider",
          "test_provider_evp_test", "test_cli_bench_host", "test_setup_demo", "test_bench_service")
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-# Tests of the service take what those of the provider have: pytest itself adds only the folder of
+# Tests of the service use fixtures of the provider's tests: pytest itself adds only the folder of
 # each file that it runs, and this one.
 sys.path.append(os.path.join(os.path.dirname(__file__), "provider"))
 
@@ -36,8 +36,8 @@ def pytest_configure(config):
     # The settings of the person who runs the tests must not change their results.
     for name in ("OPENSSL_CONF", "OPENSSL_MODULES", "LANECRYPT_DEVICES", "LANECRYPT_HOST_FAULT"):
         os.environ.pop(name, None)
-    # A shell has what it runs in the background ignore Ctrl-C, and children inherit that.
-    # The tests send such signals, which must arrive.
+    # A shell makes background processes ignore Ctrl-C, and children inherit that. The tests send
+    # such signals, which must arrive.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
@@ -59,7 +59,7 @@ def repository():
 
 @pytest.fixture(scope="session")
 def build():
-    """The build folder. A test that asks for it fails if nothing is built."""
+    """The build folder. A test that uses it fails if nothing is built."""
     folder = pathlib.Path(os.environ.get("LANECRYPT_BUILD", REPOSITORY / "build")).resolve()
     assert (folder / "lib" / "liblanecrypt.so").exists(), f"nothing is built in {folder}"
     return folder

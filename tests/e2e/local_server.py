@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Servers that a test or dev/clients starts on this machine: finds their programs, writes
-their configurations, finds a free port, waits until they listen, and reads their answers."""
+"""Servers that a test or dev/clients starts on this machine. Finds their programs, writes their
+configurations, finds a free port, waits until they listen, and reads their answers."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ import time
 
 
 def program(name):
-    """The path of a program of this machine, or None. Servers are found too, though their
+    """Returns the path of an installed program, or None. Finds servers too, although their
     folders are only in root's PATH."""
     return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin")
 
@@ -24,8 +24,8 @@ def free_port():
 
 
 def wait_for(port, server):
-    """Returns when the process `server` accepts connections. The test fails if the process
-    ends, or accepts none for five minutes."""
+    """Returns when the process `server` accepts connections. The test fails if the process ends,
+    or accepts none for five minutes."""
     until = time.monotonic() + 300
     while time.monotonic() < until:
         assert server.poll() is None, f"the server ended: {server.communicate()}"
@@ -37,7 +37,7 @@ def wait_for(port, server):
 
 
 def children(server):
-    """The processes that the process `server` started and has not waited for."""
+    """Returns the processes that the process `server` started and has not waited for."""
     return pathlib.Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
 
 
@@ -54,7 +54,7 @@ def connected(port, key, version):
 
 
 def handshake(port, key, version, path="/"):
-    """What an HTTPS server answers."""
+    """Returns the answer of an HTTPS server."""
     with connected(port, key, version) as connection:
         connection.sendall(f"GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
         answer = b""
@@ -64,9 +64,9 @@ def handshake(port, key, version, path="/"):
 
 
 def nginx(folder, port, key, user="root", serves='return 200 "here";'):
-    """The command that starts an nginx of two workers. It serves HTTPS on the port, with the
-    key of the folder `key`, and keeps its files in `folder`. If root starts it, its workers
-    run as `user`."""
+    """Returns the command that starts an nginx with two workers. It serves HTTPS on the port,
+    with the key of the folder `key`, and keeps its files in `folder`. If root starts it, its
+    workers run as `user`."""
     (folder / "nginx.conf").write_text(f"""
 daemon off;
 {f"user {user};" if os.geteuid() == 0 else ""}
@@ -97,8 +97,8 @@ http {{
 
 def haproxy(folder, port, key,
             serves='http-request return status 200 content-type text/plain string "here"'):
-    """The command that starts an HAProxy. It serves HTTPS on the port, with the key of the
-    folder `key`, and keeps its configuration in `folder`."""
+    """Returns the command that starts an HAProxy. It serves HTTPS on the port, with the key of
+    the folder `key`, and keeps its configuration in `folder`."""
     (folder / "haproxy.cfg").write_text(f"""
 global
     nbthread 2

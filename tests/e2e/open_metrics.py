@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small parser of OpenMetrics text that takes nothing but what the standard allows, and
-nothing that Prometheus' older format would refuse."""
+"""A small parser of OpenMetrics text. It accepts only what the standard allows, and only what
+Prometheus' older format accepts too."""
 
 import math
 import re
@@ -9,7 +9,7 @@ NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 LABEL = rf'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"'
 SAMPLE = re.compile(rf"({NAME})(?:\{{((?:{LABEL})(?:,{LABEL})*)\}})? (\S+)")
 SUFFIXES = {"gauge": [""], "counter": ["_total"], "histogram": ["_bucket", "_sum", "_count"]}
-# Such names would be taken for parts of other families.
+# Names with these suffixes would be taken for parts of other families.
 RESERVED = ("_total", "_created", "_bucket", "_sum", "_count")
 
 
@@ -82,7 +82,7 @@ def check_histogram(family):
 
 
 def parse(text):
-    """The families of a text, by name."""
+    """Returns the families of a text, by name."""
     assert text.endswith("# EOF\n") and "\r" not in text
     families, now = {}, None
     for line in text[:-len("# EOF\n")].splitlines():

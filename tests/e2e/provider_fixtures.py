@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the provider `gpu` share: configurations and their counters.
+"""Common parts of the tests of the provider `gpu`: configurations and their counters.
 
 LANECRYPT_TEST_OPENSSL names the `openssl` to test with (the system's by default),
 LANECRYPT_TEST_DEVICES the devices (the emulator by default).
@@ -12,8 +12,8 @@ import subprocess
 OPENSSL = os.environ.get("LANECRYPT_TEST_OPENSSL") or "openssl"
 DEVICES = os.environ.get("LANECRYPT_TEST_DEVICES") or "host"
 
-# The emulator's usual kernels are bitsliced: they take as long for a block as for 32, in each
-# process's self-test too. The unit tests run every form, so these processes have tables.
+# The emulator's default kernels are bitsliced: they take as long for a block as for 32, in each
+# process's self-test too. The unit tests run every form, so these processes use tables.
 EMULATORS_FORM = {"LANECRYPT_AES_FORM": "table1"}
 
 KEY = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
@@ -27,7 +27,7 @@ class Configuration:
         self.stats = folder / "stats.json"
         self.path = folder / "openssl.cnf"
         settings.setdefault("stats_file", self.stats)
-        # Most tests are about this. None leaves a setting out.
+        # Most tests are about this setting. The value None omits a setting.
         settings.setdefault("in_process", "yes")
         settings = {name: value for name, value in settings.items() if value is not None}
         lines = "".join(f"{name} = {value}\n" for name, value in settings.items())
@@ -62,7 +62,7 @@ module = {build}/lib/gpu.so
         return done
 
     def counters(self):
-        """The sums of all lines in stats_file, which must be there."""
+        """Returns the sums of all lines in stats_file, which must exist."""
         lines = [json.loads(line) for line in self.stats.read_text().splitlines()]
         assert lines
         names = ("device_jobs", "device_bytes", "cpu_jobs", "cpu_bytes", "failures",
@@ -76,12 +76,12 @@ module = {build}/lib/gpu.so
 
 
 def are_under_test(ids):
-    """Whether `ids` is not empty, and DEVICES names each of them by its id or its API."""
+    """Returns whether `ids` is not empty, and DEVICES names each of them by its id or its API."""
     return bool(ids) and all({id, id.split(":")[0]} & set(DEVICES.split(",")) for id in ids)
 
 
 def plain(*command, **options):
-    """Runs a program without our configuration."""
+    """Runs a program without the provider's configuration."""
     done = subprocess.run([str(part) for part in command], capture_output=True, timeout=300,
                           **options)
     assert done.returncode == 0, done.stderr.decode(errors="replace")
@@ -89,8 +89,8 @@ def plain(*command, **options):
 
 
 def make_key(folder):
-    """Writes an RSA key, its certificate of `localhost`, both in one file, and the public
-    half into the folder, without the provider."""
+    """Writes an RSA key, its certificate of `localhost`, both in one file, and the public half
+    to the folder, without the provider."""
     plain(OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder / "key.pem",
           "-out", folder / "certificate.pem", "-subj", "/CN=localhost", "-days", "2",
           "-addext", "subjectAltName=DNS:localhost", "-addext", "basicConstraints=critical,CA:TRUE",

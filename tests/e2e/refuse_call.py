@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts a program to which the kernel refuses a system call, as containers and old kernels do.
+"""Starts a program for which the kernel refuses a system call, as containers and old kernels do.
 
 Usage: refuse_call.py NAME PROGRAM [ARGUMENT...]"""
 
@@ -13,7 +13,8 @@ import sys
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 LOAD_WORD, JUMP_IF_EQUAL, RETURN = 0x20, 0x15, 0x06
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000
-# Their numbers on every architecture but alpha, and how they are refused.
+# The numbers of the calls on every architecture except alpha, and the error with which they are
+# refused.
 CALLS = {"io_uring_setup": (425, errno.EPERM), "pidfd_open": (434, errno.ENOSYS)}
 
 

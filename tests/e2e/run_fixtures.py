@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of `lanecrypt run` share: programs under it, their services, and a key to sign by."""
+"""Common parts of the tests of `lanecrypt run`: programs under it, their services, and a key."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from cli_fixtures import LANECRYPT, environment, openssl
 
 RUN_FAILED, CANNOT_RUN, NO_PROGRAM = 125, 126, 127
 
-# Says where its configuration is, and waits to be told to go on.
+# Prints the path of its configuration, and waits for a line.
 WAITS = 'echo "$OPENSSL_CONF"; read line; '
 
 
@@ -24,7 +24,7 @@ def words(*command, options=()):
 
 
 def run(*command, options=(), env=None, devices="host", **more):
-    """Runs a program by the command and returns the finished process."""
+    """Runs a program with the command and returns the finished process."""
     more.setdefault("stdin", subprocess.DEVNULL)
     return subprocess.run(words(*command, options=options), env=environment(devices, **(env or {})),
                           capture_output=True, timeout=300, start_new_session=True, **more)
@@ -41,7 +41,8 @@ AS_NOBODY = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"} if
 
 @pytest.fixture
 def own():
-    """A folder of nobody's, below /tmp. (tmp_path is in one that only the tests' own user can enter.)"""
+    """A folder that belongs to NOBODY, in /tmp. (Only the tests' own user can enter the folders
+    above tmp_path.)"""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="lc-", dir="/tmp"))
     if os.geteuid() == 0:
         os.chown(folder, NOBODY, NOBODY)
@@ -55,7 +56,7 @@ def ok(done):
 
 
 def until(holds, seconds=60):
-    """Waits until it holds."""
+    """Waits until `holds` returns true."""
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it did not come to that"
@@ -71,14 +72,14 @@ def is_alive(pid):
 
 
 def state_of(folder):
-    """What the service in this folder tells."""
+    """Returns the status of the service in this folder."""
     return json.loads(subprocess.run([LANECRYPT, "service", "status", "--json", "--socket",
                                       f"{folder}/socket"], capture_output=True, timeout=60,
                                      check=False).stdout)
 
 
 def keeper_of(folder):
-    """The parent of the folder's service."""
+    """Returns the parent process of the folder's service."""
     with open(f"/proc/{state_of(folder)['pid']}/stat", encoding="utf-8") as file:
         parent = int(file.read().rsplit(")", 1)[1].split()[1])
     with open(f"/proc/{parent}/comm", encoding="utf-8") as file:
@@ -87,7 +88,7 @@ def keeper_of(folder):
 
 
 class Running:
-    """A shell script under the command that waits for a line before its last words."""
+    """A shell script under the command, which waits for a line before its last words."""
 
     def __init__(self, text="", last="exit 0", before=(), **more):
         self.process = subprocess.Popen(
@@ -99,12 +100,12 @@ class Running:
         self.keeper = keeper_of(self.folder)
 
     def go_on(self):
-        """The rest of its output, after its end."""
+        """Lets the script continue. Returns the rest of its output after its end."""
         out, err = self.process.communicate(b"go on\n", timeout=300)
         return out.decode(), err.decode()
 
     def is_gone(self):
-        """Waits until nothing is left but, perhaps, the program."""
+        """Waits until only the program, at most, is left."""
         until(lambda: not is_alive(self.service) and not is_alive(self.keeper))
         until(lambda: not os.path.exists(self.folder))
 
@@ -119,8 +120,8 @@ def key(tmp_path):
 
 @pytest.fixture
 def always(key):
-    """A configuration of the user's that has every signature go to the service. (A lone one
-    would stay on its core.)"""
+    """A user configuration that sends every signature to the service. (By default a single
+    signature would stay on its core.)"""
     (key / "user.cnf").write_text(f"""
 openssl_conf = start
 [start]
@@ -152,8 +153,8 @@ def operations(state):
 
 
 def until_the_service_has_done_one(always, attempt):
-    """A program does a signature itself where a busy machine keeps the service from answering in
-    time. So there are several attempts; one that worked is enough."""
+    """Repeats `attempt` until the service has done one operation. On a busy machine the service
+    may not answer in time, and the program then signs itself. One success is enough."""
     for _ in range(5):
         attempt()
         if counters(always)["rsa_service_jobs"]:

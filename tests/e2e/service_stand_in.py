@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stand-in for the service lanecryptd, which says what a test has it say."""
+"""A stand-in for the service lanecryptd, which sends what a test specifies."""
 
 import fcntl
 import json
@@ -15,7 +15,7 @@ PAGE_MAGIC, PAGE_VERSION, PAGE_BYTES = 0x4750434c, 3, 4096
 
 
 def packet(kind, body=b"", version=VERSION, length=None):
-    """A packet as service/wire/messages.h has it."""
+    """Returns a packet in the format of service/wire/messages.h."""
     return struct.pack("=HHI", kind, version, 8 + len(body) if length is None else length) + body
 
 
@@ -32,15 +32,15 @@ def refused(outcome):
 
 
 def pieces(text, size=16000):
-    """A whole text, cut up."""
+    """Returns the packets of a whole text."""
     cut = [text[at:at + size] for at in range(0, len(text), size)]
     return [piece(part, n + 1 == len(cut)) for n, part in enumerate(cut)]
 
 
 class StandIn:
     """Listens at a socket. It answers kHello with `hello` and kStatistics with `statistics`,
-    which are lists of packets. None among them: it says nothing more and waits. A number: it
-    sleeps so long before it goes on."""
+    which are lists of packets. None in a list: it sends nothing more and waits. A number: it
+    sleeps that many seconds before it continues."""
 
     def __init__(self, path, hello=None, statistics=(), accepts=True, backlog=16):
         self.path, self.asked = path, []
@@ -73,7 +73,7 @@ class StandIn:
                 try:
                     self.talk(client)
                 except OSError:
-                    pass  # it has gone
+                    pass  # the client has gone
 
     def talk(self, client):
         for expected, answers in ((HELLO, self.hello), (STATISTICS, self.statistics)):
@@ -89,11 +89,11 @@ class StandIn:
                     self.ended.wait(answer)
                 else:
                     client.sendall(answer)
-        client.recv(1 << 16)  # until it closes
+        client.recv(1 << 16)  # until the client closes
 
 
 class WrongSigner(StandIn):
-    """Signs by SLH-DSA for one client after another. No signature of its verifies."""
+    """Signs with SLH-DSA for one client after another. None of its signatures is valid."""
 
     def __init__(self, path, signature_bytes):
         self.signature, self.signed = b"\7" * signature_bytes, 0
@@ -123,14 +123,15 @@ class WrongSigner(StandIn):
 
 
 def histogram(bounds, counts, beyond=0, total=1.0):
-    """A histogram of the service's. counts: of each bucket by itself."""
+    """Returns a histogram like the service's. `counts` are those of each bucket alone, not
+    cumulative."""
     sums = [sum(counts[:n + 1]) for n in range(len(counts))]
     return {"count": sum(counts) + beyond, "sum": total,
             "buckets": [{"le": bound, "count": count} for bound, count in zip(bounds, sums)]}
 
 
 def state(**changes):
-    """What a service could tell, as its text."""
+    """Returns statistics that a service could send."""
     none = histogram([], [])
     kind = {"kind": "rsa-2048-private", "done": 100,
             "outcomes": {"bad_input": 0, "busy": 2, "no_device": 1, "failed": 0, "bad_key": 0,

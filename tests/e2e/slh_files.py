@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of `lanecrypt slh-dsa` as RFC 9909 and FIPS 205 want them, for its tests."""
+"""Files of `lanecrypt slh-dsa` in the formats of RFC 9909 and FIPS 205, for its tests."""
 
 import base64
 import hashlib
 
 from cli_fixtures import fails, ok
 
-# Each with n, in the order of their object identifiers.
+# Each set with its n, in the order of their object identifiers.
 SETS = {f"{family}-{size}{kind}": int(size) // 8
         for family in ("SHA2", "SHAKE") for size in ("128", "192", "256") for kind in "sf"}
-# With the last number of their object identifiers, and of their digests what hashlib is asked.
+# The last number of each object identifier, hashlib's name, and the digest's length.
 PRE_HASHES = {"sha224": (4, "sha224", 0), "sha256": (1, "sha256", 0), "sha384": (2, "sha384", 0),
               "sha512": (3, "sha512", 0), "sha3-224": (7, "sha3_224", 0),
               "sha3-256": (8, "sha3_256", 0), "sha3-384": (9, "sha3_384", 0),
@@ -51,7 +51,7 @@ def public_der(of, key):
 
 
 def key_of(path, of):
-    """The bytes of the private key in a file, which must be as RFC 9909 and PEM want it."""
+    """Returns the bytes of the private key in a file, which must conform to RFC 9909 and PEM."""
     text = path.read_bytes()
     key = base64.b64decode(b"".join(text.splitlines()[1:-1]))[-4 * SETS[of]:]
     assert text == pem("PRIVATE KEY", private_der(of, key))
@@ -59,7 +59,7 @@ def key_of(path, of):
 
 
 def encoded(message, context, pre_hash):
-    """M' of FIPS 205, sections 10.2.1 and 10.2.2."""
+    """Returns M' of FIPS 205, sections 10.2.1 and 10.2.2."""
     if pre_hash is None:
         return bytes([0, len(context)]) + context + message
     number, name, length = PRE_HASHES[pre_hash]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verification of SLH-DSA from the text of FIPS 205 alone, for what no OpenSSL can verify: before 3.5
-all of it, and always the sets of the draft SP 800-230, whose w is not 16."""
+"""Verification of SLH-DSA from the text of FIPS 205 alone, for what OpenSSL cannot verify:
+before 3.5 all of it, and always the sets of the draft SP 800-230, whose w is not 16."""
 
 import hashlib
 import struct
@@ -27,7 +27,7 @@ class Parameters:
         return hashlib.sha256 if self.n == 16 else hashlib.sha512
 
     def hash(self, seed, address, data):
-        """F and PRF of n bytes; H and T of more."""
+        """Computes F or PRF if `data` has n bytes, and H or T_l if it has more."""
         if self.is_shake:
             return hashlib.shake_256(seed + address + data).digest(self.n)
         of = hashlib.sha256 if len(data) == self.n else self._wide()
@@ -36,7 +36,7 @@ class Parameters:
         return of(seed + padding + short + data).digest()[:self.n]
 
     def message_digest(self, r, public_key, message):
-        """H_msg."""
+        """H_msg of FIPS 205, sections 11.1 and 11.2."""
         if self.is_shake:
             return hashlib.shake_256(r + public_key + message).digest(self.digest_bytes)
         of = self._wide()
@@ -49,18 +49,18 @@ SHAKE_128F = Parameters(16, 66, 22, 6, 33)
 
 
 def address_of(layer, tree, kind, *words):
-    """The 32 bytes of ADRS (section 4.2)."""
+    """Returns the 32 bytes of ADRS (FIPS 205, section 4.2)."""
     return struct.pack(">I4xQ4I", layer, tree, kind, *words)
 
 
 def digits_of(data, bits, count):
-    """base_2b, algorithm 4."""
+    """FIPS 205, Algorithm 4, base_2b."""
     number, length = int.from_bytes(data, "big"), 8 * len(data)
     return [number >> (length - bits * (n + 1)) & (1 << bits) - 1 for n in range(count)]
 
 
 def wots_digits(p, message):
-    """Of the message and of its checksum, algorithm 7."""
+    """Returns the digits of the message and of its checksum (FIPS 205, Algorithm 7, wots_sign)."""
     values = digits_of(message, p.lg_w, p.digits)
     checksum = sum((1 << p.lg_w) - 1 - value for value in values)
     length = (p.sum_digits * p.lg_w + 7) // 8
@@ -69,7 +69,8 @@ def wots_digits(p, message):
 
 
 def place_of(p, digest):
-    """The indices that FORS shows, the tree and the leaf, algorithm 19."""
+    """Returns the indices that FORS reveals, the tree and the leaf (FIPS 205, Algorithm 19,
+    slh_sign_internal)."""
     fors_bytes, tree_bytes = (p.k * p.a + 7) // 8, (p.h - p.tree_height + 7) // 8
     leaf_bytes = (p.tree_height + 7) // 8
     shown = digits_of(digest[:fors_bytes], p.a, p.k)
@@ -79,7 +80,8 @@ def place_of(p, digest):
 
 
 def climb(p, node, index, path, seed, address_at):
-    """The root above a leaf, by its authentication path. address_at(height, index)."""
+    """Returns the root above a leaf, from its authentication path. The ADRS of a node is
+    address_at(height, index)."""
     for height in range(len(path) // p.n):
         beside = path[p.n * height:p.n * (height + 1)]
         pair = beside + node if index >> height & 1 else node + beside
@@ -88,7 +90,8 @@ def climb(p, node, index, path, seed, address_at):
 
 
 def end_of_chain(p, seed, place, first, value):
-    """From the value of step `first` on. place: layer, tree, leaf and chain."""
+    """Returns the end of a chain from its value at step `first`. `place` is layer, tree, leaf
+    and chain."""
     layer, tree, leaf, chain = place
     for step in range(first, (1 << p.lg_w) - 1):
         value = p.hash(seed, address_of(layer, tree, WOTS_HASH, leaf, chain, step), value)
@@ -96,7 +99,7 @@ def end_of_chain(p, seed, place, first, value):
 
 
 def wots_key(p, seed, layer, tree, leaf, message, signature):
-    """Algorithm 8."""
+    """FIPS 205, Algorithm 8, wots_pkFromSig."""
     ends = b""
     for chain, value in enumerate(wots_digits(p, message)):
         shown = signature[p.n * chain:p.n * (chain + 1)]
@@ -105,7 +108,8 @@ def wots_key(p, seed, layer, tree, leaf, message, signature):
 
 
 def root_of(p, public_key, message, signature):
-    """Where a signature leads to, algorithm 20: of the message as the internal interface gets it."""
+    """Returns the root that a signature leads to (FIPS 205, Algorithm 20, slh_verify_internal).
+    The message is that of the internal interface."""
     n, seed = p.n, public_key[:p.n]
     shown, tree, leaf = place_of(p, p.message_digest(signature[:n], public_key, message))
     rest = signature[n:]

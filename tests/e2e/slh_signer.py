@@ -16,7 +16,8 @@ def secret_of(p, seeds, kind, leaf, *words):
 
 
 def levels_of(p, seed, leaves, address_at):
-    """The nodes of a tree, level by level. address_at(height, index)."""
+    """Returns the nodes of a tree, level by level. The ADRS of a node is address_at(height,
+    index)."""
     levels = [leaves]
     while len(levels[-1]) > 1:
         below, height = levels[-1], len(levels)
@@ -51,7 +52,7 @@ def randomizer(p, seeds, message):
 
 
 def fors_tree(p, seeds, leaf, number, index):
-    """The secret that FORS shows of a tree with the path to its root, and that root."""
+    """Returns the secret that FORS reveals of a tree with the path to its root, and that root."""
     seed, first = seeds[2 * p.n:], number << p.a
     secrets = [secret_of(p, seeds, FORS_PRF, leaf, 0, first + at) for at in range(1 << p.a)]
     leaves = [p.hash(seed, address_of(0, 0, FORS_TREE, leaf, 0, first + at), secret)
@@ -82,9 +83,10 @@ def sign(p, seeds, tree, message):
 
 
 def draft_signature(p, message_of):
-    """A key of a draft's set, its kept nodes, a message, and a signature of it. Nobody needs the whole
-    tree for that: one part of it is real, and all other nodes and what FORS shows are random. A
-    message must then lead into that part. message_of(number) gives messages to choose from."""
+    """Returns a key of a set of the draft, its kept nodes, a message, and a signature of it. The
+    whole tree is not needed for that: one part of it is real, and all other nodes, and what FORS
+    reveals, are random. A message must then lead into that part. message_of(number) returns
+    messages to choose from."""
     n, parts = p.n, 1 << p.h - KEPT_HEIGHT
     seeds = hashlib.shake_256(b"seeds").digest(3 * n)
     seed, first = seeds[2 * n:], 3 << KEPT_HEIGHT

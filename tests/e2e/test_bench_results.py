@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results in bench/results. Each file says where, when and with which source its figures
-were taken, and how far apart the runs were. The documents name each file, and only files that
-are there. There are few: a new file replaces the older one of its topic and kind of machine."""
+"""The results in bench/results. Each file says where, when and from which source its figures
+were measured, and how far apart the runs were. The documents name each file, and only existing
+files. There are few: a new file replaces the older one of its topic and kind of machine."""
 
 import copy
 import datetime
@@ -18,8 +18,8 @@ FILES = sorted(RESULTS.iterdir())
 PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")])
 
 MOST_FILES = 60
-# What an older file lacks, because it was not asked for when it was written. New files have
-# all of it and are not added here.
+# Fields that an older file lacks, because they were not required when it was written. New files
+# have all fields and are not added here.
 OLDER = {"2026-11-22-h200-rsa-proofs.json": {"results.min", "results.max"}}
 
 
@@ -43,7 +43,7 @@ def is_count(value):
 
 
 def lacks_of_result(result):
-    """The names of the fields that one figure lacks."""
+    """Returns the names of the fields that one figure lacks."""
     if not isinstance(result, dict):
         return {"name"}
     checks = {"name": lambda name: is_text(name) and re.fullmatch(r"[^\s.]+(\.[^\s.]+)+", name),
@@ -57,7 +57,7 @@ def lacks_of_result(result):
 
 
 def lacks_of(name, told):
-    """What a file with this name and this content lacks."""
+    """Returns what a file with this name and this content lacks."""
     if not isinstance(told, dict):
         return {"machine", "date", "software", "results"}
     lacks = set()
@@ -80,7 +80,8 @@ def lacks_of(name, told):
     else:
         lacks.add("machine")
     if isinstance(software, dict):
-        # A commit that can be looked up: not "unknown", and not one with local changes.
+        # The commit must be one that can be looked up: not "unknown", and not one with local
+        # changes.
         if not re.fullmatch(r"[0-9a-f]{7,40}", str(software.get("commit"))):
             lacks.add("software.commit")
         lacks |= {f"software.{part}" for part in ("compiler", "openssl") if not is_text(software.get(part))}
@@ -114,7 +115,7 @@ def test_a_new_file_replaces_an_older_one():
 
 
 def named_in(text):
-    """The files of figures that a page names, each with the folder that it names."""
+    """Returns the result files that a page names, each with the folder that it names."""
     return re.findall(r"((?:[\w.-]+/)*)(\d{4}-\d\d-\d\d-[\w.-]+\.json)", text)
 
 
@@ -124,7 +125,7 @@ def test_a_page_names_each_file():
 
 
 def missing_of(text):
-    """Files of figures that a page names and that are not there. A file that is named
+    """Returns the result files that a page names and that do not exist. A file that is named
     without a folder is in bench/results."""
     return [folder + name for folder, name in named_in(text)
             if folder not in ("", "bench/results/") or not (RESULTS / name).exists()]
@@ -155,7 +156,7 @@ GONE = object()
 
 
 def changed(place, value):
-    """GOOD with `value` at `place`, or without it if `value` is GONE."""
+    """Returns GOOD with `value` at `place`, or without it if `value` is GONE."""
     told = copy.deepcopy(GOOD)
     *way, last = place
     part = told

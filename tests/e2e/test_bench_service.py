@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """bench/service/ on the emulator: the scripts run, and their figures have the form of
-bench/results. What they measure there says nothing."""
+bench/results. The figures themselves mean nothing there."""
 
 import datetime
 import json
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.full
 
 
 def figures(script, build, folder, *options):
-    """What a script writes, by name."""
+    """Returns the figures that a script writes, by name."""
     out = folder / f"{datetime.datetime.now(datetime.timezone.utc).date()}-emulator.json"
     done = subprocess.run(
         [sys.executable, "-B", REPOSITORY / "bench" / "service" / script, "--build", build,
@@ -56,7 +56,7 @@ def test_handshakes(build, tmp_path):
         pytest.skip("nginx is not installed")
     rows = figures("handshakes.py", build, tmp_path, "--servers", "nginx-2", "--bits", "2048",
                    "--ways", "openssl,service-always", "--tls", "1.2,1.3",
-                   # The emulator takes its time on a busy machine.
+                   # The emulator is slow on a busy machine.
                    "--seconds", "3")
     for tls in ("tls12", "tls13"):
         assert rows[f"handshakes.nginx-2.rsa-2048-{tls}.openssl"]["value"] > 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """dev/clients: its quick programs, run by default and with everything forced to the emulator.
-What each program does, and what must be true of it, is in dev/clients_*.py."""
+dev/clients_*.py say what each program does and what must be true of it."""
 
 import json
 import os
@@ -16,11 +16,11 @@ pytestmark = pytest.mark.xdist_group("ports")
 # Programs that dev/setup installs, or that most machines have.
 QUICK = ("openssl", "python", "perl", "curl", "nginx", "haproxy", "sshd", "softhsm", "strongswan",
          "lighttpd", "mosquitto", "named")
-# sshd's processes before the login are in a sandbox: the tests do not say what a device does
-# for them.
+# sshd's processes before the login are in a sandbox: the tests do not check what a device does for
+# them.
 SANDBOXED = ("sshd",)
-# The fields of a row. dev/clients may look too late at a short run to see its processes or
-# drivers, so the tests assert only what is certain.
+# The fields of a row. dev/clients may sample a short run too late to see its processes or drivers,
+# so the tests assert only what is certain.
 ROW = {"program", "version", "way", "ok", "failed", "ms", "module_mapped", "processes",
        "processes_with_module", "drivers", "most_threads", "half_sandboxed", "counters"}
 
@@ -33,7 +33,7 @@ def run_clients(repository, build, *arguments):
 
 @pytest.fixture(scope="module")
 def installed(repository, build):
-    """The programs that this machine has, as dev/clients lists them."""
+    """Returns the programs that this machine has, as dev/clients lists them."""
     done = run_clients(repository, build, "--list")
     assert done.returncode == 0, done.stderr
     lines = [line.split(None, 1) for line in done.stdout.splitlines()]
@@ -65,7 +65,7 @@ def test_a_program_does_the_same_with_the_provider(tmp_path, repository, build, 
 
 
 def test_a_program_without_the_provider_is_told(tmp_path, repository, build):
-    """A wrong setting keeps the provider from loading. The program works on without it, and
+    """A wrong setting keeps the provider from loading. The program still works without it, and
     dev/clients must report that."""
     report = tmp_path / "report.json"
     done = run_clients(repository, build, "--json", report, "--way", "default", "--set",
@@ -85,7 +85,7 @@ def test_a_device_that_does_nothing_is_told(tmp_path, repository, build):
 
 
 def test_a_failure_without_words_is_told(repository, build):
-    """A command that fails and writes nothing fails its program."""
+    """A command that fails without any output fails its program."""
     script = """
 import sys
 import clients_run as clients

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users are told of a CUDA driver that cannot be used. The driver here is a made-up one."""
+"""What users are told about a CUDA driver that cannot be used. The driver here is a fake."""
 
 import json
 import os
@@ -10,13 +10,13 @@ import pytest
 
 
 def functions(repository):
-    """The driver's functions that Lanecrypt needs, from Lanecrypt's own list."""
+    """Returns the driver functions that Lanecrypt needs, from its own list."""
     text = (repository / "src/device/cuda/driver.h").read_text()
     return re.findall(r"\bF\((cu\w+),", text)
 
 
 def devices(tmp_path, repository, build, version=13000, init=0, without=()):
-    """Runs `lanecrypt devices --json` with a driver of that version, whose cuInit() answers
+    """Runs `lanecrypt devices --json` with a driver of that version, whose cuInit() returns
     `init` and which lacks the functions `without`."""
     lines = ["#include <stddef.h>"]
     for name in functions(repository):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole programs with the provider: what is loaded into their process, and how they end.
 
-LANECRYPT_TEST_ENDS is the number of processes that try each way of ending (5 by default, 10
-with dev/test --full, 1,000 for a survey). They end at random moments.
+LANECRYPT_TEST_ENDS is the number of processes for each way of ending (5 by default, 10 with
+dev/test --full, 1,000 for a survey). They end at random moments.
 """
 
 import concurrent.futures
@@ -21,28 +21,30 @@ from conftest import EVERY_CASE
 from provider_fixtures import Configuration, DEVICES, plain
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "process"))
-import ways  # noqa: E402  (beside the program that it tells)
+import ways  # noqa: E402  (in the folder of the program that it describes)
 
 ENDS = ways.ENDS
 SETTINGS = {name: {"in_process": None, **words}
             for name, words in ways.settings(DEVICES).items()}
 FORCED = SETTINGS["forced"]
 RUNS = int(os.environ.get("LANECRYPT_TEST_ENDS", "10" if EVERY_CASE else "5"))
-# Names of drivers' files, and of the library that loads drivers.
+# Names of driver files, and of the library that loads drivers.
 DRIVERS = ("liblanecrypt", "libcuda", "libOpenCL", "libpocl", "LLVM", "libEGL", "libGL", "libgallium")
 
 
 @pytest.fixture(scope="session")
 def key(tmp_path_factory):
     path = tmp_path_factory.mktemp("key") / "key.pem"
-    # The emulator takes six times as long to sign with 2048 bits, and a process ends alike.
+    # The emulator takes six times as long to sign with 2048 bits, and the length does not affect
+    # how a process ends.
     plain("openssl", "genrsa", "-out", path, "1024")
     return path
 
 
 @pytest.fixture
 def client(build, key):
-    """Runs test_client with these words. Returns what subprocess.run() returns."""
+    """Returns a function that runs test_client with these arguments, and returns the finished
+    process."""
 
     def run(configuration, timeout=60, **words):
         words.setdefault("key", key)
@@ -53,18 +55,19 @@ def client(build, key):
 
 
 def mapped(pid):
-    """The files that a process has mapped."""
+    """Returns the files that a process has mapped."""
     with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
         return {line.split(None, 5)[5].strip() for line in maps if len(line.split(None, 5)) == 6}
 
 
 def look_inside_of(program, environment, user=None, group=None, extra_groups=None, **words):
-    """The files that a process has mapped, and the number of its threads, after its work."""
+    """Returns the files that a process has mapped, and the number of its threads, after its
+    work."""
     process = subprocess.Popen(
         [program, *ways.arguments({"after_us": 30000000, **words})], env=environment,
         stdout=subprocess.PIPE, user=user, group=group, extra_groups=extra_groups)
     try:
-        # When its work is done it sleeps, with its output still in its buffer.
+        # After its work it sleeps, with its output still in its buffer.
         for _ in range(600):
             time.sleep(0.05)
             with open(f"/proc/{process.pid}/wchan", encoding="utf-8") as wchan:
@@ -88,7 +91,7 @@ def drivers_of(files):
     return sorted(name for name in files if any(part in name for part in DRIVERS))
 
 
-# By default nothing of ours but the module itself is loaded into a process, whatever it does.
+# By default only the module itself is loaded into a process, whatever the process does.
 def test_default_brings_no_driver_and_no_thread(tmp_path, build, key):
     configuration = Configuration(tmp_path, build, in_process=None)
     files, threads = look_inside(build, configuration, key=key, threads=8, signs=40)
@@ -99,7 +102,7 @@ def test_default_brings_no_driver_and_no_thread(tmp_path, build, key):
 
 def test_default_brings_none_for_bulk_either(tmp_path, build, client):
     configuration = Configuration(tmp_path, build, in_process=None)
-    # 1.3 GiB: in an earlier version that was enough to open a card.
+    # 1.3 GiB: in an earlier version that was enough to open a GPU.
     done = client(configuration, key="", updates=42, kib=16384)
     assert ways.ended_as_told("return", done)
     counters = configuration.counters()
@@ -110,12 +113,12 @@ def test_default_brings_none_for_bulk_either(tmp_path, build, client):
     assert drivers_of(files) == [] and threads == 1
 
 
-# A process that only signs loads the drivers of the devices that it names, and no others.
+# A process that only signs loads the drivers of the devices that its settings name, and no others.
 def test_only_the_apis_that_are_named_are_loaded(tmp_path, build, key):
     configuration = Configuration(tmp_path, build, **{**FORCED, "devices": "host"})
     files, threads = look_inside(build, configuration, key=key, signs=4)
     assert [name for name in drivers_of(files) if "liblanecrypt" not in name] == []
-    assert threads > 1  # the emulator's
+    assert threads > 1  # the emulator's threads
     assert configuration.path.exists()
 
 
@@ -130,8 +133,8 @@ def test_none_loads_nothing(tmp_path, build, client):
 
 @pytest.fixture
 def set_uid_client(build, key):
-    """A folder with a copy of test_client that is root's and set-uid, and that others can
-    start."""
+    """A folder with a copy of test_client that belongs to root, is set-user-ID, and can be
+    started by others."""
     if os.geteuid() != 0:
         pytest.skip("only root makes a set-uid program for others")
     folder = "/usr/local/lib/lanecrypt-test-%d" % os.getpid()
@@ -196,8 +199,8 @@ def test_set_uid_programs_get_no_thread_and_no_library(set_uid_client, tmp_path)
     assert drivers_of(files) == [] and threads == 1
 
 
-# A program that uses the library itself and names no devices. It names the library by its
-# full path, since the loader takes no other name for a program with another's rights.
+# A program that uses the library directly and names no devices. It names the library by its full
+# path, since the loader accepts no other name in a set-user-ID program.
 COUNTS_DEVICES = """
 #include <lanecrypt/lanecrypt.h>
 #include <stdio.h>
@@ -233,13 +236,13 @@ def test_the_library_finds_no_device_for_a_stranger(set_uid_client, build, repos
     os.chmod(command, 0o4755)
     assert count_of_devices(env=environment, user=65534, group=65534, extra_groups=[]) == 0
     assert not os.path.exists(folder + "/lanecrypt/devices")
-    # Without the rights of another it finds devices, so the test can fail.
+    # Without set-user-ID it finds devices, which shows that the test can fail.
     os.chmod(command, 0o755)
     assert count_of_devices(env=environment) > 0
 
 
-# The same program without the rights of another does load the driver that its caller names,
-# so the test above can fail.
+# Without set-user-ID the same program does load the driver that its caller names. This shows that
+# the test above can fail.
 def test_the_hostile_driver_is_loaded_where_it_harms_its_owner_only(build, tmp_path, client):
     configuration = Configuration(tmp_path, build, **{**FORCED, "devices": "opencl"})
     (tmp_path / "vendors").mkdir()
@@ -249,8 +252,8 @@ def test_the_hostile_driver_is_loaded_where_it_harms_its_owner_only(build, tmp_p
                                      HOSTILE_MARK=str(mark), XDG_CACHE_HOME=str(tmp_path / "cache"))
     done = client(configuration, updates=1, kib=4096)
     assert ways.ended_as_told("return", done), done.stderr
-    # Only the program that looks for devices loads the driver. The driver has no device, so
-    # nobody else does.
+    # Only the program that enumerates devices loads the driver. The driver has no device, so no
+    # other program loads it.
     assert {os.path.basename(line) for line in mark.read_text().split()} == {"lanecrypt-probe"}
 
 
@@ -263,11 +266,11 @@ def test_a_driver_that_harms_hurts_nobody(build, tmp_path, client, harm):
                                      XDG_CACHE_HOME=str(tmp_path / "cache"))
     done = client(configuration, updates=1, kib=4096)
     assert ways.ended_as_told("return", done), done.stderr
-    # The second does not ask again.
+    # The second program does not enumerate again.
     begin = time.monotonic()
     done = client(configuration, updates=1, kib=4096)
     assert ways.ended_as_told("return", done), done.stderr
-    assert time.monotonic() - begin < 10  # the program that asks has 15 s
+    assert time.monotonic() - begin < 10  # the enumerating program has 15 s
     listed = subprocess.run([build / "bin" / "lanecrypt", "devices", "--json"], timeout=60,
                             env=configuration.environment, capture_output=True, check=False)
     assert listed.returncode == 0, listed.stderr
@@ -318,7 +321,7 @@ def test_a_limit_of_files_ends_no_program(tmp_path, build):
 
 
 def test_nothing_is_looked_for_in_the_current_folder(build):
-    """An empty name in a file's run path would mean the current folder."""
+    """An empty entry in a file's run path would mean the current folder."""
     for file in ("lib/gpu.so", "lib/lanecrypt/lanecrypt-probe", "bin/lanecrypt",
                  "bin/lanecrypt-bench"):
         said = plain("readelf", "-d", build / file).stdout.decode()

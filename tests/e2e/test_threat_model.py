@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tests that docs/threat-model.md names are there."""
+"""The tests that docs/threat-model.md names exist."""
 
 import re
 
@@ -12,7 +12,7 @@ LINE = re.compile(r"^\| .* \| (.*`.*) \|$", re.M)
 
 
 def missing_of(text, repository):
-    """Files and tests that a page names and that are not there."""
+    """Returns files and tests that a page names and that do not exist."""
     missing = []
     for cell in LINE.findall(text):
         source = ""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may read and write the files that the command writes: a file that is replaced passes on its
-access, wherever that came from, or the command refuses and leaves it as it was."""
+"""Who may read and write the files that the command writes. If a file is replaced, the new one
+has the same access, however that was set up; otherwise the command refuses and leaves the file
+unchanged."""
 
 import fcntl
 import os
@@ -29,12 +30,13 @@ root = pytest.mark.skipif(os.geteuid() != 0 or not reachable(LANECRYPT),
                           reason="only root gives files away, to users who reach the build folder")
 
 ACCESS, DEFAULT = "system.posix_acl_access", "system.posix_acl_default"
-# Tags of entries.
+# Tags of ACL entries.
 USER_OBJ, USER, GROUP_OBJ, GROUP, MASK, OTHER = 1, 2, 4, 8, 16, 32
 
 
 def acl(*entries):
-    """The value of the extended attribute: entries of a tag, permissions and a number."""
+    """Returns the value of the extended attribute, from entries of a tag, permissions and a
+    number."""
     packed = [struct.pack("<HHI", tag, mode, *(number or [0xffffffff])) for tag, mode, *number in entries]
     return struct.pack("<I", 2) + b"".join(packed)
 
@@ -53,7 +55,8 @@ def has_acls(folder):
 
 @pytest.fixture(params=["/tmp", "/dev/shm"])
 def folder(request):
-    """Reachable by other users, on a disk and on a RAM disk, where files are written in other ways."""
+    """A folder that other users can enter, on a disk and on a RAM disk, where files are written
+    in different ways."""
     place = pathlib.Path(tempfile.mkdtemp(prefix="lanecrypt-access-", dir=request.param))
     place.chmod(0o755)
     yield place
@@ -86,7 +89,7 @@ def sealed(plain=PLAIN):
 
 
 def replace(out, **options):
-    """Replaces a file, whose access stays."""
+    """Replaces a file, whose access must not change."""
     before, node = access(out), os.stat(out).st_ino
     ok("enc", *RAW, "-out", out, stdin=PLAIN, **options)
     assert out.read_bytes() == sealed() and os.stat(out).st_ino != node
@@ -128,7 +131,7 @@ def test_a_new_file_has_the_folders_default_acl(acl_folder):
 
 
 def test_a_private_key_is_its_owners_alone(acl_folder):
-    """Whatever the folder and an old file say."""
+    """Whatever the folder and an old file allow."""
     os.setxattr(acl_folder, DEFAULT, acl((USER_OBJ, 7), (USER, 7, BOB), (GROUP_OBJ, 7), (MASK, 7), (OTHER, 7)))
     out = acl_folder / "key.pem"
     for command in (["genrsa", "-out", out, "1024"], ["slh-dsa", "keygen", "--out", out, "SHA2-128f"]):
@@ -145,7 +148,7 @@ def test_a_private_key_is_its_owners_alone(acl_folder):
 
 
 def test_a_signature_passes_access_on(acl_folder):
-    """So does every file of the command that replaces another, not those of enc and dec alone."""
+    """So does every file of the command that replaces another, not only those of enc and dec."""
     key, message, signature, public = (acl_folder / name for name in ("key", "message", "message.sig", "public"))
     message.write_bytes(b"message")
     ok("slh-dsa", "keygen", "--out", key, "SHA2-128f")
@@ -187,7 +190,7 @@ def test_root_passes_owner_and_group_on(folder, mode):
     os.chown(out, ALICE, STAFF)
     replace(out)
     out.unlink()
-    # And in a folder whose group its new files get.
+    # The same in a folder whose group is given to new files.
     os.chown(folder, 0, OTHERS)
     folder.chmod(0o2755)
     out.write_bytes(b"old")
@@ -198,7 +201,8 @@ def test_root_passes_owner_and_group_on(folder, mode):
 
 @root
 def test_an_owner_passes_a_group_on(folder):
-    """One that is his, though his own is another, and the folder's a third."""
+    """The group is one of the owner's, though not its primary one, and the folder's group is a
+    third."""
     os.chown(folder, ALICE, OTHERS)
     folder.chmod(0o2755)
     out = folder / "out"
@@ -214,7 +218,7 @@ def refused(out, why, user, group, *groups):
     assert f"'{out}'".encode() in done.stderr and f"> {out}".encode() in done.stderr
     assert (access(out), out.read_bytes(), os.stat(out).st_ino) == before
     assert os.listdir(out.parent) == [out.name]
-    # What it says helps.
+    # The advice in the message works.
     with out.open("r+b") as target:
         ok("enc", *RAW, stdin=PLAIN, stdout=target, preexec_fn=become(user, group, *groups))
     assert out.read_bytes() == sealed() and access(out) == before[0]
@@ -264,7 +268,7 @@ def test_a_key_does_not_replace_another_users(folder):
 
 @root
 def test_a_folder_that_cannot_be_written(folder):
-    """Its file can be: the message says how."""
+    """The file itself can be written: the message says how."""
     out = folder / "out"
     out.write_bytes(b"old")
     os.chown(out, ALICE, STAFF)
@@ -272,7 +276,7 @@ def test_a_folder_that_cannot_be_written(folder):
 
 
 def attribute(path, flag):
-    """chattr: sets a flag of the file, or skips. Returns what takes it back."""
+    """As chattr: sets a flag of the file, or skips. Returns a function that clears it."""
     get, put = 0x80086601, 0x40086602  # with the size of a long, though the kernel uses an int
 
     def call(request, number):
@@ -294,7 +298,7 @@ def attribute(path, flag):
 @pytest.mark.parametrize("flag, of, why", [(0x20, "out", "append-only or immutable"), (0x10, "out", "not permitted"),
                                            (0x20, ".", "folder is append-only")])
 def test_what_no_rename_replaces(folder, flag, of, why):
-    """It says so before the work, not after it."""
+    """The command reports this before the work, not after it."""
     out = folder / "out"
     out.write_bytes(b"old")
     undo = attribute(folder / of, flag)
@@ -306,7 +310,7 @@ def test_what_no_rename_replaces(folder, flag, of, why):
 
 
 def test_a_mount_point(tmp_path):
-    """Such as a file that a container was given."""
+    """Such as a file that is mounted into a container."""
     source, out = tmp_path / "source", tmp_path / "out"
     source.write_bytes(b"old")
     out.touch()
@@ -336,18 +340,18 @@ def test_access_that_changes_meanwhile(acl_folder):
     before = access(out)
     assert process.communicate()[1] == b"" and process.returncode == 0
     assert access(out) == before and out.read_bytes() == sealed(text)
-    # And a file that is there only at the end.
+    # A file that appears only before the end.
     out.unlink()
     process, text = slow(out)
     out.touch()
     os.setxattr(out, ACCESS, ACLS["a user who is kept out"])
     assert process.communicate()[1] == b"" and process.returncode == 0
     assert access(out) == before and out.read_bytes() == sealed(text)
-    # One that goes away is made again, as it was.
+    # A file that is removed is created again, with its earlier access.
     process, text = slow(out)
     out.unlink()
     assert process.communicate()[1] == b"" and process.returncode == 0
-    # Nothing takes the place of another kind of file.
+    # Another kind of file at the path is not replaced.
     (acl_folder / "other").write_bytes(b"other")
     process, text = slow(out)
     out.unlink()
@@ -357,7 +361,7 @@ def test_access_that_changes_meanwhile(acl_folder):
 
 
 def test_named_temporaries_pass_access_on(acl_folder):
-    """Where the kernel gives no file without a name."""
+    """The kernel provides no unnamed files here."""
     out = acl_folder / "out"
     out.write_bytes(b"old")
     os.setxattr(out, ACCESS, ACLS["a user who reads"])
@@ -381,7 +385,7 @@ def test_a_file_system_without_acls(tmp_path):
 
 
 def test_unmapped_owners(tmp_path):
-    """Every user outside a namespace looks like the same one in it."""
+    """In a user namespace all users from outside look like the same one."""
     if os.geteuid() != 0:
         pytest.skip("only root gives files away")
     out = tmp_path / "out"
@@ -407,7 +411,7 @@ def through(descriptor, path="/dev/fd/{}", *words, text=PLAIN, **options):
 
 @pytest.fixture(params=["file", "unlinked", "memfd"])
 def descriptor(request, tmp_path):
-    """A descriptor for reading and writing, of a file that `seen` shows."""
+    """A descriptor for reading and writing. seen() returns the content of its file."""
     if request.param == "memfd":
         number = os.memfd_create("out")
     else:
@@ -443,7 +447,7 @@ def test_a_descriptor_of_another_process(descriptor):
 
 
 def test_a_descriptor_is_written_from_its_position_on(descriptor):
-    """What was there before stays. The file ends where the output does."""
+    """What precedes the position stays. The file ends where the output does."""
     os.write(descriptor, b"header" + bytes(100_000))
     os.lseek(descriptor, 6, os.SEEK_SET)
     assert through(descriptor).returncode == 0
@@ -508,7 +512,7 @@ def test_pipes_and_sockets(blocking):
 
 
 def test_keys_through_a_descriptor(descriptor):
-    """A descriptor is what the caller opened. No name that others could change leads to it."""
+    """The caller opened the descriptor, and no name that others could change leads to it."""
     done = lanecrypt("genrsa", "-out", f"/dev/fd/{descriptor}", "1024", pass_fds=[descriptor])
     assert done.returncode == 0 and openssl("pkey", stdin=seen(descriptor)).stdout == seen(descriptor)
 
@@ -528,7 +532,7 @@ def test_descriptors_that_cannot_be_written(tmp_path):
         done = through(file.fileno())
     assert done.returncode == FAILED and b"for writing: Bad file descriptor" in done.stderr
     assert plain.read_bytes() == PLAIN
-    # No descriptor that the command has opened for itself.
+    # The descriptors are not ones that the command has opened itself.
     for number in range(3, 16):
         done = lanecrypt("enc", *RAW, "-in", plain, "-out", f"/dev/fd/{number}")
         assert done.returncode == FAILED and plain.read_bytes() == PLAIN, number

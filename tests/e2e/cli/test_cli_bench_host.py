@@ -55,14 +55,14 @@ def test_bench_host_measures_everyone_in_turn(told):
         for rate, time in zip(rates, cpu):
             assert rate["unit"] == "GB/s" and time["unit"] == "ms/GB" and time["bytes"] == rate["bytes"]
             assert rate["runs"] == time["runs"] >= 5 and rate["clock"] == "wall" and rate["cores_busy"] > 0
-            # OpenSSL ran beside each of these.
+            # OpenSSL ran for comparison with each of these.
             assert ("over_openssl" in rate) == ("verify" not in name), name
             assert rate.get("streams") == (16 if "x16KiB" in name else None)
     for name in (f"{row}.{who}" for row in STREAMS for who in devices):
         (submit,) = results.pop(name + ".submit")
         assert submit["unit"] == "ms" and submit["streams"] == 16 and submit["runs"] >= 5
-    # Here the provider could only choose what is slower than OpenSSL, and the data are too
-    # few for it to look for a device.
+    # Here the provider could only choose what is slower than OpenSSL, and the data are too few for
+    # it to look for a device.
     for name in (f"{row}.own-choice.on-{side}" for row in (*UPDATES, *SLOW_UPDATES) for side in ("cores", "devices")):
         (share,) = results.pop(name)
         assert share["unit"] == "%" and share["max"] == 0
@@ -73,13 +73,13 @@ def test_bench_host_measures_everyone_in_turn(told):
     assert both["bytes"] == 2 * one["bytes"]
     assert results.keys() == set(IDLE)
     for name in IDLE:
-        # One rate is the one asked for, or as near as it gets. The other is as fast as possible.
+        # One rate is the requested one, or as close as possible. The other is as fast as possible.
         assert {rate["unit"] for rate in results[name]} == {"% idle"} and len(results[name]) == 2
         assert all(rate["gb_per_s"] > 0 and rate["bytes"] > 0 for rate in results[name])
 
 
-# One bit is too little for the library's own samples to find. With GCM the wrong download
-# may be that of its sums: then the tag is wrong.
+# One bit is too little for the library's own samples to find. With GCM the wrong download may be
+# that of its sums: then the tag is wrong.
 @pytest.mark.parametrize("only, run", [
     (PASSED[0] + ".default.host", 3), (PASSED[3] + ".default.host", 3), (STREAMS[0] + ".host", 3),
     (UPDATES[0] + ".host", 3), (PASSED[1] + ".verify-off", 3), ("aes-128-ctr.card.all", 0), ("idle-pageable", "0+")])
@@ -126,7 +126,7 @@ def test_plot_of_what_is_left_of_the_cpu(told, tmp_path):
     text = (tmp_path / "host-cpu.svg").read_text()
     for label in ("GPU, pinned memory", "GPU, ordinary memory", "OpenSSL alone", told["machine"]["gpu"]):
         assert label in text, label
-    # It draws the lines that there are, but draws nothing without OpenSSL's.
+    # It draws the lines for which there are figures, but nothing without OpenSSL's.
     done = draw([result for result in results if "idle-evp" not in result["name"]])
     assert b"host-cpu.svg" in done.stdout, done.stderr
     assert "EVP" not in (tmp_path / "host-cpu.svg").read_text()

@@ -46,7 +46,7 @@ def test_table():
 
 
 def test_every_device_here_gives_openssls_bytes(tmp_path):
-    """The emulator, OpenCL and CUDA, each with many chunks under way."""
+    """The emulator, OpenCL and CUDA, each with many concurrent chunks."""
     plain, sealed, again = tmp_path / "plain", tmp_path / "sealed", tmp_path / "again"
     plain.write_bytes(os.urandom((3 << 20) + 7))
     words = ["-pbkdf2", "-k", "x", "--chunk", "131072", "-json", "-require-gpu"]
@@ -64,7 +64,7 @@ def test_every_device_here_gives_openssls_bytes(tmp_path):
             assert told["device"] == device and told["cpu_bytes"] == 0 and told["device_bytes"] >= 3 << 20
 
 
-# Mesa's driver, made to report versions that are too old: without compute shaders.
+# Mesa's driver, which is made to report versions that are too old: without compute shaders.
 def test_a_driver_of_opengl_that_is_too_old():
     variables = {"MESA_GLES_VERSION_OVERRIDE": "3.0", "MESA_GL_VERSION_OVERRIDE": "4.2"}
     mesa = [d["id"] for d in listed(devices=None) if d["api"] == "gl" and "Mesa" in d["name"]]
@@ -108,7 +108,7 @@ def test_bench_is_a_program_of_its_own(tmp_path):
     alone = subprocess.run([BUILD / "bin" / "lanecrypt-bench", "--help"], capture_output=True, timeout=300)
     assert alone.returncode == 0 and b"lanecrypt bench [OPTIONS]" in alone.stdout
     assert ok("bench", "--help").stdout == alone.stdout
-    # The command looks for it beside its own file, whatever name its caller gives it.
+    # The command looks for the program next to its own file, whatever argv[0] is.
     (tmp_path / "link").symlink_to(LANECRYPT)
     linked = subprocess.run(["lanecrypt", "bench", "--help"], executable=tmp_path / "link", capture_output=True,
                             timeout=300)
@@ -129,7 +129,8 @@ def test_bench_that_is_not_installed(tmp_path):
 @pytest.mark.full
 def test_bench_writes_the_form_of_the_results(tmp_path):
     out = tmp_path / "results.json"
-    # All of them take a minute on the emulator. Each checks its output, as on a card, where they are for.
+    # All of them take a minute on the emulator. Each checks its output, as on the GPU for which
+    # they are meant.
     only = () if EVERY_ANSWER else ("--only", (
         "copy.upload.,aes-128-ctr.,aes-256-ctr.p,aes-128-ecb.card.,aes-128-cbc-encrypt.,"
         "aes-128-cfb-decrypt.card.,chacha20.card.,aes-128-ccm.card-,aes-128-ofb.card-mixed.,"
@@ -157,8 +158,8 @@ def test_bench_writes_the_form_of_the_results(tmp_path):
     assert len(results["aes-128-ctr.card-sweep.host"]) > 2
 
 
-# Every byte is wrong from the first download after the self-test on. Each kind of check
-# finds that in the first row that it looks at.
+# Every byte is wrong from the first download after the self-test on. Each kind of check finds that
+# in the first row that it looks at.
 @pytest.mark.parametrize("only, said", [
     ("aes-128-ctr.card.", b"aes-128-ctr.card on host: the output is not OpenSSL's"),
     ("copy.", b"copies on host changed the data"),
@@ -185,11 +186,11 @@ def test_bench_of_kernels_runs_every_form():
     for form in ("table4", "table1", "bitslice"):
         assert {f"aes-128-ctr.{form}.host", f"aes-128-cbc-encrypt.{form}.host",
                 f"aes-128-ofb.{form}.host"} <= names
-    # The emulator's groups are too small for matrices.
+    # The emulator's thread blocks are too small for matrices.
     assert {"aes-128-gcm.integer.host", "chacha20-poly1305.integer.host"} <= names
 
 
-# What no OpenGL device does.
+# Cases that no OpenGL device supports.
 @pytest.mark.parametrize("what, only, measured, left_out", [
     ("aes", "aes-128-xts.,aes-128-ctr.card.,gcm.card.,ccm.card-mixed",
      {"aes-128-ctr.card.gl"}, ["AES-128-XTS encryption", "AES-128-CCM encryption",
@@ -204,7 +205,7 @@ def test_bench_leaves_out_what_the_device_does_not_do(what, only, measured, left
     done = ok(*words, timeout=400)
     names = {r["name"] for r in json.loads(done.stdout)["results"]}
     assert {name for name in names if name.endswith(".gl")} == measured
-    # Each is named once, though many cases want it.
+    # Each is named once, though many cases need it.
     said = [line for line in done.stderr.decode().splitlines() if "left out: gl:0 does no" in line]
     assert said == [f"lanecrypt: left out: gl:0 does no {each}" for each in left_out]
 
@@ -258,7 +259,7 @@ def test_bench_takes_the_provider_that_it_is_told(tmp_path):
     fails(USAGE, "bench aes takes no --module", "bench", "aes", "--module", LANECRYPT)
     fails(FAILED, "cannot read the provider", *words, "--module", tmp_path / "gpu.so")
     fails(FAILED, "OpenSSL cannot load the provider from", *words, "--module", LANECRYPT)
-    # Some of these characters mean something in OpenSSL's configuration file.
+    # Some of these characters have a meaning in OpenSSL's configuration file.
     odd = tmp_path / "a $folder#"
     odd.mkdir()
     for name in ("gpu.so", "liblanecrypt.so"):
@@ -281,10 +282,10 @@ def papers(tmp_path_factory):
     folder = tmp_path_factory.mktemp("papers")
     done = ok("bench", "papers", "--quick", "--json", "--out", folder, timeout=600)
     assert json.loads(done.stdout) == json.loads((folder / "papers.json").read_text())
-    # The files of paper R are gone.
+    # The temporary files of paper R are gone.
     assert sorted(os.listdir(folder)) == ["papers.json", "papers.txt"]
     papers = json.loads(done.stdout)
-    # The table says where and when.
+    # The table says where and when it was measured.
     heading = (folder / "papers.txt").read_text().splitlines()[:2]
     assert papers["machine"]["gpu"] in heading[0] and papers["date"] in heading[1]
     return papers
@@ -341,7 +342,7 @@ def test_bench_papers_takes_stress_ng_as_load(tmp_path, seconds, load):
         assert result.get("load") == (load if "loaded" in result["name"] else None), result
     assert (b"stress-ng ended at once" in done.stderr) == (seconds == 0)
     started = (tmp_path / "bin" / "stress-ng.started").read_text().splitlines()
-    assert len(started) == 4  # ECB and CBC, both ways
+    assert len(started) == 4  # ECB and CBC, both directions
     for line in started:
         process, *arguments = line.split()
         assert arguments[:2] == ["--cpu", str(os.cpu_count())]
@@ -418,14 +419,14 @@ def test_plots_of_papers_come_from_the_json(papers, tmp_path):
     texts = {letter: (out / f"papers-{letter}.svg").read_text() for letter in drawn}
     for letter, text in texts.items():
         assert papers["machine"]["gpu"] in text and papers["date"] in text, letter
-    # A legend names what has a curve, and nothing else.
+    # The legend names exactly what has a curve.
     assert "kernel, encryption" in texts["m"] and "OpenSSL, one core" in texts["m"]
     assert "device, loaded" in texts["s"] and "1024 bits, device" in texts["s"]
     assert "4096 bits" not in texts["s"]
     # The same JSON gives the same picture.
     assert draw("--api", "host", tmp_path / "papers.json").returncode == 0
     assert {letter: (out / f"papers-{letter}.svg").read_text() for letter in drawn} == texts
-    # For devices of which there are no figures, it draws what OpenSSL did.
+    # For devices without figures it draws OpenSSL's curves.
     assert draw("--api", "cuda", tmp_path / "papers.json").returncode == 0
     assert "kernel, encryption" not in (out / "papers-m.svg").read_text()
 
@@ -493,7 +494,7 @@ def test_man_page_has_no_warnings_and_every_option():
 def test_without_opengl_it_says_what_to_install(tmp_path, variables, words):
     if not any(device["api"] == "gl" for device in listed(devices=None)):
         pytest.skip("needs OpenGL: there is no device")
-    # Files that the loader does not take for a library.
+    # Files that the loader does not accept as libraries.
     for name in ("libEGL.so.1", "libEGL.so"):
         (tmp_path / name).write_text("not a library")
     changed = {name: value.format(empty=tmp_path) for name, value in variables.items()}

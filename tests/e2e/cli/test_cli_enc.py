@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lanecrypt enc` and `dec` against the machine's own `openssl enc`."""
+"""`lanecrypt enc` and `dec`, compared with the machine's own `openssl enc`."""
 
 import os
 import pathlib
@@ -21,7 +21,7 @@ CHUNK = ("--chunk", "4096")
 
 
 def lengths_for(cipher):
-    """All of them, or some: keys of other sizes come through the same code."""
+    """Returns all lengths, or some for other key sizes, which use the same code."""
     return LENGTHS if EVERY_CASE or "128" not in cipher and "192" not in cipher else [0, 17, 40961]
 
 
@@ -200,7 +200,7 @@ def test_key_sources(tmp_path):
 
 
 def test_a_key_source_beside_a_passphrase(tmp_path):
-    """As with -K: the passphrase gives the IV, the source the key."""
+    """As with -K: the IV is derived from the passphrase, and the source gives the key."""
     (tmp_path / "key.hex").write_text(KEY[256])
     words = ["-aes-256-cbc", "-pbkdf2", "-k", "x", "-S", "0011223344556677"]
     sealed = ok("enc", *words, "-key-source", f"file:{tmp_path}/key.hex", stdin=b"abc").stdout
@@ -293,7 +293,8 @@ def test_a_link_stays_and_its_target_is_replaced(tmp_path):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 @pytest.mark.parametrize("place", [pathlib.Path.touch, os.mkfifo])
 def test_what_another_user_put_into_a_folder_of_all_is_not_written(tmp_path, place):
-    """He could read what replaces it, since a file that is replaced keeps its owner and its mode."""
+    """The other user could read the new content, since a replaced file keeps its owner and its
+    mode."""
     out, link = tmp_path / "folder" / "out", tmp_path / "link"
     out.parent.mkdir()
     place(out)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bad input gets a clear error, and nothing is lost: each test reads the message, and
-checks that no output was made or changed."""
+"""Bad input gets a clear error, and nothing is lost: each test reads the message, and checks
+that no output was made or changed."""
 
 import os
 import resource
@@ -22,8 +22,8 @@ PW = ["-pbkdf2", "-k", "x"]
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with an input and an output that exists. After the test both must be as they
-    were, with nothing beside them."""
+    """A folder with an input and an existing output. After the test both must be unchanged,
+    without any other file."""
     (tmp_path / "in").write_bytes(data(10_000))
     (tmp_path / "out").write_bytes(b"precious")
     yield tmp_path
@@ -96,8 +96,8 @@ def test_contradictions(folder):
 
 @pytest.mark.parametrize("word", ["-k0", "-K0", "-k-1", "-knone", "-p1", "-S0"])
 def test_a_value_without_a_space(folder, word):
-    """It is refused. Above all it must not be taken for the index of another secret in the
-    same line."""
+    """It is refused. Above all it must not be taken for the index of another secret in the same
+    line."""
     fails(USAGE, "no option and no cipher", "enc", "-aes-128-ctr", *PW, word, *files(folder))
 
 
@@ -314,7 +314,7 @@ def as_nobody():
 
 
 def reachable(path):
-    """Whether another user can start the program there."""
+    """Returns whether another user can start the program there."""
     return os.geteuid() != 0 or all(os.stat(p).st_mode & 0o001 for p in [path, *path.resolve().parents])
 
 
@@ -372,19 +372,19 @@ def test_output_that_nobody_reads():
     assert process.wait(timeout=300) == FAILED
 
 
-# Some tests hide /proc, without which a program does not find what lies beside it.
+# Some tests hide /proc, without which a program does not find files next to itself.
 LIBRARIES = os.path.join(os.path.dirname(os.path.dirname(LANECRYPT)), "lib")
 
 
 def in_namespace(script, *arguments):
-    """Runs a shell script in a namespace where it may mount. Skips if that is forbidden."""
+    """Runs a shell script in a namespace in which it may mount. Skips if that is forbidden."""
     command = ["unshare", "-m" if os.geteuid() == 0 else "-rm", "sh", "-c", script, "sh", *map(str, arguments)]
     if shutil.which("unshare") is None:
         pytest.skip("unshare is not here")
     # The leak sanitizer needs /proc, which some of these scripts hide.
     env = environment(ASAN_OPTIONS="detect_leaks=0", LD_LIBRARY_PATH=LIBRARIES)
     done = subprocess.run(command, capture_output=True, env=env, timeout=300, start_new_session=True)
-    # The last: in a chroot whose root is no mount.
+    # The last of these occurs in a chroot whose root is not a mount point.
     if any(why in done.stderr for why in (b"not permitted", b"ermission denied", b"root filesystem propagation")):
         pytest.skip("mounting is forbidden here")
     return done
@@ -413,7 +413,7 @@ def test_limit_on_the_size_of_files(folder):
 
 
 def test_without_unnamed_files(tmp_path):
-    """If the kernel gives no file without a name, a temporary one is used."""
+    """If the kernel provides no unnamed files, a named temporary one is used."""
     plain, out = tmp_path / "plain", tmp_path / "out"
     plain.write_bytes(data(100_000))
     out.write_bytes(b"old")
@@ -433,7 +433,7 @@ def test_without_unnamed_files(tmp_path):
 
 
 def start_slow(folder, *prefix):
-    """Starts a run, which has begun to write and waits for more input."""
+    """Starts a run that has begun to write and waits for more input."""
     process = subprocess.Popen([*prefix, LANECRYPT, "enc", "-aes-256-ctr", *PW, "-out", folder / "out",
                                 "--chunk", "65536"],
                                stdin=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -509,8 +509,8 @@ def test_cbc_encryption_needs_the_cpu(folder):
 LOST = {"LANECRYPT_HOST_FAULT": "lost-after:3"}
 
 
-# A device answers the self-test of any other block cipher when a job first wants that cipher,
-# so here it would be lost in the self-test.
+# A device runs the self-test of any other block cipher when a job first needs that cipher, so here
+# it would be lost in the self-test.
 @pytest.mark.parametrize("cipher", [cipher for cipher in CIPHERS if cipher.startswith("aes")])
 def test_a_device_lost_in_the_middle_the_cpu_takes_over(tmp_path, cipher):
     plain, sealed, again = tmp_path / "plain", tmp_path / "sealed", tmp_path / "again"
@@ -557,7 +557,7 @@ def test_where_no_thread_can_be_started(folder, few_threads):
     text = "cannot start a thread: end other processes, or raise the limits on processes (ulimit -u, pids.max)"
     fails(FAILED, text, "enc", *RAW, *files(folder), devices="none", env=few_threads(0))
     fails(FAILED, text, "genrsa", "1024", devices="none", env=few_threads(0))
-    # The first waits for signals, and the others make the key.
+    # The first thread waits for signals, and the others make the key.
     fails(NO_DEVICE, text, "genrsa", "1024", devices="none", env=few_threads(1))
     told = subprocess.run([LANECRYPT.parent / "lanecryptd", "--socket", folder / "socket"], capture_output=True,
                           env=environment("none", **few_threads(0)), timeout=60)

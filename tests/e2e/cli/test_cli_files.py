@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How `lanecrypt enc` and `dec` read and write files: by threads, by io_uring, and by
-io_uring past the page cache."""
+"""How `lanecrypt enc` and `dec` read and write files: with threads, with io_uring, and with
+io_uring and O_DIRECT."""
 
 import os
 import pathlib
@@ -12,8 +12,8 @@ from cli_fixtures import FAILED, LANECRYPT, USAGE, data, environment, fails, lan
 from test_cli_errors import in_namespace
 
 RAW = ["-K", "00" * 32, "-iv", "01" * 16]
-# Lengths around a page, which is the unit of O_DIRECT and of the chunks here, with the 16
-# bytes of the salt's header and without.
+# Lengths around a page, which is the unit of O_DIRECT and of the chunks here, with the 16 bytes of
+# the salt's header and without.
 LENGTHS = [0, 1, 4079, 4080, 4081, 4095, 4096, 4097, 8192, 40961, 65536]
 CHUNK = ["--chunk", "4096"]
 
@@ -23,7 +23,7 @@ def by(way, *arguments, **options):
 
 
 def has_ring():
-    """Whether this build and this kernel have io_uring."""
+    """Returns whether this build and this kernel have io_uring."""
     done = lanecrypt("enc", "-aes-256-ctr", *RAW, "-in", __file__, "-out", "/dev/null", "--json", "--chunk", "4096",
                      env={"LANECRYPT_FILE_IO": "ring"})
     return done.returncode == 0 and report(done)["input_io"] == "ring"
@@ -65,18 +65,18 @@ def test_the_report_tells_the_way(tmp_path):
     files = ["-in", plain, "-out", sealed]
     assert told("plain", "enc", *files) == ("threads", "threads")
     assert told("ring", "enc", *files) == ("ring", "ring")
-    # Pipes and devices are read and written by threads.
+    # Threads read and write pipes and devices.
     assert told("ring", "enc", "-out", sealed, stdin=b"abc") == ("threads", "ring")
     assert told("ring", "enc", "-in", plain, "-out", "/dev/null") == ("ring", "threads")
-    # Small files do not gain by io_uring.
+    # For small files io_uring gains nothing.
     done = ok("enc", "-aes-256-ctr", *RAW, "--json", *files)
     assert (report(done)["input_io"], report(done)["output_io"]) == ("threads", "threads")
 
 
 @ring
 def test_direct_where_the_file_system_allows(tmp_path):
-    """On a file system that has O_DIRECT. The flags of a descriptor that other processes
-    share stay as they are."""
+    """On a file system that has O_DIRECT. The flags of a descriptor that other processes share
+    stay unchanged."""
     plain, sealed = tmp_path / "plain", tmp_path / "sealed"
     plain.write_bytes(data(100_000))
     try:
@@ -89,7 +89,7 @@ def test_direct_where_the_file_system_allows(tmp_path):
     with plain.open("rb") as shared:
         done = report(by("direct", *words, *CHUNK, stdin=shared))
     assert (done["input_io"], done["output_io"]) == ("ring", "direct")
-    # Chunks that are no multiple of a page go through the page cache.
+    # Chunks whose size is not a multiple of a page go through the page cache.
     done = report(by("direct", *words, "-in", plain, "--chunk", "4112"))
     assert (done["input_io"], done["output_io"]) == ("ring", "ring")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lanecrypt genrsa`: keys that openssl takes, kept files, and clear errors."""
+"""`lanecrypt genrsa`: keys that openssl accepts, files that are kept, and clear errors."""
 
 import concurrent.futures
 import math
@@ -36,7 +36,7 @@ def test_keys_are_good(tmp_path, devices):
     folder = tmp_path / "keys"
     said = genrsa(folder, 3, devices=devices).stdout.decode()
     assert "3 keys of 1024 bits" in said
-    # The CPU begins, and may end before a device is open.
+    # The CPU begins, and may finish before a device is open.
     assert "the CPU" in said or (devices == "host" and "host:0" in said)
     assert files(folder) == [f"key-{n:08}.pem" for n in (1, 2, 3)]
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -44,14 +44,14 @@ def test_keys_are_good(tmp_path, devices):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         checked = openssl("rsa", "-in", str(path), "-check", "-noout")
         assert b"RSA key ok" in checked.stdout + checked.stderr
-        # Byte for byte what openssl makes of the key.
+        # Byte for byte what openssl writes for this key.
         assert openssl("pkey", "-in", str(path)).stdout == path.read_bytes()
 
 
 def test_a_run_goes_on_where_it_was(tmp_path):
     genrsa(tmp_path, 2)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    # What a loss of power and a killed run leave behind.
+    # Files that a power failure and a killed run leave behind.
     (tmp_path / "key-00000003.pem").touch(0o600)
     (tmp_path / ".key-00000004.pem.part").write_bytes(b"half")
     (tmp_path / "notes").write_bytes(b"mine")
@@ -106,7 +106,7 @@ def test_wrong_words(tmp_path, words, why):
 @pytest.mark.parametrize("words, bits", [(("1024",), 1024), (("--bits", "1026"), 1026), ((), 2048)])
 def test_one_key_goes_to_standard_output(words, bits):
     done = ok("genrsa", *words)
-    # Byte for byte what openssl makes of the key, and nothing else.
+    # Byte for byte what openssl writes for this key, and nothing else.
     assert openssl("pkey", stdin=done.stdout).stdout == done.stdout
     key = serialization.load_pem_private_key(done.stdout, None)
     assert key.key_size == bits and key.public_key().public_numbers().e == 65537
@@ -123,7 +123,7 @@ def test_keys_of_a_service(tmp_path):
             openssl("rsa", "-in", str(key), "-check", "-noout")
         one = ok("genrsa", f"--service={path}", "1024").stdout
         assert openssl("pkey", stdin=one).stdout == one
-    # Without it the CPU makes them, or nobody.
+    # Without the service the CPU makes them, or the command fails.
     said = genrsa(tmp_path / "more", 1, f"--service={path}").stdout.decode()
     assert said.endswith("by the CPU\n")
     fails(NO_DEVICE, "no service", "genrsa", f"--service={path}", "--require-gpu", "1024")
@@ -142,7 +142,8 @@ def test_one_key_in_a_file(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600 and files(tmp_path) == [path.name]
     first = path.read_bytes()
     assert openssl("pkey", "-in", path).stdout == first
-    # Another key makes a new file: whoever opened the old one does not see the new key.
+    # Another key makes a new file, so that a process which has opened the old one does not see the
+    # new key.
     path.chmod(0o644)
     with path.open("rb") as before:
         ok("genrsa", "--out", path, "--bits", "1024")
@@ -152,7 +153,7 @@ def test_one_key_in_a_file(tmp_path):
 
 
 def test_one_key_or_none(tmp_path):
-    """A run that fails or is interrupted leaves what was there, and nothing else."""
+    """A run that fails or is interrupted leaves the old file, and nothing else."""
     path, link = tmp_path / "key.pem", tmp_path / "link"
     path.write_bytes(b"mine")
     link.symlink_to(path)
@@ -161,7 +162,7 @@ def test_one_key_or_none(tmp_path):
     fails(FAILED, "standard output", "genrsa", "1024", stdout=open("/dev/full", "wb"))
     command = [LANECRYPT, "genrsa", "--out", path, "16384"]
     with subprocess.Popen(command, env=environment("none")) as run:
-        # Such a key takes minutes. Its threads show that the run has begun to search.
+        # Such a key takes minutes. The threads show that the run has begun to search.
         deadline = time.monotonic() + 300
         while time.monotonic() < deadline and len(os.listdir(f"/proc/{run.pid}/task")) < 3:
             time.sleep(0.05)
@@ -184,7 +185,7 @@ def test_require_gpu(tmp_path):
 
 
 def test_what_is_not_ours_stays(tmp_path):
-    """Files that look like parts of keys, and things with a key's name that are no file."""
+    """Files that look like parts of keys, and non-files with a key's name."""
     others = [".key-notes.pem.part", ".key-.pem.part", ".key-1.pem.part.old"]
     for name in others:
         (tmp_path / name).write_text("mine")
@@ -205,7 +206,8 @@ root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away"
 
 @pytest.mark.parametrize("mode", [0o770, 0o707, 0o1777])
 def test_a_folder_that_others_write_to(tmp_path, mode):
-    """It is refused: others could put their keys there, which the run would keep as its own."""
+    """The folder is refused: others could put their keys there, which the run would keep as its
+    own."""
     folder = tmp_path / "keys"
     genrsa(folder, 1)
     (folder / ".key-00000002.pem.part").write_bytes(b"half")
@@ -213,7 +215,7 @@ def test_a_folder_that_others_write_to(tmp_path, mode):
     folder.chmod(mode)
     fails(FAILED, "others can write to it", "genrsa", "--count", 2, "--bits", 1024, "--out-dir", folder)
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
-    # Others may read the names: that gives no key away.
+    # Others may read the names, which reveals no key.
     folder.chmod(0o755)
     genrsa(folder, 2)
 
@@ -284,8 +286,8 @@ def test_interrupted(tmp_path):
 
 
 def test_no_prime_twice(tmp_path):
-    """A batch GCD by a tree of products, over all keys of a run that does not fork. And
-    openssl takes every key."""
+    """A batch GCD with a product tree over all keys of a run that does not fork. openssl accepts
+    every key."""
     count = int(os.environ.get("LANECRYPT_TEST_KEYS", "40"))
     genrsa(tmp_path, count, devices=DEVICES, timeout=3600)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lanecrypt hash`: the digests of hashlib, sha256sum and openssl, BLAKE3's own answers, and
-lists that sha256sum and the command check alike."""
+"""`lanecrypt hash`: digests equal to those of hashlib, sha256sum and openssl, BLAKE3's own
+answers, and lists that sha256sum and the command check alike."""
 
 import hashlib
 import os
@@ -13,8 +13,8 @@ from cli_fixtures import (FAILED, LANECRYPT, NO_DEVICE, USAGE, data, environment
 
 NAMED = ["sha224", "sha256", "sha384", "sha512", "sha3-224", "sha3-256", "sha3-384", "sha3-512"]
 
-# The first 48 bytes of the answers of BLAKE3's test vectors, whose input is 0, 1, ... 250, 0, ...: of
-# hash, keyed_hash and derive_key.
+# The first 48 bytes of the answers of BLAKE3's test vectors, whose input is 0, 1, ... 250, 0, ...:
+# of hash, keyed_hash and derive_key.
 BLAKE3_KEY = b"whats the Elvish word for friend"
 BLAKE3_CONTEXT = "BLAKE3 2019-12-27 16:29:52 test vectors context"
 BLAKE3_ANSWERS = {
@@ -71,7 +71,7 @@ def line(digest, name):
 
 @pytest.fixture
 def files(tmp_path):
-    """Files of many lengths, read and mapped."""
+    """Files of many lengths, some of which are read and some mapped."""
     lengths = {"empty": 0, "one": 1, "block": 64, "page": 4096, "just-read": (128 << 10) - 1,
                "mapped": 128 << 10, "longer": (1 << 20) + 17, "with blank": 5}
     for name, length in lengths.items():
@@ -122,8 +122,8 @@ def test_equals_openssl_and_sha256sum(files):
 
 
 def as_newer_ones_print(said):
-    """What an older sha256sum --check printed, which escapes a name only for its newline, as newer ones
-    print it."""
+    """Converts the output of an older sha256sum --check, which escapes a name only if it
+    contains a newline, to that of a newer one."""
     def escaped(line):
         if line.startswith(b"\\") or not (b"\\" in line or b"\r" in line):
             return line
@@ -133,7 +133,7 @@ def as_newer_ones_print(said):
 
 
 def checked_by_sha256sum(sums, folder):
-    """What sha256sum --check prints."""
+    """Returns what sha256sum --check prints."""
     done = subprocess.run(["sha256sum", "--check"], input=sums, capture_output=True, cwd=folder, env=environment())
     return as_newer_ones_print(done.stdout)
 
@@ -170,7 +170,7 @@ def test_names_that_look_like_options(tmp_path):
     (tmp_path / "-sha256").write_bytes(b"x")
     said = ok("hash", "-sha256", "--", "-sha256", cwd=tmp_path).stdout.decode()
     assert said == line(reference("sha256", b"x"), "-sha256")
-    # And one that the parser would take for a list.
+    # A name that the argument parser would take for a list.
     (tmp_path / "[a,b]").write_bytes(b"x")
     said = ok("hash", "-sha256", "[a,b]", cwd=tmp_path).stdout.decode()
     assert said == line(reference("sha256", b"x"), "[a,b]")
@@ -213,7 +213,7 @@ def test_blake3_gives_its_test_vectors(tmp_path, length, devices):
     ways = [(), ("-key-source", f"file:{tmp_path / 'key'}"), ("-derive-key", BLAKE3_CONTEXT)]
     forced = ("--require-gpu",) if devices == "host" else ()
     for words, answer in zip(ways, BLAKE3_ANSWERS[length]):
-        # The vectors are longer than 32 bytes. The first of a longer digest are the shorter one.
+        # The vectors are longer than 32 bytes. A shorter digest is the beginning of a longer one.
         bytes_ = len(answer) // 2
         said = ok("hash", "-blake3", "--length", bytes_, *words, *forced, tmp_path / "in", devices=devices)
         assert said.stdout.decode() == line(answer, tmp_path / "in"), words
@@ -293,11 +293,12 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_hashed(files):
 
 
 def test_a_file_that_becomes_shorter(tmp_path):
-    """It is named, and the others are hashed. The process waits for a pipe, with the file mapped before."""
+    """It is named, and the others are hashed. The process waits for a pipe, after it has mapped
+    the file."""
     (tmp_path / "file").write_bytes(bytes(1 << 20))
     with subprocess.Popen([LANECRYPT, "hash", "-sha256", tmp_path / "file", "-"], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment("none")) as process:
-        # More than a pipe holds: the file before it is mapped when all of it has gone.
+        # More than a pipe holds: when all of it has been read, the preceding file is mapped.
         process.stdin.write(bytes(4 << 20))
         process.stdin.flush()
         os.truncate(tmp_path / "file", 4096)
@@ -316,7 +317,7 @@ def test_a_file_that_becomes_shorter(tmp_path):
     (("-merkle-sha256", "-customization", "x", "-leaf-bytes", 64), "has no -customization"),
     (("-merkle-sha256",), "needs -leaf-bytes"),
     (("-parallelhash128", "-leaf-bytes", 0), "needs -leaf-bytes"),
-    # A parser of 2.4 or later refuses these two itself, in its own words.
+    # Version 2.4 or later of the argument parser refuses these two itself, in its own words.
     (("-merkle-sha256", "-leaf-bytes", -1), "-leaf-bytes"),
     (("-merkle-sha256", "-leaf-bytes", 1 << 64), "-leaf-bytes"),
     (("-merkle-sha256", "-leaf-bytes"), "--leaf-bytes needs a value"),

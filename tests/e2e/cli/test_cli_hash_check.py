@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lanecrypt hash --check` beside sha256sum: the same standard output and the same success for lists
-of every form. And files that are lost while they are hashed."""
+"""`lanecrypt hash --check` compared with sha256sum: the same standard output and the same
+success for lists of every form. Also files that are lost while they are hashed."""
 
 import hashlib
 import itertools
@@ -34,7 +34,7 @@ def theirs(lists, options, folder, stdin=b""):
 
 
 def alike(folder, lists, *options, stdin=b""):
-    """Checks lists by both. Gives what ours has done."""
+    """Checks lists with both programs. Returns the finished process of the command."""
     names = []
     for number, text in enumerate(lists):
         names.append(f"list{number}")
@@ -122,7 +122,7 @@ def text(*lines, end="\n"):
 @pytest.mark.parametrize("name", LINES)
 def test_a_line(files, name):
     alike(files, [text(LINES[name])], stdin=b"in")
-    # Before and after one of each form, and at the end without a newline.
+    # Before and after one line of each form, and at the end without a newline.
     for other in ("usual", "one blank", "tag"):
         alike(files, [text(LINES[name], LINES[other])], stdin=b"in")
         alike(files, [text(LINES[other]) + LINES[name].encode(errors="surrogateescape")], stdin=b"in")
@@ -154,12 +154,12 @@ def test_several_lists(files):
     good, bad = text(LINES["usual"]), text(LINES["wrong"])
     for lists in itertools.product([good, bad, b"", b"nonsense\n"], repeat=2):
         alike(files, lists)
-    # A list that is not there, between others.
+    # A missing list between others.
     done = lanecrypt(*CHECK, "list0", "nothing", "list1", cwd=files)
     assert done.returncode == FAILED and b"cannot open 'nothing' for reading" in done.stderr
     expected = theirs(["list0", "nothing", "list1"], (), files)
     assert (done.returncode, done.stdout) == (expected.returncode, expected.stdout)
-    # The form of the first list holds for the next.
+    # The form of the first list applies to the next one too.
     alike(files, [text(LINES["one blank"]), text(LINES["name with a blank before"], LINES["usual"])])
 
 
@@ -257,7 +257,7 @@ def test_files_that_become_shorter(tmp_path, hashed, devices):
     def change():
         for name, length in lost.items():
             os.truncate(tmp_path / name, length)
-        (tmp_path / "file020").unlink()  # what is open stays
+        (tmp_path / "file020").unlink()  # the open file stays
     code, out, said = while_it_reads(tmp_path, change, *words, names=names, devices=devices)
     assert code == FAILED
     assert out.splitlines() == [one for one in expected.decode().splitlines() if one.split()[1] not in lost]
@@ -300,7 +300,8 @@ def test_one_that_was_renamed_and_became_shorter(tmp_path):
 
 
 def test_a_disk_that_fails(tmp_path):
-    """Files that cannot be read, mapped and not, are an error of the disk and no shorter ones."""
+    """Read errors, with mapped files and others, are reported as errors of the disk and not as
+    shorter files."""
     image, mount = tmp_path / "image", tmp_path / "mount"
     mount.mkdir()
     script = """

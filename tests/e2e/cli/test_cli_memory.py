@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files in memory (RAM disks): the cores encrypt straight from one into the other."""
+"""Files in memory (RAM disks): the cores encrypt directly from one into the other."""
 
 import os
 import pathlib
@@ -29,7 +29,7 @@ def ram_disk():
 
 
 def here(*arguments):
-    """The report of a run that chooses itself what does the work."""
+    """Returns the report of a run that chooses by itself what does the work."""
     return report(ok(*arguments, "-json", devices=None))
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lanecrypt run`: a program sees what it would see without, but for OPENSSL_CONF, and its
-service goes with it, however it ends."""
+"""`lanecrypt run`: except for OPENSSL_CONF, a program sees the same as without it. The service
+ends with the program, however that ends."""
 
 import json
 import os
@@ -57,14 +57,14 @@ def test_a_wrong_command_line():
 
 
 def test_the_programs_words_are_its_own(tmp_path):
-    """Also those that the command would take for its own, or openssl's."""
+    """Also those that look like options of the command, or of openssl."""
     own = ["-devices", "x", "--verify=most", "-aes-256-ctr", "--", "-k", "secret", ""]
     show = [sys.executable, "-c", "import sys; print(sys.argv[1:])"]
     assert ok(run(*show, *own)).strip() == str(own)
     done = subprocess.run([LANECRYPT, "run", "--devices=host", *show, *own], env=environment(None),
                           capture_output=True, timeout=300, check=True)
     assert done.stdout.decode().strip() == str(own)
-    # A script without a first line that names an interpreter, as from a shell.
+    # A script without an interpreter line, which a shell would run.
     (tmp_path / "script").write_text("exit 9\n")
     (tmp_path / "script").chmod(0o755)
     assert run(tmp_path / "script").returncode == 9
@@ -91,7 +91,7 @@ print(json.dumps({
 @pytest.mark.parametrize("closed", [(), (0,), (0, 1, 2)])
 @pytest.mark.parametrize("ignored", [(), (signal.SIGHUP, signal.SIGPIPE)])
 def test_it_sees_what_it_would_see_without(tmp_path, closed, ignored):
-    """But for OPENSSL_CONF."""
+    """Except for OPENSSL_CONF."""
     file = tmp_path / "out"
 
     def prepare():
@@ -115,8 +115,8 @@ def test_it_sees_what_it_would_see_without(tmp_path, closed, ignored):
 
 
 def test_its_output_ends_when_it_ends():
-    """The keeper and the service hold no end of the program's pipes: a reader that waits for the
-    end of the output would wait for them."""
+    """The keeper and the service hold no end of the program's pipes: otherwise a reader that
+    waits for the end of the output would wait for them."""
     service = Running(last="exec >&- 2>&-; sleep 60")
     try:
         service.process.stdin.write(b"go on\n")
@@ -165,12 +165,12 @@ def test_a_device_that_is_none():
 
 
 def test_it_refuses_to_serve_a_stranger():
-    """A set-uid copy of the command would start a program of its caller's."""
+    """A set-user-ID copy of the command would start a program that its caller chooses."""
     if os.geteuid() != 0:
         pytest.skip("only root makes a set-uid program for others")
     if os.statvfs("/usr/lib").f_flag & os.ST_NOSUID:
         pytest.skip("/usr/lib takes no set-uid programs")
-    # Elsewhere the loader does not look beside a set-uid program for its libraries.
+    # In other folders the loader does not look for the libraries next to a set-user-ID program.
     folder = f"/usr/lib/lanecrypt-run-test-{os.getpid()}"
     os.makedirs(f"{folder}/bin")
     try:
@@ -200,7 +200,7 @@ def test_the_systems_settings_hold():
 
 
 def providers(text):
-    """The active providers that `openssl list -providers` names."""
+    """Returns the active providers that `openssl list -providers` names."""
     return set(re.findall(r"^  (\w+)\n(?:    .*\n)*?    status: active$", text, re.M))
 
 
@@ -221,7 +221,7 @@ activate = 1
 """)
     done = run("openssl", "list", "-providers", env={"OPENSSL_CONF": str(own)})
     assert providers(ok(done)) == {"default", "base", "gpu"} and done.stderr == b""
-    # A path that is relative to the folder in which the command runs.
+    # A path relative to the folder in which the command runs.
     done = run("openssl", "list", "-providers", env={"OPENSSL_CONF": own.name}, cwd=tmp_path)
     assert providers(ok(done)) == {"default", "base", "gpu"}
 
@@ -232,13 +232,13 @@ def test_a_file_that_openssl_cannot_read(tmp_path):
     done = run("openssl", "list", "-providers", env={"OPENSSL_CONF": str(own)})
     assert providers(ok(done)) == {"default", "gpu"}
     assert done.stderr.decode() == f"lanecrypt: {own} is left out, since OpenSSL cannot read it\n"
-    # OpenSSL itself says nothing of one that is not there.
+    # OpenSSL itself reports nothing if the file does not exist.
     done = run("openssl", "list", "-providers", env={"OPENSSL_CONF": "/no/such/file"})
     assert providers(ok(done)) == {"default", "gpu"} and done.stderr == b""
 
 
 def test_node(always):
-    """It reads a section of its own."""
+    """Node.js reads a separate section."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("there is no Node here")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lanecrypt run`: program, service and keeper end or are killed, in every order, and on a terminal."""
+"""`lanecrypt run`: program, service and keeper end or are killed, in every order, and on a
+terminal."""
 
 import contextlib
 import json
@@ -44,7 +45,7 @@ def test_the_program_goes_on_without_its_service(always, victim):
     assert counters(always) == {"rsa_service_jobs": 0, "rsa_cpu_jobs": 1}
     if victim == "service":
         service.is_gone()
-    else:  # nobody is left to remove it
+    else:  # no process is left to remove it
         shutil.rmtree(service.folder)
 
 
@@ -73,14 +74,14 @@ def without_pidfd():
 @pytest.mark.parametrize("number", [None, signal.SIGKILL])
 def test_nothing_is_left_where_there_are_no_pidfds(without_pidfd, number):
     service = Running(before=without_pidfd, last="exit 3")
-    time.sleep(0.5)  # several looks
+    time.sleep(0.5)  # several polls
     assert is_alive(service.service) and is_alive(service.keeper)
     if number is None:
         service.go_on()
         assert service.process.returncode == 3
     else:
         service.process.send_signal(number)
-        # It has ended, though nobody has waited for it yet.
+        # It has ended, though it has not been waited for yet.
         service.is_gone()
         assert service.process.wait(60) == -number
     service.is_gone()
@@ -88,7 +89,8 @@ def test_nothing_is_left_where_there_are_no_pidfds(without_pidfd, number):
 
 @pytest.mark.parametrize("way", ["pidfd", "no pidfd"])
 def test_a_program_lives_as_long_as_any_of_its_threads(request, way):
-    """The first may end before the others. The name of the thread looks like the end of the name."""
+    """The first thread may end before the others. The thread's name looks like the end of the name
+    field in /proc/PID/stat."""
     before = request.getfixturevalue("without_pidfd") if way == "no pidfd" else []
     program = f"""
 import ctypes, os, threading
@@ -126,7 +128,7 @@ def test_the_keeper_stays_until_the_program_has_ended():
 
 @contextlib.contextmanager
 def copied(own, daemon):
-    """A copy of the command, with another program in the place of lanecryptd."""
+    """A copy of the command, with another program in place of lanecryptd."""
     (own / "bin").mkdir()
     (own / "lib").symlink_to(BUILD.resolve() / "lib")
     command = shutil.copy(LANECRYPT, own / "bin" / "lanecrypt")
@@ -147,7 +149,7 @@ def copied(own, daemon):
     ('while [ "$1" != --ready-fd ]; do shift; done; echo steady >&"$2"; sleep 60', ""),
 ])
 def test_a_service_that_does_not_start(own, daemon, said):
-    """Then the program does not start either. One that does not end either is killed."""
+    """Then the program does not start either. A service that does not end by itself is killed."""
     with copied(own, daemon) as command:
         done = subprocess.run([command, "run", "touch", own / "made"], capture_output=True,
                               env=environment("host", XDG_RUNTIME_DIR=str(own / "run")),
@@ -174,7 +176,7 @@ def test_interrupted_while_the_service_starts(own, number):
 
 
 class Terminal:
-    """The command as a child with a terminal of its own, as from a shell."""
+    """The command as a child with its own terminal, as when started from a shell."""
 
     def __init__(self, *command):
         self.seen = b""
@@ -203,7 +205,7 @@ class Terminal:
 
 
 def test_the_interrupt_key_is_the_programs():
-    """A program that goes on after Ctrl-C keeps its service."""
+    """A program that continues after Ctrl-C keeps its service."""
     shell = Terminal("sh", "-c", 'trap "echo caught" INT; echo "in $OPENSSL_CONF"; '
                      "while ! read line; do :; done; exit 3")
     folder = os.path.dirname(shell.expect(rb"in (\S+)\r\n")[1].decode())
@@ -217,7 +219,7 @@ def test_the_interrupt_key_is_the_programs():
 
 
 def test_the_interrupt_key_ends_the_program():
-    # No shell: one catches the signal, and may lose it while it starts another program.
+    # Without a shell, which would catch the signal and may lose it while it starts another program.
     shell = Terminal(sys.executable, "-c", "import os, signal, time; signal.signal(signal.SIGINT, signal.SIG_DFL); "
                      "print('in', os.environ['OPENSSL_CONF'], flush=True); time.sleep(60)")
     folder = os.path.dirname(shell.expect(rb"in (\S+)\r\n")[1].decode())
@@ -227,8 +229,9 @@ def test_the_interrupt_key_ends_the_program():
 
 
 def test_job_control():
-    """Ctrl-Z stops the program, as its shell sees, and not its service. It goes on later."""
-    # A shell of its own group: the group of the terminal's first process cannot be stopped.
+    """Ctrl-Z stops the program, as its shell sees, but not its service. The program continues
+    later."""
+    # A shell in its own process group: the group of the terminal's first process cannot be stopped.
     shell = Terminal("sh", "-c", 'set -m; sh -c \'echo "in $OPENSSL_CONF"; read line; exit 4\'; '
                      'echo "status $?"; fg; echo "status $?"')
     folder = os.path.dirname(shell.expect(rb"in (\S+)\r\n")[1].decode())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lanecrypt run`: where it makes its folder, and that nobody else can take the folder's name from
+"""`lanecrypt run`: where it makes its folder. No other user can take the folder's name from
 processes that the program has left behind."""
 
 import os
@@ -14,7 +14,7 @@ from run_fixtures import (AS_NOBODY, NOBODY, RUN_FAILED, keeper_of, ok, own, run
                           until, words)
 
 OTHER = 4711
-# Neither can be written to by anybody but root.
+# Only root can write to either of these.
 NO_HOME = {"HOME": "/nonexistent", "XDG_STATE_HOME": "", "XDG_RUNTIME_DIR": "", "TMPDIR": ""}
 FOLDER = 'f=$(dirname "$OPENSSL_CONF"); echo "$f"; stat -c "%a %u" "$f"'
 
@@ -45,7 +45,7 @@ def test_a_users_folder_is_in_the_runtime_directory(own):
     folder = folder_of(as_nobody(FOLDER, XDG_RUNTIME_DIR=own, HOME="/", TMPDIR="/no/such/folder"))
     assert os.path.dirname(folder) == str(own)
     until(lambda: not os.path.exists(folder))
-    # It makes no state directory that it does not use.
+    # The command makes no state directory that it does not use.
     folder = folder_of(as_nobody(FOLDER, XDG_RUNTIME_DIR=own, HOME=own))
     until(lambda: not os.path.exists(folder))
     assert os.listdir(own) == []
@@ -54,7 +54,7 @@ def test_a_users_folder_is_in_the_runtime_directory(own):
 @needs_root
 @pytest.mark.parametrize("fault", ["others may enter", "of another user", "below one of another user"])
 def test_a_runtime_directory_that_is_not_the_users_own_is_not_taken(own, fault):
-    """Then the state directory is, which is made."""
+    """The state directory is used instead, and created."""
     runtime = f"{own}/above/runtime"
     os.makedirs(runtime, 0o700)
     os.mkdir(f"{own}/home")
@@ -84,7 +84,7 @@ def test_the_state_directory_may_be_named(own):
 
 @needs_root
 def test_a_home_of_another_user_is_not_taken(own):
-    """As under `sudo` that keeps HOME."""
+    """As with a `sudo` that keeps HOME."""
     os.chown(own, OTHER, OTHER)
     os.chmod(own, 0o777)
     folder = folder_of(as_nobody(FOLDER, HOME=own))
@@ -109,7 +109,8 @@ for attempt in (os.mkdir, os.rmdir, os.unlink, os.listdir, lambda path: os.renam
 
 @pytest.mark.parametrize("end", ["by itself", "killed", "keeper killed"])
 def test_in_a_folder_of_all_it_stays_for_those_left_behind(end):
-    """A process that the program left behind has OPENSSL_CONF from it, and service = in that file."""
+    """A process that the program left behind uses OPENSSL_CONF from the folder, and the socket
+    that its `service =` names."""
     process = subprocess.Popen(words("sh", "-c", 'sleep 60 >&- 2>&- & echo "$! $OPENSSL_CONF"; read line'),
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment("host", **NO_HOME),
                                start_new_session=True, **AS_NOBODY)
@@ -145,11 +146,11 @@ def test_a_later_run_does_not_take_a_folder_that_stayed():
 
 @needs_root
 def test_tmpdir(own):
-    """It is the last resort too. In one's own the folder does not stay."""
+    """TMPDIR is the last resort too. If it belongs to the user, the folder does not stay."""
     folder = folder_of(as_nobody(FOLDER, TMPDIR=own))
     assert os.path.dirname(folder) == str(own)
     until(lambda: os.listdir(own) == [])
-    # As /tmp is.
+    # With the owner and mode of /tmp.
     os.chown(own, 0, 0)
     os.chmod(own, 0o1777)
     folder = folder_of(as_nobody(FOLDER, TMPDIR=own))
@@ -167,7 +168,8 @@ def test_tmpdir(own):
 @pytest.mark.parametrize("others", ["write", "own", "write below", "own a link", "own a dangling link",
                                     "own a closed folder", "own the folder above", "may make it"])
 def test_a_temporary_folder_in_which_others_could_move_it_is_not_taken(own, others):
-    """They could put a configuration of their own in its place, and code into the program."""
+    """They could replace it by one with their own configuration, and bring code into the
+    program."""
     inside = f"{own}/inside"
     os.mkdir(inside, 0o755)
     os.chown(inside, NOBODY, NOBODY)
@@ -218,7 +220,7 @@ def test_no_state_directory_is_made_where_another_user_could_move_it(own, variab
 
 @pytest.mark.parametrize("other", ["link", "folder"])
 def test_what_has_taken_the_place_of_the_folder_is_not_emptied(own, other):
-    """The folder itself is emptied, with all that is below it, wherever it has been moved to."""
+    """The folder itself is emptied, with everything below it, wherever it has been moved to."""
     put = 'ln -s "$HOME/precious" "$f"' if other == "link" else 'mv "$HOME/precious" "$f"'
     text = ('f=$(dirname "$OPENSSL_CONF"); echo "$f"; mkdir -p "$f/a/b" "$HOME/precious/sub"; '
             'ln -s "$HOME/precious" "$f/a/link"; for n in "$f/a/b" "$HOME/precious" "$HOME/precious/sub"; '
@@ -233,10 +235,10 @@ def test_what_has_taken_the_place_of_the_folder_is_not_emptied(own, other):
 
 @needs_root
 def test_a_file_system_without_sockets_is_passed_over(own):
-    """As some are in which users have their homes."""
+    """Some users have their homes on such a file system."""
     if not shutil.which("unshare"):
         pytest.skip("there is no unshare")
-    # In a namespace of its own, so that nothing is mounted for others.
+    # In a mount namespace, so that nothing is mounted for other processes.
     text = (f"mount -t ramfs none {own} && chown {NOBODY} {own} && chmod 700 {own} && mount -o remount,ro {own} && "
             f"exec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups {LANECRYPT} run -- sh -c '{FOLDER}'")
     done = subprocess.run(["unshare", "-m", "sh", "-c", text], capture_output=True, timeout=120, check=False,

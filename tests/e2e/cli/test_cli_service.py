@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lanecrypt service`: what it says of a service, of one that breaks the protocol, and of none."""
+"""`lanecrypt service`: its output for a service, for one that breaks the protocol, and for none."""
 
 import contextlib
 import json
@@ -30,7 +30,7 @@ def path(tmp_path):
 
 
 def says(path, *words, whole=None, **changes):
-    """What the command prints of a service that tells this."""
+    """Returns what the command prints for a service with these statistics."""
     with StandIn(path, statistics=pieces(text_of(whole or state(**changes)))):
         return ok("service", *words, "--socket", path).stdout.decode()
 
@@ -59,7 +59,7 @@ def test_status_of_a_device_that_is_lost(path):
     assert done.returncode == NO_DEVICE
     assert b"device:     cuda:0, A card: lost; 100 operations" in done.stdout
     assert b"            it ended nothing for a minute\n" in done.stdout
-    # One whose ciphers nobody has tried does RSA all the same. One that does no RSA is of no use.
+    # A device whose ciphers were never tried still does RSA. One without RSA is of no use.
     for rsa_state, code in (("ready", 0), ("unusable", NO_DEVICE)):
         other = {**state()["devices"][0], "state": "untried", "rsa_state": rsa_state}
         with StandIn(path, statistics=pieces(text_of(state(devices=[other])))):
@@ -220,7 +220,7 @@ def test_a_service_that_is_wrong(path, what, question):
 
 
 def changed(*keys, to):
-    """The state with one value changed, or removed."""
+    """Returns the state with one value changed, or removed."""
     whole = json.loads(WHOLE)
     place = whole
     for key in keys[:-1]:
@@ -278,7 +278,7 @@ SILENT = {
 
 @pytest.mark.parametrize("what", SILENT)
 def test_a_service_that_is_silent(path, what):
-    """It is given up after five seconds, which hold for all of its answers together."""
+    """The command gives up after five seconds, a limit for all answers together."""
     with StandIn(path, **SILENT[what]):
         started = time.monotonic()
         fails(FAILED, "did not answer within 5 seconds", "service", "status", "--socket", path)
@@ -290,7 +290,7 @@ def test_a_service_that_is_silent(path, what):
 
 @contextlib.contextmanager
 def running(*command, **options):
-    """A process that must end well when it is told to."""
+    """A process that must end normally when it is told to."""
     with subprocess.Popen([str(word) for word in command], env=environment("host"),
                           stderr=subprocess.PIPE, **options) as process:
         try:
@@ -303,7 +303,7 @@ def running(*command, **options):
 
 @pytest.fixture
 def service(tmp_path):
-    """The real service on the emulator. Gives its socket's path."""
+    """The real service on the emulator. Yields its socket's path."""
     reading, writing = os.pipe()
     path = tmp_path / "socket"
     with running(BUILD / "bin" / "lanecryptd", "--socket", path, "--ready-fd", writing, pass_fds=[writing]):
@@ -314,8 +314,8 @@ def service(tmp_path):
 
 
 def sign(tmp_path, path, count):
-    """Signs until the service at this path has done so many. A program may do one itself, where a
-    busy machine keeps the service from answering in time."""
+    """Signs until the service at this path has done `count` signatures. On a busy machine the
+    service may not answer in time, and the program then signs itself."""
     openssl("genrsa", "-out", tmp_path / "key.pem", "2048")
     configuration = Configuration(tmp_path, BUILD.resolve(), service=path, in_process=None, rsa="always")
     for _ in range(20):
@@ -357,7 +357,7 @@ def test_every_metric_is_told(service, repository):
 
 
 def test_another_user_is_not_let_in(service):
-    """Nor told anything."""
+    """Another user gets no statistics either."""
     if os.geteuid() != 0:
         pytest.skip("only root can be another user")
     os.chmod(service, 0o666)
@@ -374,7 +374,7 @@ def test_another_user_is_not_let_in(service):
 
 
 def test_a_socket_of_systemds(tmp_path):
-    """The first client starts the service, and none is turned away meanwhile."""
+    """The first client starts the service, and no client is refused meanwhile."""
     if shutil.which("systemd-socket-activate") is None:
         pytest.skip("there is no systemd-socket-activate")
     path = tmp_path / "socket"
@@ -390,5 +390,5 @@ def test_a_socket_of_systemds(tmp_path):
             time.sleep(0.02)
         sign(tmp_path, path, 2)
         status = json.loads(ok("service", "status", "--json", "--socket", path).stdout)
-        assert status["pid"] == process.pid  # it has become the service
-    assert path.exists()  # it is systemd's
+        assert status["pid"] == process.pid  # the process has become the service
+    assert path.exists()  # it belongs to systemd

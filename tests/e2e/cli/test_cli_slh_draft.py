@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lanecrypt slh-dsa` with the sets of the draft SP 800-230: signatures that a reference made are
-verified, and a key signs only where its state counts that."""
+"""`lanecrypt slh-dsa` with the sets of the draft SP 800-230: it verifies signatures of a
+reference implementation, and signs only if the key's state file counts the signature."""
 
 import hmac
 import struct
@@ -22,7 +22,7 @@ NUMBERS = {of: 32 + number for number, of in enumerate(SETS)}
 
 
 def key_files(folder, of, key):
-    """The private key and the public one."""
+    """Returns the files of the private key and of the public one."""
     n = SETS[of].n
     paths = folder / "key.pem", folder / "public.pem"
     for path, kind, data in zip(paths, ("PRIVATE", "PUBLIC"), (key, key[2 * n:])):
@@ -31,13 +31,13 @@ def key_files(folder, of, key):
 
 
 def sealed(key, data):
-    """With an HMAC, whose key the secret half of the private key gives."""
+    """Returns `data` with an HMAC, whose key is derived from the secret half of the private key."""
     secret = hmac.digest(key[:len(key) // 2], b"lanecrypt slh-dsa state 1", "sha256")
     return data + hmac.digest(secret, data, "sha256")
 
 
 def state_of(of, key, nodes, count):
-    """As docs/lanecrypt.1 describes it."""
+    """Returns a state file as docs/lanecrypt.1 describes it."""
     head = b"lcslhst1" + struct.pack("<Q", NUMBERS[of]) + key[len(key) // 2:]
     return sealed(key, head + struct.pack("<Q", count) + nodes)
 
@@ -87,7 +87,7 @@ def test_a_key_needs_a_device(tmp_path):
     slh_fails(USAGE, "--state", "keygen", "--out-dir", tmp_path / "keys", "--count", 2, "--state",
               tmp_path / "state", "SHA2-128-24")
     assert not list(tmp_path.iterdir())
-    # What is wrong with the state's place is said before a device is looked for.
+    # An unsuitable path for the state is reported before a device is looked for.
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o777)
     slh_fails(FAILED, "open' is no folder for a signer's state: ", *words, "--state",
@@ -98,7 +98,7 @@ def test_a_key_needs_a_device(tmp_path):
 
 
 def test_signatures_are_counted_before_they_are_made(tmp_path, signed):
-    """Here none is made, since there is no device; and so these numbers are lost."""
+    """None is made here, since there is no device; so these numbers are lost."""
     of = "SHA2-128-24"
     key, nodes, _, _ = signed
     private, public = key_files(tmp_path, of, key)
@@ -116,7 +116,7 @@ def test_signatures_are_counted_before_they_are_made(tmp_path, signed):
     slh_fails(FAILED, "only a device makes", *words, files[0])
     assert state.read_bytes() == state_of(of, key, nodes, 4)
     assert count.exists() and not list(tmp_path.glob("*.sig"))
-    # What goes back, or is of others, is refused, and counts nothing.
+    # A state that is older, or another key's, is refused, and counts nothing.
     for wrong, text in ((state_of(of, key, nodes, 3), "older"),
                         (state_of(of, bytes(64), nodes, 9), "another key"),
                         (state_of(of, key, nodes, 9)[:-1] + b"x", "changed"),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lanecrypt slh-dsa`: files of keys and signatures that a reference of FIPS 205 takes, and clear
-errors."""
+"""`lanecrypt slh-dsa`: key and signature files that a reference implementation of FIPS 205
+accepts, and clear errors."""
 
 import json
 import os
@@ -21,7 +21,7 @@ SIGNATURE_BYTES = {"SHA2-128f": 17088, "SHAKE-128f": 17088, "SHA2-128s": 7856}
 
 @pytest.fixture(scope="module")
 def keys(tmp_path_factory):
-    """A key of each of three sets, and its public half in a file of its own."""
+    """A key of each of three sets, and its public half in a separate file."""
     folder = tmp_path_factory.mktemp("keys")
     for of in ("SHA2-128f", "SHAKE-128f", "SHA2-128s"):
         slh("keygen", "--out", folder / f"{of}.pem", of)
@@ -73,7 +73,8 @@ def test_many_keys(tmp_path):
 
 @pytest.mark.parametrize("of", ["SHAKE-128f", "SHA2-128f", "SHA2-128s"])
 def test_signatures(tmp_path, keys, of):
-    """Hedged ones differ, deterministic ones do not; and the device makes what the CPU makes."""
+    """Hedged signatures differ, deterministic ones do not, and the device makes the same ones as
+    the CPU."""
     path = tmp_path / "message"
     path.write_bytes(os.urandom(5000))
     made = {}
@@ -81,7 +82,7 @@ def test_signatures(tmp_path, keys, of):
                                  ("fixed", ("--deterministic",), "none"),
                                  ("device", ("--deterministic", "--require-gpu"), "host")):
         if of == "SHA2-128s" and name == "device":
-            continue  # which takes the emulator too long
+            continue  # this takes the emulator too long
         slh("sign", "--key", keys / f"{of}.pem", *words, path, devices=devices)
         made[name] = path.with_name("message.sig").read_bytes()
         assert len(made[name]) == SIGNATURE_BYTES[of]
@@ -143,7 +144,8 @@ def test_signatures_of_a_service(tmp_path, keys):
     key, at = keys / "SHA2-128f.pem", tmp_path / "socket"
     by_service = ("sign", "--key", key, f"--service={at}", *paths)
     with service(at):
-        # It tries its device for SLH-DSA when the first key comes, which may be too late for that.
+        # The service runs the device's self-test for SLH-DSA when the first key comes, which may be
+        # too late for that key.
         deadline = time.monotonic() + 120
         said = ""
         while not said.endswith("by the service\n"):
@@ -156,7 +158,7 @@ def test_signatures_of_a_service(tmp_path, keys):
             if kind["kind"] == "slh-dsa-sha2-128f-sign"]
         assert done[0]["done"] >= 2
         slh_fails(USAGE, "--devices", "sign", "--key", key, "--service", "--devices", "host", paths[0])
-    # Without it the CPU makes them, or nobody.
+    # Without the service the CPU makes them, or the command fails.
     assert slh(*by_service).stdout.decode().endswith("by the CPU\n")
     slh("verify", "--key", key, "--quiet", *paths)
     slh_fails(NO_DEVICE, "no service", *by_service, "--require-gpu")
@@ -181,7 +183,7 @@ def test_a_file_takes_no_memory_of_its_length(tmp_path, keys):
         file.truncate(2 * most)
 
     def limit():
-        # The stacks of threads count too: of one core there are few.
+        # The stacks of threads count too: with one core there are few.
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 

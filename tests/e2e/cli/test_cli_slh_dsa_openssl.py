@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lanecrypt slh-dsa` beside an OpenSSL that has SLH-DSA, as it does from 3.5 on:
+"""`lanecrypt slh-dsa` compared with an OpenSSL that has SLH-DSA, from 3.5 on:
 LANECRYPT_TEST_OPENSSL names it."""
 
 import os
@@ -28,7 +28,7 @@ def test_it_writes_keys_as_openssl_does(tmp_path, of):
 @pytest.mark.parametrize("of", ["SHA2-128f", "SHAKE-128f", "SHA2-128s", "SHA2-256f"])
 @pytest.mark.parametrize("pre_hash", [None, "sha3-256"])
 def test_openssl_takes_them(tmp_path, of, pre_hash):
-    """Of pre-hash signatures OpenSSL knows only the inner interface."""
+    """For pre-hash signatures OpenSSL has only the internal interface."""
     key, public, path = tmp_path / "key.pem", tmp_path / "public.pem", tmp_path / "message"
     plain(OPENSSL, "genpkey", "-algorithm", f"SLH-DSA-{of}", "-out", key)
     plain(OPENSSL, "pkey", "-in", key, "-pubout", "-out", public)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Standard input, output and error, and descriptors that a user names: closed, full, at the
+"""Standard input, output and error, and descriptors that a user names: closed, full, in the
 middle of a file, or open for something else."""
 
 import json
@@ -18,7 +18,7 @@ KEY, IV = "00112233445566778899aabbccddeeff" * 2, "0f" * 16
 
 
 def shell(script, *words, stdin=b""):
-    """`script`, in which "$@" is the command with `words`."""
+    """Runs a shell script in which "$@" is the command with `words`."""
     return subprocess.run(["sh", "-c", script, "sh", LANECRYPT, *map(str, words)], input=stdin,
                           capture_output=True, env=environment(), timeout=300, start_new_session=True)
 
@@ -35,7 +35,7 @@ def plain(tmp_path):
     (KEY, ["-aes-256-ctr", "-iv", IV, "-key-source", "stdin"], ["-aes-256-ctr", "-iv", IV, "-K", KEY]),
 ], ids=["pass", "kfile", "key-source"])
 def test_the_first_line_of_a_file_on_standard_input(tmp_path, line, words, again):
-    """It is no part of the data: in a file as little as in a pipe."""
+    """The line is not part of the data, in a file as in a pipe."""
     head = line.encode() + b"\n"
     (tmp_path / "plain").write_bytes(head + PLAIN)
     with open(tmp_path / "plain", "rb") as source:
@@ -47,8 +47,8 @@ def test_the_first_line_of_a_file_on_standard_input(tmp_path, line, words, again
 
 
 def test_a_descriptor_that_is_not_open(tmp_path, plain):
-    """The command must not read one that it opened itself: the data's first line would be
-    taken for the passphrase."""
+    """The command must not read a descriptor that it opened itself: the first line of the data
+    would be taken for the passphrase."""
     plain.write_bytes(b"first line\n" + PLAIN)
     for number in range(3, 8):
         fails(FAILED, f"cannot read the passphrase from descriptor {number}: Bad file descriptor", "enc", *PW,
@@ -110,7 +110,7 @@ def test_empty_names(tmp_path, plain):
 
 
 def test_a_file_that_says_it_is_longer():
-    """Files of /sys say so."""
+    """Files of /sys report a size that they do not have."""
     path = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
     if not path.is_file():
         pytest.skip(f"needs {path}")
@@ -119,14 +119,14 @@ def test_a_file_that_says_it_is_longer():
 
 
 def test_no_thread_to_be_had():
-    """A user who may have no more processes gets an error like any other."""
+    """A user that may have no more processes gets an ordinary error."""
     if os.geteuid() != 0:
         pytest.skip("needs root, to become a user of few processes")
 
     def run_as_another(most_processes, *words, stdin=b""):
         def become():
             resource.setrlimit(resource.RLIMIT_NPROC, (most_processes, most_processes))
-            os.setuid(61_803)  # a user that nobody is, and that has no other process
+            os.setuid(61_803)  # a UID that has no other process
 
         return subprocess.run([LANECRYPT, *words], input=stdin, capture_output=True, env=environment(None),
                               timeout=300, preexec_fn=become)

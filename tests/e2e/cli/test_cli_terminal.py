@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the command does on a terminal: it asks for the passphrase, with the echo off, and
-shows its progress."""
+"""The command on a terminal: it asks for the passphrase, with the echo off, and shows its
+progress."""
 
 import os
 import pty
@@ -17,7 +17,7 @@ from cli_fixtures import FAILED, LANECRYPT, USAGE, data, environment, openssl
 
 
 class Terminal:
-    """The command as a child with a terminal of its own."""
+    """The command as a child with its own terminal."""
 
     def __init__(self, *arguments):
         self.seen = b""
@@ -147,7 +147,7 @@ def test_an_empty_passphrase(plain, tmp_path):
 
 
 def test_no_more_than_openssl_takes(plain, tmp_path):
-    """Otherwise nobody could type into openssl the passphrase that opens the file."""
+    """Otherwise the passphrase that opens the file could not be typed into openssl."""
     sealed = tmp_path / "sealed"
     for length, code in ((511, 0), (512, FAILED)):
         run = Terminal("enc", "-aes-256-ctr", "-pbkdf2", "-in", plain, "-out", sealed)
@@ -210,9 +210,9 @@ def test_progress_line():
 
 
 def progress_of_a_file(path, devices):
-    """The progress lines of a run whose output is read slowly. Each comes with two times: it
-    was not there before the first, and was read at the second. The lines span at least a
-    second and a half, and three of them tell the time left."""
+    """Returns the progress lines of a run whose output is read slowly. Each comes with two
+    times: it did not exist before the first, and was read at the second. The lines span at least
+    a second and a half, and three of them show the time left."""
     main, other = pty.openpty()
     process = subprocess.Popen([LANECRYPT, "enc", "-aes-256-ctr", "-pbkdf2", "-k", "x", "-in", path],
                                stdout=subprocess.PIPE, stderr=other, env=environment(devices),
@@ -244,8 +244,8 @@ def progress_of_a_file(path, devices):
 
 @pytest.mark.parametrize("devices, name", [("none", "CPU"), ("host", "host:0 emulator on the CPU, for tests")])
 def test_progress_line_of_a_file(tmp_path, devices, name):
-    """It tells the bytes done and in all, the rate, the time left that follows from these,
-    and the device. Figures may be off by what is rounded."""
+    """The line shows the bytes done and the total, the rate, the time left that follows from
+    these, and the device. Figures may be off by rounding."""
     plain, total = tmp_path / "plain", 900.0
     with open(plain, "wb") as file:
         file.truncate(int(total * 1e6))

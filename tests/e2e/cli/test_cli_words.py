@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the command says: help by every way to ask for it, sentences about what is missing, and texts
-that promise no more than what holds. And keys in every form of PEM that RFC 7468 lets a reader take."""
+"""The command's texts: help by every way to ask for it, messages about missing arguments, and
+texts that promise no more than is true. Also keys in every form of PEM that RFC 7468 allows a
+reader to accept."""
 
 import pathlib
 import re
@@ -35,7 +36,7 @@ def test_help_of_what_is_no_command():
         assert fails(USAGE, "unknown command 'nonsense'", *words).stdout == b""
     fails(USAGE, "unknown word 'nonsense'", "help", "slh-dsa", "nonsense")
     fails(USAGE, "unknown question 'nonsense'", "help", "service", "nonsense")
-    # A program's own words are not run for it.
+    # The help does not run the program that is given as an argument.
     assert ok("help", "run", "touch", "/nonexistent/x").stdout == ok("run", "--help").stdout
 
 
@@ -66,7 +67,7 @@ def test_a_program_is_missing():
 
 
 def test_openssl_speed_measures_elapsed_time():
-    """Without the option it divides by the processor time of a process that waits."""
+    """Without the option it divides by the CPU time of a process that waits."""
     pages = [REPOSITORY / "README.md", *(REPOSITORY / "docs").glob("*.*")]
     texts = {str(page): page.read_text() for page in pages}
     texts["help"] = ok("run", "--help").stdout.decode()
@@ -80,7 +81,7 @@ def test_openssl_speed_measures_elapsed_time():
 
 
 def test_ctr_detects_no_wrong_passphrase(tmp_path):
-    """And no text says that it does."""
+    """No text says that it does."""
     sealed = ok("enc", "-aes-256-ctr", "-pbkdf2", "-k", "right", stdin=b"text").stdout
     done = ok("dec", "-aes-256-ctr", "-pbkdf2", "-k", "wrong", stdin=sealed)
     assert done.stdout != b"text" and len(done.stdout) == 4
@@ -99,7 +100,7 @@ def test_ctr_detects_no_wrong_passphrase(tmp_path):
 
 
 def one_line(text):
-    """The whole block between two lines of dashes, without a line's end."""
+    """Returns the whole block between the two encapsulation lines, without line ends."""
     return b"".join(text.split(b"\n"))
 
 
@@ -169,7 +170,7 @@ def test_what_is_no_pem(tmp_path, keys, form):
 
 
 def test_keys_of_a_folder_in_every_form_of_pem(tmp_path):
-    """genrsa keeps what is there, also if somebody has edited it."""
+    """genrsa keeps an existing key, even if someone has edited its file."""
     words = ("genrsa", "--count", "1", "--out-dir", tmp_path / "keys", "1024")
     ok(*words, devices="none")
     key = tmp_path / "keys" / "key-00000001.pem"

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that signs and verifies messages by libcrypto's functions of OpenSSL 3.4 and later,
-which the `openssl` program does not call with pieces of a message.
+"""A program that signs and verifies messages with libcrypto's functions of OpenSSL 3.4 and
+later, which the `openssl` program does not call with pieces of a message.
 
     libcrypto_messages.py LIBCRYPTO KEY ALGORITHM
 
-KEY is a file with a private key, or with a public one if its name has "public", ALGORITHM the signature's name. Reads a list of calls as JSON,
-each [function, context, argument ...], and prints what they returned as a JSON list. Bytes are
-in hex, a context is a name. It loads no module that brings another libcrypto.
+KEY is a file with a private key, or with a public one if its name contains "public". ALGORITHM
+is the signature's name. Reads a list of calls as JSON, each [function, context, argument ...],
+and prints their results as a JSON list. Bytes are in hex, a context is a name. It loads no
+module that brings another libcrypto.
 """
 
 import ctypes
@@ -24,7 +25,7 @@ class Messages:
         self.algorithm = self.pointer("EVP_SIGNATURE_fetch", None, algorithm.encode(), None)
 
     def pointer(self, function, *arguments):
-        """What `function` made, which is kept until the program ends."""
+        """Returns the pointer that `function` returned. The object is never freed."""
         call = getattr(self.library, function)
         call.restype = ctypes.c_void_p
         made = ctypes.c_void_p(call(*arguments))
@@ -62,7 +63,7 @@ class Messages:
         return self.with_bytes(self.library.EVP_PKEY_CTX_set_signature, name, signature)
 
     def signature(self, function, name, room, *message):
-        """What it returned, and the signature, or how long one is if `room` is None."""
+        """Returns the result, and the signature, or its length if `room` is None."""
         signature = None if room is None else ctypes.create_string_buffer(room)
         size = ctypes.c_size_t(room or 0)
         done = function(self.contexts[name], signature, ctypes.byref(size), *message)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The configurations that the documents show, tried as they say with the real `openssl`."""
+"""The configurations in the documents, tried as described with the real `openssl`."""
 
 import json
 import os
@@ -14,15 +14,16 @@ DOCUMENTS = ("README.md", "docs/operate.md", "docs/lanecrypt-provider.7")
 
 
 def configuration(repository, document):
-    """The document's block of configuration, as a person copies it."""
+    """Returns the document's configuration block, as a person would copy it."""
     text = (repository / document).read_text()
-    start = text[:text.index("openssl_conf = openssl_init")].rsplit("\n", 1)[1]  # how far it is indented
+    # The block's indentation
+    start = text[:text.index("openssl_conf = openssl_init")].rsplit("\n", 1)[1]
     block = re.search(rf"^{start}openssl_conf = openssl_init\n(?:{start or '(?![`.])'}.*\n|\n)*", text, re.M).group()
     return "".join(line.removeprefix(start) for line in block.splitlines(keepends=True))
 
 
 def value(text, section, name):
-    """The value of the name in the section (None: before the first) of a simple file."""
+    """Returns the value of the name in the section (None: before the first) of a simple file."""
     now, found = None, None
     for line in text.splitlines():
         line = line.split("#")[0].strip()
@@ -35,7 +36,7 @@ def value(text, section, name):
 
 def sees_the_provider(tmp_path, build, text, also=()):
     """Runs openssl with `text` as its configuration, and checks that it used the provider.
-    `also`: other providers that must stay active."""
+    `also` names other providers that must stay active."""
     section = value(text, value(text, value(text, None, "openssl_conf"), "providers"), "gpu")
     stats = tmp_path / "stats.json"
     path = tmp_path / "openssl.cnf"
@@ -54,7 +55,7 @@ def sees_the_provider(tmp_path, build, text, also=()):
         assert re.search(rf"^  {name}\n(?:    .*\n)*    status: active$", told, re.M), told
     words = ("enc", "-aes-256-ctr", "-K", KEY, "-iv", IV, "-in", str(build / "lib" / "gpu.so"))
     assert run(*words) == plain(OPENSSL, *words).stdout
-    # Our provider did the work. By default it offers RSA alone.
+    # The provider did the work. By default it offers only RSA.
     key, text = tmp_path / "key.pem", tmp_path / "text"
     text.write_bytes(b"text")
     plain(OPENSSL, "genrsa", "-out", key, "2048")
@@ -70,7 +71,7 @@ def test_the_file_for_one_program(tmp_path, repository, build, document):
 
 @pytest.mark.parametrize("document", DOCUMENTS[:2])
 def test_the_settings_that_are_commented_out(tmp_path, repository, build, document):
-    """Each setting as it stands there, except paths and devices that are not here."""
+    """Each setting is used as it stands there, except paths and devices that do not exist here."""
     text = re.sub(r"^# (?=\w+ = )", "", configuration(repository, document), flags=re.M)
     text, found = re.subn(r"^module = \S+", f"module = {build}/lib/gpu.so", text, flags=re.M)
     assert found == 1 and "\nthreshold_bytes = " in text
@@ -125,7 +126,7 @@ MinProtocol = TLSv1.2
 
 
 def put_into(text, block):
-    """Adds the block as docs/operate.md says: under the names that the file's sections have."""
+    """Adds the block as docs/operate.md describes: under the names of the file's sections."""
     first, rest = block.split("\n", 1)
     start = value(text, None, "openssl_conf")
     if start is None:

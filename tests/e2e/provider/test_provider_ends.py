@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that free OpenSSL's objects after OpenSSL's own cleanup, or their library context before
-its objects, and programs that load and unload the provider many times. The `openssl` that
-LANECRYPT_TEST_OPENSSL names says with which release they are built and run."""
+"""Programs that free OpenSSL's objects after OpenSSL's own cleanup, or their library context
+before its objects, and programs that load and unload the provider many times. They are built and
+run with the release of the `openssl` that LANECRYPT_TEST_OPENSSL names."""
 
 import os
 import pathlib
@@ -16,7 +16,7 @@ from provider_fixtures import OPENSSL, Configuration, make_key, plain
 
 FOLDER = REPOSITORY / "tests" / "process"
 PROGRAMS = ("late_frees", "provider_loads")
-# With other releases of OpenSSL a sample does: the whole takes ten minutes.
+# With other releases of OpenSSL a sample runs: the whole takes ten minutes.
 WHOLE = EVERY_CASE and not os.environ.get("LANECRYPT_TEST_OPENSSL")
 SETTINGS = {
     "default": {"in_process": None},
@@ -25,30 +25,30 @@ SETTINGS = {
     "cores": {"in_process": None, "cores": "4"},
     "service": {"in_process": None, "rsa": "always", "service": "/run/lanecrypt-no-such/socket"},
 }
-# Settings, and how many loads. The emulator starts slowly, with each load in a library context of
-# its own.
+# Settings, and the number of loads. The emulator starts slowly, and each load in a new library
+# context starts it.
 LOADS = {"default": (SETTINGS["default"], 1000),
          "in-process": ({**SETTINGS["in-process"], "threshold_bytes": "0", "rsa": "always"},
                         1000 if WHOLE else 150)}
-# After these, memory may no longer grow.
+# After these loads memory may no longer grow.
 FIRST_LOADS = slice(20, 40)
-# glibc counts as in use what it keeps for a thread that has freed it, and the header of each arena.
-# With these settings it keeps nothing so, and has one arena.
+# glibc counts memory in a thread's cache, and the header of each arena, as in use. With these
+# settings there are no such caches and only one arena.
 EXACT_HEAP = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0:glibc.malloc.arena_max=1"}
 WHENS = ("main", "global", "handler", "library", "cleanup", "thread", "race", "unload")
 OWNS = ("no", "yes", "first")
-# valgrind is slow, so by default each way of ending and each setting is seen once.
+# valgrind is slow, so by default each way of ending and each setting runs once.
 SHORT = [("default", "no", "global"), ("default", "no", "handler"), ("default", "first", "main"),
          ("default", "yes", "library"), ("in-process", "no", "cleanup"), ("cores", "no", "thread"),
          ("service", "first", "handler"), ("default", "no", "unload"), ("forced", "yes", "main"),
          ("forced", "first", "global")]
-# No library context is freed while or after OPENSSL_cleanup() runs in another thread: nothing is
-# promised then. OpenSSL 4 without the provider, too, reads a context that another thread has freed, when the
-# thread that has used it ends.
+# No library context is freed while or after OPENSSL_cleanup() runs in another thread: OpenSSL
+# promises nothing then. Even without the provider, OpenSSL 4 reads a context that another thread
+# has freed when a thread that has used it ends.
 WAYS = [(own, when) for own in OWNS for when in WHENS
         if own == "no" or when not in ("race", "thread")]
 ALL = [(name, *way) for name in SETTINGS for way in WAYS]
-# The loader compares by words of eight bytes.
+# The loader compares in words of eight bytes.
 SUPPRESSION = "{\n the loader\n Memcheck:Addr8\n fun:strncmp\n fun:is_dst\n}\n"
 
 
@@ -78,7 +78,7 @@ def keys(tmp_path_factory):
 
 
 def configure(folder, build, name, when):
-    """What the program unloads, it has loaded itself."""
+    """If the program unloads the provider, the program itself loads it."""
     configuration = Configuration(folder, build, activate=when != "unload", **SETTINGS[name])
     # OpenSSL 3.0.13, of Ubuntu 24.04, forgets the path of a module that it does not activate.
     configuration.environment["OPENSSL_MODULES"] = str(build / "lib")
@@ -110,7 +110,7 @@ def test_late_frees_touch_nothing_that_is_gone(tmp_path, build, programs, keys, 
         pytest.skip("needs valgrind")
     (tmp_path / "known").write_text(SUPPRESSION)
     configuration = configure(tmp_path, build, name, when)
-    # The emulator's kernels read memory of others that they do not use.
+    # The emulator's kernels read memory outside of their data, without using it.
     done = free_late(programs, keys, configuration, valgrind, "-q", "--error-exitcode=98",
                      "--undef-value-errors=no", f"--suppressions={tmp_path}/known", own=own,
                      when=when, used="yes")
@@ -120,7 +120,8 @@ def test_late_frees_touch_nothing_that_is_gone(tmp_path, build, programs, keys, 
 @pytest.mark.parametrize("own", ["no", "yes"])
 @pytest.mark.parametrize("name", LOADS)
 def test_loads_leave_nothing_behind(tmp_path, build, programs, keys, name, own):
-    """Memory in use, threads and descriptors after the last loads are those after the first."""
+    """Memory in use, threads and descriptors after the last loads are the same as after the
+    first ones."""
     settings, loads = LOADS[name]
     configuration = Configuration(tmp_path, build, activate=False, **settings)
     done = subprocess.run(
@@ -133,8 +134,9 @@ def test_loads_leave_nothing_behind(tmp_path, build, programs, keys, name, own):
     before, after = rows[FIRST_LOADS], rows[-(loads // 10):]
     heap, pages = ([statistics.median(row[column] for row in part) for part in (before, after)]
                    for column in (0, 1))
-    # In 1,000 loads, 5 bytes left by each are too much, and in 150, 37. Threads that stay in the one
-    # context may be at different points of their work, and the allocator keeps some pages.
+    # This detects 5 bytes that are left by each of 1,000 loads, or 37 by each of 150. Threads that
+    # stay in the one context may be at different points of their work, and the allocator keeps some
+    # pages.
     assert heap[1] - heap[0] < 4096, heap
     assert pages[1] - pages[0] < 256, pages
     assert {row[2:] for row in before} == {row[2:] for row in after}

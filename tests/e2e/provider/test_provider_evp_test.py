@@ -14,7 +14,7 @@ DEVICES = os.environ.get("LANECRYPT_TEST_DEVICES", "host")
 RSA_DEVICES = os.environ.get("LANECRYPT_TEST_RSA_DEVICES", DEVICES)
 
 
-# The first of these tests builds evp_test. The others would only wait for it.
+# The first of these tests builds evp_test. In another process the others would only wait for it.
 pytestmark = pytest.mark.xdist_group("evp_test")
 
 
@@ -33,17 +33,16 @@ def evp_test(repository):
 
 
 def completed(output):
-    """(tests, errors, skipped), as evp_test prints them at its end."""
+    """Returns (tests, errors, skipped), as evp_test prints them at its end."""
     found = re.search(rb"Completed (\d+) tests with (\d+) errors and (\d+) skipped", output)
     assert found, output[-3000:].decode(errors="replace")
     return tuple(int(number) for number in found.groups())
 
 
-# `on_devices`: at least so many private operations run on devices. `on_cpu`: at most so many
-# run on the CPU, which are those with a key of 512 bits or with MDC2. Since 3.5
-# evppkey_rsa_common.txt also has OpenSSL's vectors of implicit rejection. Most names in
-# evppkey_rsa_sigalg.txt have a digest, and such names are not gpu's. evppkey_rsa_kem.txt asks
-# for the FIPS provider.
+# `on_devices` is the minimum number of private operations on devices, and `on_cpu` the maximum on
+# the CPU. The CPU does those with a key of 512 bits or with MDC2. Since 3.5 evppkey_rsa_common.txt
+# also has OpenSSL's vectors of implicit rejection. Most names in evppkey_rsa_sigalg.txt contain a
+# digest, and gpu offers no such names. evppkey_rsa_kem.txt needs the FIPS provider.
 @pytest.mark.parametrize("name, on_devices, on_cpu", [("evppkey_rsa.txt", {"": 4}, 2),
                                                       ("evppkey_rsa_common.txt", {"": 247, "3.0": 145}, 2),
                                                       ("evppkey_rsa_sigalg.txt", {"": 2}, 0),
@@ -62,8 +61,8 @@ def test_rsa(tmp_path, build, evp_test, name, on_devices, on_cpu):
     assert ours.returncode == alone.returncode, ours.stderr[-3000:].decode(errors="replace")
     tests, errors, skipped = completed(ours.stdout + ours.stderr)
     assert (tests, errors, skipped) == completed(alone.stdout + alone.stderr)
-    # A distribution's 3.0 may reject implicitly, which that release's vectors do not know.
-    # Then OpenSSL has the same errors without us.
+    # A distribution's 3.0 may implement implicit rejection, which that release's vectors do not
+    # expect. Then OpenSSL has the same errors without the provider.
     assert tests > 100 * errors
     counters = configuration.counters()
     version = program.rsplit("-", 1)[1]
@@ -72,8 +71,8 @@ def test_rsa(tmp_path, build, evp_test, name, on_devices, on_cpu):
     assert counters["rsa_failures"] == 0
 
 
-# On the emulator, unless a device is named. Each file runs plainly, in place, and in pieces:
-# of 1 byte, which no device gets, and of 40, or of 80 for ChaCha20, whose blocks have 64.
+# These run on the emulator, unless a device is named. Each file runs normally, in place, and in
+# pieces: of 1 byte, which no device gets, and of 40, or of 80 for ChaCha20, whose blocks have 64.
 # evp_test of 3.0 has neither -process nor -chunk.
 @pytest.mark.parametrize("name, options, least_device_jobs", [
     ("evpciph_aes_common.txt", [], 300),
@@ -93,7 +92,7 @@ def test_rsa(tmp_path, build, evp_test, name, on_devices, on_cpu):
     ("evpciph_chacha.txt", ["-process", "in_place"], 100),
     ("evpciph_chacha.txt", ["-chunk", "80"], 100),
     ("evpciph_chacha.txt", ["-chunk", "1"], 0),
-    # The provider does not offer this. The default provider beside it still does it.
+    # The provider does not offer these. The default provider still does them.
     ("evpciph_aes_ocb.txt", [], 0),
     ("evpciph_aes_siv.txt", [], 0),
     ("evpciph_aes_gcm_siv.txt", [], 0),

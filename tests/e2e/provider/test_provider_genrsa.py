@@ -32,7 +32,7 @@ def check(path, bits, exponent=65537):
 def test_keys_of_openssl(configuration, tmp_path, command):
     path = tmp_path / "key.pem"
     words = command.copy()
-    # Options stand before the number of bits.
+    # Options precede the number of bits.
     words[1:1] = ["-keyout", path, "-out", os.devnull] if words[0] == "req" else ["-out", path]
     done = configuration.run(OPENSSL, *words)
     check(path, 1024, 65539 if "65539" in command[-1] else 65537)
@@ -44,7 +44,7 @@ def test_keys_of_openssl(configuration, tmp_path, command):
 def test_progress_is_shown(configuration, tmp_path):
     words = ["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:1024"]
     said = configuration.run(OPENSSL, *words, "-out", tmp_path / "key.pem").stderr
-    if not said:  # OpenSSL 3.2 and later want -verbose
+    if not said:  # OpenSSL 3.2 and later need -verbose
         said = configuration.run(OPENSSL, *words, "-verbose", "-out", tmp_path / "key.pem").stderr
     assert b"." in said
 

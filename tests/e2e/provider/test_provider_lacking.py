@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the provider offers beside a libcrypto that lacks a cipher, because it is older or was built without."""
+"""What the provider offers with a libcrypto that lacks a cipher, because it is older or was
+built without it."""
 
 import os
 import pathlib
@@ -10,9 +11,9 @@ import pytest
 
 from provider_fixtures import OPENSSL, Configuration
 
-# By what stands before the names of a cipher: what stands there instead, where it is cut out of a copy of
-# libcrypto, in names of algorithms, in functions and in object identifiers; and the functions that libcrypto
-# itself calls. Each new text is as long as the old.
+# For each cipher, by the beginning of its names: the replacements that remove it from a copy of
+# libcrypto, in algorithm names, function names and object identifiers; and the functions that
+# libcrypto itself calls. Each new text is as long as the old one.
 CUT = {
     "SM4": ([(b"SM4-", b"SM0-"), (b"sm4-", b"sm0-"), (b":SM4:", b":SM0:"), (b"EVP_sm4_", b"EVP_sm0_"),
              (b"1.2.156.10197.1.104.", b"1.2.156.10197.1.904.")],
@@ -35,7 +36,8 @@ def libcrypto_under_test():
 
 @pytest.fixture(scope="module")
 def without(tmp_path_factory):
-    """without(cipher): the environment of a program whose libcrypto has no such cipher."""
+    """Returns a function without(cipher): the environment of a program whose libcrypto lacks
+    that cipher."""
     made = {}
 
     def make(cipher):
@@ -48,7 +50,8 @@ def without(tmp_path_factory):
                 assert len(old) == len(new)
                 content = content.replace(old, new)
             (folder / whole.name).write_bytes(content)
-            # libcrypto registers them by functions that the dynamic linker no longer finds in it.
+            # libcrypto registers its ciphers with functions that the dynamic linker no longer finds
+            # in the copy.
             source = folder / "functions.c"
             source.write_text("".join(f"void *{name}(void) {{ return 0; }}\n" for name in functions))
             subprocess.run(["gcc", "-shared", "-fPIC", "-o", folder / "functions.so", source], check=True)
@@ -59,13 +62,13 @@ def without(tmp_path_factory):
 
 
 def offered(configuration, environment=None):
-    """{provider: the first names of the ciphers that it offers}, as `openssl list` tells them."""
+    """Returns {provider: the first names of the ciphers that it offers}, from `openssl list`."""
     command = [OPENSSL, "list", "-cipher-algorithms"]
     done = subprocess.run(command, env={**configuration.environment, **(environment or {})}, capture_output=True,
                           text=True, timeout=300, check=True)
     names = {}
     for line in done.stdout.splitlines():
-        # "  { 1.2.156.10197.1.104.2, SM4, SM4-CBC } @ gpu", or one name alone.
+        # A line is "  { 1.2.156.10197.1.104.2, SM4, SM4-CBC } @ gpu", or has one name alone.
         found = re.fullmatch(r"\s+(?:\{ (.*) \}|(\S+)) @ (\w+)", line)
         if found:
             names.setdefault(found[3], set()).update((found[1] or found[2]).split(", "))
@@ -103,7 +106,7 @@ def test_what_libcrypto_lacks_is_not_offered(tmp_path, build, without, cipher):
     for query in ([], ["-propquery", "?provider=gpu"], ["-propquery", "provider=gpu"]):
         ours = configuration.run(*enc(name, *query), input=b"text", check=False)
         assert ours.returncode == alone.returncode != 0 and ours.stdout == b""
-    # All else goes on.
+    # All other ciphers still work.
     ours = configuration.run(*enc("aes-256-ctr"), input=b"text" * 5000).stdout
     assert ours == subprocess.run(enc("aes-256-ctr"), input=b"text" * 5000, env=os.environ, capture_output=True,
                                   check=True, timeout=300).stdout
@@ -112,7 +115,7 @@ def test_what_libcrypto_lacks_is_not_offered(tmp_path, build, without, cipher):
 
 @pytest.mark.parametrize("cipher", ["sm4-ctr", "sm4-cbc", "camellia-256-ctr", "aria-256-ctr", "aria-256-cfb"])
 def test_the_cpu_goes_on_where_the_device_is_lost(tmp_path, build, cipher):
-    """In the middle, and before the device has proven that it knows the cipher."""
+    """The device is lost in the middle, and before it has run the cipher's self-test."""
     text = os.urandom(300_007)
     theirs = subprocess.run(enc(cipher), input=text, env=os.environ, capture_output=True, check=True, timeout=300).stdout
     for fault in ("lost-after:20", "lost-after:0"):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signatures of messages by libcrypto's own functions with the provider `gpu`: those of ML-DSA
-take a message in pieces, which the default provider does from OpenSSL 4.0 on. The `openssl` that
-LANECRYPT_TEST_OPENSSL names says which libcrypto, and nothing is tried before 3.5."""
+"""Signatures of messages with libcrypto's own functions and the provider `gpu`. ML-DSA accepts a
+message in pieces, which the default provider does from OpenSSL 4.0 on. The libcrypto is that of
+the `openssl` that LANECRYPT_TEST_OPENSSL names. Before 3.5 nothing is tested."""
 
 import json
 import os
@@ -25,7 +25,7 @@ SLH_DSA = {"SLH-DSA-SHA2-128f": 17088, "SLH-DSA-SHAKE-128f": 17088}
 OPTIONS = {"deterministic": {}, "context": {"context-string": "where"},
            "raw": {"message-encoding": "0"}}
 
-# SHAKE256 takes blocks of 136 bytes, and precedes the first piece by 64 to 71.
+# SHAKE256 has blocks of 136 bytes. 64 to 71 bytes are hashed before the first piece.
 PIECES = (0, 1, 63, 64, 65, 1000, 0, 135, 136, 137, 5)
 MESSAGE = os.urandom(sum(PIECES))
 OTHER = MESSAGE[:-1] + bytes([MESSAGE[-1] ^ 1])
@@ -48,7 +48,7 @@ def keys(tmp_path_factory):
 
 
 class Calls:
-    """Calls of libcrypto in the order in which a program of its own makes them."""
+    """Calls of libcrypto, in the order in which a program would make them."""
 
     def __init__(self, keys, of, kind=""):
         listed = plain("ldd", shutil.which(OPENSSL)).stdout.decode()
@@ -66,7 +66,7 @@ class Calls:
             message = message[size:]
 
     def run(self, run):
-        """Their results, by function and context, each in the order of the calls."""
+        """Returns their results by function and context, each in the order of the calls."""
         done = json.loads(run(*self.command, input=json.dumps(self.calls).encode()).stdout)
         assert len(done) == len(self.calls)
         results = {}
@@ -77,7 +77,7 @@ class Calls:
 
 @pytest.mark.parametrize("of", ["ML-DSA-44", "SLH-DSA-SHA2-128f"])
 def test_public_keys_sign_nothing(configuration, keys, of):
-    """Nor do they tell how long a signature is, where OpenSSL's own do not."""
+    """They do not return a signature's length either, if OpenSSL's do not."""
     size = {**ML_DSA, **SLH_DSA}[of]
     calls = Calls(keys, of, ".public")
     calls.add("sign_message_init", "one", {})
@@ -89,7 +89,7 @@ def test_public_keys_sign_nothing(configuration, keys, of):
 
 
 def default_signatures(keys, of, options):
-    """The default provider's deterministic ones of MESSAGE and of OTHER."""
+    """Returns the default provider's deterministic signatures of MESSAGE and of OTHER."""
     calls = Calls(keys, of)
     calls.add("sign_message_init", "default", {**options, "deterministic": "1"})
     for message in (MESSAGE, OTHER):
@@ -98,14 +98,14 @@ def default_signatures(keys, of, options):
 
 
 def wrong(signature):
-    """One with another byte in its middle."""
+    """Returns the signature with another byte in its middle."""
     changed = bytearray(signature)
     changed[len(changed) // 2] ^= 1
     return bytes(changed)
 
 
 def counted(configuration, family, jobs):
-    """Devices have made so many signatures, the CPU none, and nothing failed."""
+    """Checks that devices have made `jobs` signatures, the CPU none, and that nothing failed."""
     sums = configuration.counters()
     assert sums[f"{family}_device_jobs"] == jobs
     assert sums[f"{family}_cpu_jobs"] == sums[f"{family}_failures"] == sums["failures"] == 0
@@ -120,14 +120,15 @@ def test_ml_dsa_signs_pieces(configuration, keys, of, options):
     calls.add("sign_message_final", "one", size)  # before any piece
     calls.add_pieces("sign_message_update", "one", MESSAGE, PIECES[:half])
     calls.add("dup", "one", "copy")
-    calls.add("sign", "one", size, OTHER)  # another message as a whole changes none in pieces
+    # Signing another message at once does not affect the pieces
+    calls.add("sign", "one", size, OTHER)
     for context, message in (("one", MESSAGE), ("copy", OTHER)):
         calls.add_pieces("sign_message_update", context, message[sum(PIECES[:half]):],
                          PIECES[half:])
-    # How long it is, without enough room, the signature, and once more.
+    # The length, too little room, the signature, and the signature again.
     for room in (None, size - 1, size, size):
         calls.add("sign_message_final", "one", room)
-    # What comes then is no message of its own.
+    # Pieces that follow are not a new message.
     calls.add("sign_message_update", "one", MESSAGE)
     calls.add("dup", "one", "ended")
     calls.add("sign_message_update", "ended", MESSAGE)
@@ -170,7 +171,7 @@ def test_ml_dsa_verifies_pieces(configuration, keys, of, options):
     calls.add("set_signature", "one", signature)
     calls.add_pieces("verify_message_update", "one", MESSAGE, PIECES[:half])
     calls.add("dup", "one", "copy")
-    calls.add("verify", "one", signature, OTHER)  # changes no message in pieces
+    calls.add("verify", "one", signature, OTHER)  # does not affect a message in pieces
     for context, message in (("one", MESSAGE), ("copy", OTHER)):
         calls.add_pieces("verify_message_update", context, message[sum(PIECES[:half]):],
                          PIECES[half:])
@@ -201,7 +202,7 @@ def test_ml_dsa_verifies_pieces(configuration, keys, of, options):
 @pytest.mark.parametrize("of", SLH_DSA)
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_slh_dsa_does_as_without_the_provider(configuration, keys, of, options):
-    """It takes a message as a whole alone, and says so of pieces."""
+    """It accepts only whole messages, and refuses pieces with an error."""
     size = SLH_DSA[of]
     calls = Calls(keys, of)
     calls.add("sign_message_init", "one", {**options, "deterministic": "1"})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """ML-DSA of `openssl` with the provider `gpu`, from OpenSSL 3.5 on: LANECRYPT_TEST_OPENSSL names
-it. Before 3.5 the provider offers none."""
+it. Before 3.5 the provider offers no ML-DSA."""
 
 import os
 import re
@@ -25,7 +25,7 @@ def configuration(tmp_path, build):
 
 @pytest.fixture(scope="module")
 def keys(tmp_path_factory):
-    """A key of each set, its public half, and what is signed, made without the provider."""
+    """A key of each set, its public half, and a message, made without the provider."""
     folder = tmp_path_factory.mktemp("keys")
     (folder / "message").write_bytes(os.urandom(5000))
     (folder / "mu").write_bytes(os.urandom(64))
@@ -37,8 +37,8 @@ def keys(tmp_path_factory):
 
 
 def ml_dsa_jobs(configuration):
-    """How many signatures devices have made so far. Nothing may have failed, and the CPU may
-    have made none."""
+    """Returns how many signatures devices have made so far. Checks that nothing has failed, and
+    that the CPU has made none."""
     sums = configuration.counters()
     assert sums["ml_dsa_failures"] == 0 and sums["failures"] == 0
     assert sums["ml_dsa_cpu_jobs"] == 0
@@ -104,7 +104,7 @@ def test_wrong_calls_end_as_without_the_provider(configuration, keys, tmp_path):
 @has_ml_dsa
 @pytest.mark.parametrize("of", SETS)
 def test_keys(tmp_path, configuration, of):
-    """Keys of one seed are the same, and so are all forms that OpenSSL writes of them."""
+    """Keys from one seed are the same, and so are all formats in which OpenSSL writes them."""
     seed = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
     make = [OPENSSL, "genpkey", "-algorithm", f"ML-DSA-{of}", "-pkeyopt", "hexseed:" + seed]
     ours = configuration.run(*make).stdout
@@ -121,8 +121,8 @@ def test_keys(tmp_path, configuration, of):
 
 
 def make_chain(configuration, folder):
-    """A root by ML-DSA-87, an authority by ML-DSA-65, and certificates of `localhost` and of a
-    client by ML-DSA-44, all made with the provider."""
+    """Makes a root with ML-DSA-87, an authority with ML-DSA-65, and certificates of `localhost`
+    and of a client with ML-DSA-44, all with the provider."""
     run = configuration.run
     run(OPENSSL, "req", "-x509", "-newkey", "ML-DSA-87", "-nodes", "-keyout", folder / "root.key",
         "-out", folder / "root.pem", "-subj", "/CN=root", "-days", "2", "-config", os.devnull,
@@ -143,7 +143,7 @@ def make_chain(configuration, folder):
 @has_ml_dsa
 def test_a_chain_of_certificates(tmp_path, configuration):
     trusted = make_chain(configuration, tmp_path)
-    # A request is signed by its own key, a certificate by its issuer's.
+    # A request is signed with its own key, a certificate with its issuer's.
     assert ml_dsa_jobs(configuration) == 1 + 3 + 3
     for verify in (plain, configuration.run):
         for name in ("server", "client"):
@@ -155,7 +155,7 @@ def test_a_chain_of_certificates(tmp_path, configuration):
 @has_ml_dsa
 @pytest.mark.parametrize("who", ["both", "server", "client"])
 def test_tls_with_mutual_authentication(tmp_path, build, configuration, who):
-    """Each side signs by ML-DSA, with the provider or without."""
+    """Each side signs with ML-DSA, with the provider or without."""
     make_chain(configuration, tmp_path)
     before = ml_dsa_jobs(configuration)
     server_environment = configuration.environment if who != "client" else os.environ

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keys of ML-DSA that pass through the provider `gpu` lose nothing, however the default provider
-is set up: what `openssl` writes of them has the form that it has without `gpu`, and the same bytes
-if the key is the same. From OpenSSL 3.5 on: LANECRYPT_TEST_OPENSSL names it."""
+"""ML-DSA keys that pass through the provider `gpu` lose nothing, however the default provider is
+configured. What `openssl` writes has the same format as without `gpu`, and the same bytes if the
+key is the same. From OpenSSL 3.5 on: LANECRYPT_TEST_OPENSSL names it."""
 
 import os
 import re
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(VERSION < (3, 5), reason="this OpenSSL has no ML
 
 SEED = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 FORMS = ("seed-priv", "priv-only", "oqskeypair", "seed-only", "bare-priv", "bare-seed")
-# What the default provider may be told.
+# Settings of the default provider.
 SETTINGS = {
     "nothing": [],
     "prefer-private": ["ml-dsa.prefer_seed = no"],
@@ -33,7 +33,8 @@ SETTINGS = {
 
 
 class Pair:
-    """`openssl` with the provider and without, each with the same settings of the default one."""
+    """`openssl` with the provider and without, both with the same settings of the default
+    provider."""
 
     def __init__(self, folder, build, lines):
         self.folder = folder
@@ -44,14 +45,14 @@ class Pair:
         self.plain = {**os.environ, "OPENSSL_CONF": str(path)}
 
     def run(self, *command, **options):
-        """The status and the output: ours, and theirs."""
+        """Returns the status and the output, with the provider and without."""
         ours = self.ours.run(OPENSSL, *command, check=False, **options)
         theirs = subprocess.run([str(part) for part in (OPENSSL, *command)], env=self.plain,
                                 capture_output=True, check=False, timeout=300, **options)
         return (ours.returncode, ours.stdout), (theirs.returncode, theirs.stdout)
 
     def compare(self, *command, **options):
-        """Both must do the same. Returns the output, or None if both fail."""
+        """Checks that both do the same. Returns the output, or None if both fail."""
         ours, theirs = self.run(*command, **options)
         assert ours == theirs, command
         return ours[1] if ours[0] == 0 else None
@@ -63,8 +64,8 @@ def pair(request, tmp_path, build):
 
 
 def form_of(der):
-    """The lengths of an unencrypted PKCS#8 key and the tags of what is in it, which tell its
-    form."""
+    """Returns the lengths of an unencrypted PKCS#8 key and the tags of its contents, which
+    identify its format."""
     parsed = plain(OPENSSL, "asn1parse", "-inform", "DER", "-i", input=der).stdout.decode()
     key = re.search(r"(\d+):d=1 .*hl=(\d+) l= *(\d+) prim: +OCTET STRING", parsed)
     inside = der[int(key[1]) + int(key[2]):]
@@ -72,7 +73,7 @@ def form_of(der):
 
 
 def test_a_key_of_a_seed_is_written_alike(pair):
-    """From the generation to each output format, in one process."""
+    """A key is generated and written in each output format in one process."""
     for of in ("44", "65", "87"):
         make = ["genpkey", "-algorithm", f"ML-DSA-{of}", "-pkeyopt", "hexseed:" + SEED]
         for options in ([], ["-outform", "DER"], ["-text"], ["-quiet", "-text", "-outform", "DER"]):
@@ -105,7 +106,7 @@ def test_an_encrypted_key_is_written_alike(pair, tmp_path):
 
 
 def test_a_new_key_has_the_same_form(pair, tmp_path):
-    """Keys and requests of random seeds."""
+    """Keys and certificate requests from random seeds."""
     found = {}
     for who in ("ours", "theirs"):
         request = ["req", "-new", "-newkey", "ML-DSA-44", "-nodes", "-subj", "/CN=x", "-config",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What gpu.so and liblanecrypt.so bring into a process, and what they must not."""
+"""What gpu.so and liblanecrypt.so bring into a process, and what they must not bring."""
 
 import os
 import resource
@@ -39,8 +39,8 @@ def test_the_module_exports_its_entry_alone(build):
 
 @pytest.mark.parametrize("place", ["link", "link that leads nowhere", "pipe", "pipe that nobody reads"])
 def test_counters_go_to_a_regular_file_alone(tmp_path, build, place):
-    """If another user may have put something else there, the program writes no counters and
-    ends as usual."""
+    """If another user may have put something else at that path, the program writes no counters
+    and ends as usual."""
     configuration = Configuration(tmp_path, build)
     stats, other = configuration.stats, tmp_path / "another"
     reader = None
@@ -71,7 +71,7 @@ def test_counters_go_to_the_file_that_an_operator_made(tmp_path, build):
 
 
 def test_no_part_of_a_line_stays(tmp_path, build):
-    """Where a line does not fit, as on a full disk, the next one that does is whole."""
+    """If a line does not fit, as on a full disk, the next line that fits is complete."""
     configuration = Configuration(tmp_path, build)
     configuration.run(OPENSSL, "rand", "1")
     line = configuration.stats.read_bytes()

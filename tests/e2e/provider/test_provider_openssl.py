@@ -16,7 +16,8 @@ CIPHERS += [f"sm4-{mode}" for mode in ("ecb", "cbc", "ctr", "cfb", "ofb")]
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """A file that is no multiple of a block, and larger than many of openssl's pieces."""
+    """A file whose length is not a multiple of a block, and larger than many of openssl's
+    pieces."""
     path = tmp_path_factory.mktemp("data") / "data.bin"
     path.write_bytes(os.urandom(300_007))
     return path
@@ -52,8 +53,8 @@ def test_enc_with_a_password(tmp_path, build, data):
 
 
 def test_enc_by_options_alone(build, data):
-    """-provider without any configuration. By default the provider offers no cipher: who
-    prefers it gets OpenSSL's own, and who insists on it is told that there is none."""
+    """Uses -provider without any configuration. By default the provider offers no cipher: a
+    query that prefers it gets OpenSSL's cipher, and one that requires it fails with an error."""
     options = ["-provider-path", build / "lib", "-provider", "gpu", "-provider", "default",
                "-in", data, "-propquery"]
     ours = plain(*enc("aes-256-ctr", "-e", *options, "?provider=gpu")).stdout
@@ -65,7 +66,7 @@ def test_enc_by_options_alone(build, data):
 
 @pytest.mark.parametrize("mode", ["cfb8", "cfb1"])
 def test_enc_by_what_the_provider_does_not_offer(tmp_path, build, data, mode):
-    """A program that prefers the provider gets OpenSSL's own cipher; one that insists gets none."""
+    """A program that prefers the provider gets OpenSSL's cipher; one that requires it gets none."""
     configuration = Configuration(tmp_path, build, devices=DEVICES, threshold_bytes=0)
     command = enc(f"aes-128-{mode}", "-e", "-in", data)
     expected = plain(*command).stdout
@@ -77,8 +78,8 @@ def test_enc_by_what_the_provider_does_not_offer(tmp_path, build, data, mode):
 
 @pytest.mark.parametrize("threshold", ["0", "1G"])
 def test_enc_where_fips_is_the_default(tmp_path, build, data, threshold):
-    """The default properties demand fips=yes, which nothing here has, and a fetch takes that
-    back by -fips."""
+    """The default properties require fips=yes, which no provider here has. A fetch overrides
+    that with -fips."""
     configuration = Configuration(tmp_path, build, devices=DEVICES, threshold_bytes=threshold)
     text = configuration.path.read_text()
     configuration.path.write_text(text.replace("= ?provider=gpu", "= fips=yes,?provider=gpu"))
@@ -129,8 +130,8 @@ def test_speed_in_children_of_fork(tmp_path, build):
 
 
 def test_speed_by_default(tmp_path, build, monkeypatch):
-    """Gigabytes of large requests cause the library to measure the device while they run on
-    the CPU. They stay there, since the device is the emulator. The program may end while the
+    """Gigabytes of large requests cause the library to measure the device while the CPU does
+    them. They stay on the CPU, since the device is the emulator. The program may end while the
     device is being measured."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     configuration = Configuration(tmp_path, build, devices="host")
@@ -146,8 +147,8 @@ def test_speed_by_default(tmp_path, build, monkeypatch):
                                       ["-tls1_2", "-cipher", "ECDHE-RSA-AES128-SHA"],
                                       ["-tls1_3"]], ids=" ".join)
 def test_tls_with_the_provider_active_everywhere(tmp_path, build, data, protocol, threshold):
-    """s_server serves a file to s_client. With threshold 0 even the DRBG of OpenSSL before
-    3.5 uses a device."""
+    """s_server serves a file to s_client. With threshold 0 even the DRBG of OpenSSL before 3.5
+    uses a device."""
     configuration = Configuration(tmp_path, build, devices=DEVICES, threshold_bytes=threshold)
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     configuration.run(OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key,

@@ -9,7 +9,7 @@ from provider_fixtures import Configuration, plain
 
 pytest.importorskip("cryptography")
 
-# Prints a digest of each mode's output for 3 MiB and a little more, whole and in pieces.
+# Prints a digest of each mode's output for slightly more than 3 MiB, at once and in pieces.
 PROGRAM = r"""
 import hashlib
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -48,8 +48,8 @@ def test_cryptography_is_moved_to_a_device(tmp_path, build, devices, device):
     ours = configuration.run(sys.executable, "-c", PROGRAM).stdout
     assert ours == plain(sys.executable, "-c", PROGRAM).stdout
     counters = configuration.counters()
-    # For each of nine ciphers: two whole encryptions or decryptions and two large pieces, but
-    # no CBC encryption.
+    # For each of nine ciphers: two encryptions or decryptions at once and two large pieces, but no
+    # CBC encryption.
     assert counters["device_jobs"] == 6 * 4 + 3
     assert counters["device_bytes"] > 6 * 3 * (3 << 20)
     assert counters["failures"] == 0
@@ -65,7 +65,7 @@ def test_cryptography_without_a_device(tmp_path, build):
 
 
 def test_a_short_program_looks_for_no_device(tmp_path, build):
-    """By default a device is used only if it ends sooner and the program runs long enough."""
+    """By default a device is used only if it is faster and the program runs long enough."""
     configuration = Configuration(tmp_path, build, devices="host")
     ours = configuration.run(sys.executable, "-c", PROGRAM).stdout
     assert ours == plain(sys.executable, "-c", PROGRAM).stdout

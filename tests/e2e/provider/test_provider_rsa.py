@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """RSA of `openssl` and of servers with the provider `gpu`.
 
-LANECRYPT_TEST_HANDSHAKES says how many handshakes each server gets (40 by default).
+LANECRYPT_TEST_HANDSHAKES is the number of handshakes with each server (40 by default).
 LANECRYPT_TEST_RSA_DEVICES names the devices of these tests (`host` by default).
 """
 
@@ -38,8 +38,8 @@ def key(tmp_path_factory):
 
 
 def rsa_jobs(configuration):
-    """How many private operations devices have done so far. Nothing may have failed, and the
-    CPU may have done none."""
+    """Returns how many private operations devices have done so far. Checks that nothing has
+    failed, and that the CPU has done none."""
     sums = configuration.counters()
     assert sums["rsa_failures"] == 0 and sums["failures"] == 0
     assert sums["rsa_cpu_jobs"] == 0
@@ -79,7 +79,7 @@ def test_pkeyutl(tmp_path, configuration, key, padding):
 
 
 def test_keys_in_every_form(tmp_path, configuration, key):
-    """A key from PEM, DER, PKCS#8 with a password, PKCS#12 or a store signs the same."""
+    """A key from PEM, DER, PKCS#8 with a password, PKCS#12 or a store gives the same signature."""
     data = tmp_path / "data"
     data.write_bytes(b"some text")
     run = configuration.run
@@ -98,7 +98,7 @@ def test_keys_in_every_form(tmp_path, configuration, key):
     signatures = {run(OPENSSL, "dgst", "-sha256", "-sign", path, *options, data).stdout
                   for path, options in forms}
     assert len(signatures) == 1 and len(signatures.pop()) == 256
-    # Only these signed. Reading and writing keys took no private operation.
+    # Only these signed. Reading and writing keys needed no private operation.
     assert rsa_jobs(configuration) == len(forms)
 
 
@@ -166,7 +166,7 @@ def test_auto_leaves_a_lone_caller_on_its_cpu(tmp_path, build, key):
                       tmp_path / "signature", data)
     counters = configuration.counters()
     assert counters["rsa_cpu_jobs"] == 1 and counters["rsa_device_jobs"] == 0
-    # It did not even look for a device.
+    # The program did not even look for a device.
     assert counters["devices"] == []
 
 
@@ -183,8 +183,8 @@ def greet(port, key, version):
 @pytest.mark.parametrize("options", [[], ["-async"]], ids=["plain", "async"])
 def test_s_server(tmp_path, configuration, key, version, options):
     port = free_port()
-    # As an HTTP server (-www) s_server sleeps for a second whenever an ASYNC job pauses. So
-    # with -async it only prints what it receives, and its standard input stays silent.
+    # As an HTTP server (-www), s_server sleeps for a second whenever an ASYNC job pauses. With
+    # -async it therefore only prints what it receives, and its standard input stays silent.
     # -naccept counts one connection more, that of wait_for().
     answers = not options
     with open(tmp_path / "heard", "wb") as heard:
@@ -212,8 +212,8 @@ def test_s_server(tmp_path, configuration, key, version, options):
 @pytest.mark.xdist_group("ports")
 @pytest.mark.parametrize("version", ["-tls1_2", "-tls1_3"])
 def test_s_client(tmp_path, configuration, key, version):
-    """The client has the provider and a key. The server asks for a client's certificate and
-    has no provider."""
+    """The client has the provider and a key. The server requires a client certificate and has no
+    provider."""
     port = free_port()
     times = min(HANDSHAKES, 4)
     server = subprocess.Popen(
@@ -230,7 +230,7 @@ def test_s_client(tmp_path, configuration, key, version):
                 key / "certificate.pem", "-CAfile", key / "certificate.pem", "-verify_return_error",
                 "-ign_eof", version, input=b"GET / HTTP/1.0\r\n\r\n")
             assert b"HTTP/1.0 200 ok" in done.stdout, done.stderr
-            # What the server says of the client.
+            # What the server reports about the client.
             assert b"Client certificate" in done.stdout and b"CN=localhost" in done.stdout.replace(b" ", b"")
         server.wait(timeout=300)
     finally:
@@ -249,8 +249,8 @@ def start_nginx(port, folder, configuration, key):
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-# For each server: how many of its processes work, the signal that reloads it, and the signal
-# that ends it when nothing is left to do.
+# For each server: how many of its processes work, the signal that reloads it, and the signal that
+# ends it gracefully.
 @pytest.mark.xdist_group("ports")
 @pytest.mark.parametrize("name, start, workers, reload_signal, end_signal", [
     ("haproxy", start_haproxy, 1, signal.SIGUSR2, signal.SIGUSR1),
@@ -297,7 +297,7 @@ def test_a_server_that_is_reloaded_under_load(tmp_path, configuration, key, name
             visitors = [pool.submit(visit, n) for n in range(8)]
             try:
                 for _ in range(3):
-                    # Visits end before each reload, and go on during it.
+                    # Visits end before each reload, and continue during it.
                     had = len(visits)
                     time.sleep(0.5)
                     wait_for_more("no visit ended", lambda: len(visits) > had)

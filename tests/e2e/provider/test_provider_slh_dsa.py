@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SLH-DSA of `openssl` with the provider `gpu`, from OpenSSL 3.5 on: LANECRYPT_TEST_OPENSSL names
-it. Before 3.5 the provider offers none.
+"""SLH-DSA of `openssl` with the provider `gpu`, from OpenSSL 3.5 on: LANECRYPT_TEST_OPENSSL
+names it. Before 3.5 the provider offers no SLH-DSA.
 
-A small set's signature takes the emulator twenty times as long as a fast one's, so most is tried
-with fast sets. With all sets too, each other one is signed with in two ways alone, unless a GPU
-signs or LANECRYPT_TEST_EVERY_ANSWER is 1: what may differ between sets is not how OpenSSL hands
-the options over."""
+On the emulator a signature of a small set takes twenty times as long as one of a fast set, so
+most tests use fast sets. If all sets run, each other set signs in two ways only, unless a GPU
+signs or LANECRYPT_TEST_EVERY_ANSWER is 1: how OpenSSL passes the options does not depend on the
+set."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from provider_fixtures import OPENSSL, Configuration, plain
 from slh_files import slh
 
 DEVICES = os.environ.get("LANECRYPT_TEST_RSA_DEVICES", "host")
-# Each with its n.
+# Each set with its n.
 SETS = {f"{family}-{size}{kind}": int(size) // 8
         for family in ("SHA2", "SHAKE") for size in ("128", "192", "256") for kind in "sf"}
 FAST = ["SHA2-128f", "SHAKE-128f"]
@@ -35,7 +35,7 @@ def configuration(tmp_path, build):
 
 @pytest.fixture(scope="module")
 def keys(tmp_path_factory):
-    """A key of each set, its public half, and what is signed, made without the provider."""
+    """A key of each set, its public half, and a message, made without the provider."""
     folder = tmp_path_factory.mktemp("keys")
     (folder / "message").write_bytes(os.urandom(5000))
     for of in TRIED:
@@ -46,8 +46,8 @@ def keys(tmp_path_factory):
 
 
 def slh_dsa_work(configuration):
-    """How many signatures and keys devices have made so far. Nothing may have failed, and the
-    CPU may have made none."""
+    """Returns how many signatures and keys devices have made so far. Checks that nothing has
+    failed, and that the CPU has made none."""
     sums = configuration.counters()
     assert sums["slh_dsa_failures"] == 0 and sums["failures"] == 0
     assert sums["slh_dsa_cpu_jobs"] == 0 and sums["slh_dsa_cpu_keys"] == 0
@@ -91,7 +91,7 @@ EVERY_WAY = DEVICES != "host" or EVERY_ANSWER
 
 
 def ways_to_sign():
-    """Each set with how it signs: a fast one in every way, another as said above."""
+    """Yields each set with its options: a fast set with all options, another one as said above."""
     others = [options for options in OPTIONS if options != "deterministic"]
     for number, of in enumerate(TRIED):
         two = {"deterministic", others[number % len(others)] if EVERY_CASE else None}
@@ -116,7 +116,7 @@ def test_signatures(tmp_path, configuration, keys, of, options):
     configuration.run(OPENSSL, *sign, "-out", mine)
     assert slh_dsa_work(configuration) == (1, 0)
     plain(OPENSSL, *sign, "-out", theirs)
-    # So only a signature without random numbers of its own is the same.
+    # So only a signature without fresh random numbers is the same.
     assert (mine.read_bytes() == theirs.read_bytes()) == (options in ("deterministic", "entropy"))
     plain(OPENSSL, *verify, "-sigfile", mine)
     configuration.run(OPENSSL, *verify, "-sigfile", theirs)
@@ -128,7 +128,7 @@ def test_signatures(tmp_path, configuration, keys, of, options):
 
 @has_slh_dsa
 def test_the_first_signature_of_a_program_stays_on_its_core(tmp_path, build, keys):
-    """What one takes there is not known yet, and no device is opened for it."""
+    """How long a signature takes there is not known yet, and no device is opened for it."""
     configuration = Configuration(tmp_path, build, devices=DEVICES)
     configuration.run(OPENSSL, "pkeyutl", "-sign", "-rawin", "-inkey", keys / "SHA2-128f.pem", "-in",
                       keys / "message", "-out", tmp_path / "signature")
@@ -156,7 +156,7 @@ def test_wrong_calls_end_as_without_the_provider(configuration, keys):
 @has_slh_dsa
 @pytest.mark.parametrize("of", TRIED)
 def test_keys(tmp_path, configuration, of):
-    """Keys of one seed are the same, and so are all forms that OpenSSL writes of them."""
+    """Keys from one seed are the same, and so are all formats in which OpenSSL writes them."""
     seed = bytes(range(3 * SETS[of])).hex()
     make = [OPENSSL, "genpkey", "-algorithm", f"SLH-DSA-{of}", "-pkeyopt", "hexseed:" + seed]
     made = configuration.run(*make).stdout

@@ -27,21 +27,21 @@ NOBODY = 65534
 
 
 def run(*arguments, **options):
-    """A run that is to end by itself."""
+    """Runs the program, which is expected to end by itself."""
     return subprocess.run([DAEMON, *map(str, arguments)], capture_output=True, text=True, timeout=120,
                           env=environment(None), **options)
 
 
 @pytest.fixture
 def folder():
-    """A short path, since that of a socket has 107 bytes at most."""
+    """A folder with a short path, since the path of a socket has at most 107 bytes."""
     with tempfile.TemporaryDirectory(prefix="lanecryptd-") as name:
         yield pathlib.Path(name)
 
 
 @contextlib.contextmanager
 def service(path, *arguments, devices="host", is_ready=True, **options):
-    """A running service, and that it ends as it should."""
+    """A running service. Checks that it ends as it should."""
     reads, writes = os.pipe()
     started = subprocess.Popen([DAEMON, "--socket", path, "--devices", devices, "--ready-fd", str(writes), *arguments],
                                stderr=subprocess.PIPE, text=True, env=environment(None),
@@ -72,7 +72,7 @@ class Client:
         self.socket.connect(str(path))
 
     def hello(self):
-        """The kind of the answer, what follows its header, and the descriptors."""
+        """Returns the kind of the answer, what follows its header, and the descriptors."""
         with contextlib.suppress(BrokenPipeError):
             self.socket.send(packet(HELLO))
         data, descriptors, _, _ = socket.recv_fds(self.socket, 16384, 32)
@@ -138,7 +138,7 @@ def test_paths_that_cannot_be(folder):
 
 
 def test_a_device_that_is_not_here(folder):
-    """The service goes on, for later: its clients use their own cores."""
+    """The service continues for later: its clients use their own cores."""
     with service(folder / "socket", devices="host:9") as running:
         kind, _, _ = Client(folder / "socket").hello()
         assert kind == WELCOME
@@ -223,7 +223,7 @@ def test_the_page_cannot_be_written(folder):
             os.pwrite(descriptors[0], b"x", 0)
         with pytest.raises(PermissionError):
             os.ftruncate(descriptors[0], 0)
-        # Nor through the file system.
+        # It cannot be written through the file system either.
         with pytest.raises(PermissionError):
             again = os.open(f"/proc/self/fd/{descriptors[0]}", os.O_RDWR)
             mmap.mmap(again, 4096, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
@@ -255,7 +255,7 @@ if kind == 16:
 
 
 def ask_as(user, path, group=NOBODY, groups=""):
-    """What a process of that user is told."""
+    """Returns what a process of that user receives."""
     words = ["setpriv", f"--reuid={user}", f"--regid={group}", f"--groups={groups}" if groups else "--clear-groups"]
     done = subprocess.run([*words, "/usr/bin/python3", "-c", ASK, str(path)], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -279,7 +279,7 @@ def test_another_user_is_not_admitted(folder):
     folder.chmod(0o755)
     with service(folder / "socket", devices="none") as started:
         assert ask_as(NOBODY, folder / "socket") == ["no permission"]
-        # Even where the file's mode lets him: his credentials count.
+        # Even if the file's mode allows access, the peer's credentials count.
         (folder / "socket").chmod(0o666)
         assert ask_as(NOBODY, folder / "socket") == [f"refused {NOT_ALLOWED}"]
         assert ask_as(0, folder / "socket") == ["welcome", "users"]
@@ -303,7 +303,7 @@ def test_a_member_of_the_group_is_admitted(folder):
 
 @needs_root
 def test_a_service_of_an_ordinary_user(folder):
-    """It serves its own user and root, and nobody may trace it."""
+    """The service serves its own user and root, and no process may trace it."""
     os.chown(folder, NOBODY, NOBODY)
     with service(folder / "socket", devices="none", user=NOBODY, group=NOBODY, extra_groups=[]) as running:
         assert ask_as(NOBODY, folder / "socket") == ["welcome", "users"]

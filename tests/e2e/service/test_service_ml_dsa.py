@@ -19,7 +19,7 @@ pytestmark = has_ml_dsa
 
 @pytest.fixture(name="running")
 def started(service):  # noqa: F811
-    """The service, once it has tried ML-DSA on its device."""
+    """The service, once its device has passed the self-test for ML-DSA."""
     start(service)
     return service
 
@@ -71,8 +71,8 @@ def test_a_signature_is_verified_where_all_are(tmp_path, running, keys, build): 
 
 
 def test_tls(tmp_path, running, gpu):
-    """A server whose certificate has a key of ML-DSA signs by the service, and a plain client
-    believes it."""
+    """A server whose certificate has an ML-DSA key signs with the service, and an ordinary
+    client accepts the signature."""
     key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
     plain(OPENSSL, "req", "-x509", "-newkey", "ML-DSA-44", "-nodes", "-keyout", key, "-out",
           certificate, "-subj", "/CN=localhost", "-days", "2", "-config", "/dev/null")
@@ -133,5 +133,5 @@ def test_jobs(running, gpu):
     gpu.run(OPENSSL, "speed", "-seconds", "2", "-async_jobs", "8", "ML-DSA-44")
     by_service, _, failures = counters(gpu)
     assert by_service > 8 and failures == 0
-    # It gives some jobs up at the end.
+    # openssl abandons some jobs at the end.
     assert 0 <= running.done("ml-dsa-44-sign") - by_service <= 8

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings that name a socket do not make its owner trusted: `service_owner` does."""
+"""A setting that names a socket does not make the socket's owner trusted. `service_owner` does."""
 
 import json
 import os
@@ -16,13 +16,14 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root starts the 
 
 @pytest.fixture
 def socket(own):
-    """Of a service that runs as nobody."""
+    """The socket of a service that runs as nobody."""
     os.chmod(own, 0o755)
     path = own / "socket"
     ready, told = os.pipe()
     process = subprocess.Popen([BUILD / "bin" / "lanecryptd", "--socket", path, "--devices", "host", "--ready-fd",
                                 str(told)], pass_fds=[told], stderr=subprocess.DEVNULL,
-                               # The emulator's threads share a number, as CUDA's do. Otherwise it makes no single key.
+                               # The emulator's threads share a number, as CUDA's do. Otherwise it
+                               # makes no single key.
                                env={**os.environ, "LANECRYPT_HOST_SUBGROUPS": "1"}, **AS_NOBODY)
     os.close(told)
     with os.fdopen(ready) as answer:
@@ -47,7 +48,7 @@ def test_the_provider(tmp_path, socket, owner, is_used):
 
 
 def test_the_command(tmp_path, socket):
-    """It would get private keys that another user has made."""
+    """The command would otherwise get private keys that another user has made."""
     def genrsa(*options):
         return subprocess.run([LANECRYPT, "genrsa", "--require-gpu", f"--service={socket}", *options, "1024"],
                               capture_output=True, timeout=300, check=False, env=environment("none"))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unchanged programs whose RSA the service does, on the emulator. The counters tell that it did,
-and both ends must agree."""
+"""Unchanged programs whose RSA operations the service does, on the emulator. The counters of
+both sides prove it, and must agree."""
 
 import json
 import os
@@ -17,7 +17,7 @@ import pytest
 from provider_fixtures import Configuration, OPENSSL, plain
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "process"))
-import ways  # noqa: E402  (beside the program that it tells)
+import ways  # noqa: E402  (in the folder of the program that it describes)
 
 # A row of figures of `openssl speed`, before 3.5 and since.
 SPEED_ROW = rb"\brsa *1024( bits)? +[0-9.]+s"
@@ -26,7 +26,7 @@ VERSION, HELLO, STATISTICS, WELCOME, TEXT = 3, 1, 5, 16, 18
 
 
 class Service:
-    """lanecryptd on a socket of its own, with one emulated device."""
+    """lanecryptd at its own socket, with one emulator."""
 
     def __init__(self, build, folder):
         self.build, self.socket = build, folder / "socket"
@@ -70,7 +70,7 @@ class Service:
                     return json.loads(text)
 
     def done(self, kind="rsa-1024-private"):
-        """How many operations of a kind it has done."""
+        """Returns how many operations of this kind the service has done."""
         return sum(row["done"] for row in self.statistics()["kinds"] if row["kind"] == kind)
 
 
@@ -95,7 +95,7 @@ def key(tmp_path_factory):
 
 @pytest.fixture
 def configuration(tmp_path, build, service):
-    """All that fits goes to the service. `require` would not name its socket."""
+    """All suitable operations go to the service. `require` would not name its socket."""
 
     def make(**settings):
         return Configuration(tmp_path, build, in_process=None,
@@ -118,7 +118,7 @@ def begin(build, configuration, **words):
 
 
 def ended_well(process, timeout=120):
-    """Whether test_client made and verified all its signatures."""
+    """Checks that test_client made and verified all its signatures."""
     out, errors = process.communicate(timeout=timeout)
     assert process.returncode == ways.STATUS and out.startswith(b"done "), errors.decode()
 
@@ -149,9 +149,9 @@ def test_openssl_speed_with_jobs(service, configuration):
     done = gpu.run(OPENSSL, "speed", "-seconds", "1", "-async_jobs", "8", "rsa1024")
     assert re.search(SPEED_ROW, done.stdout)
     counted = counters(gpu)
-    # It makes its key itself, which has no CRT part missing.
+    # openssl speed makes its key itself, with all CRT parts.
     assert counted["rsa_service_jobs"] > 8 and counted["rsa_failures"] == 0
-    # It gives some jobs up at the end.
+    # It abandons some jobs at the end.
     assert 0 <= service.done() - counted["rsa_service_jobs"] <= 8
 
 
@@ -171,7 +171,7 @@ def test_a_sandbox_leaves_all_to_the_cpu(build, service, configuration, key):
     service.start()
     gpu = configuration()
     ended_well(begin(build, gpu, key=key, signs=5, sandbox="yes"))
-    # The program signs once before.
+    # The program signs once before its sandbox.
     assert service.done() == 1
 
 
@@ -184,7 +184,7 @@ def test_many_processes(build, service, configuration, key):
     counted = counters(gpu)
     assert counted["rsa_service_jobs"] == 12 * 4 * 3 == service.done()
     assert counted["rsa_cpu_jobs"] == 0
-    # All have gone.
+    # All processes have disconnected.
     for _ in range(100):
         if service.statistics()["clients"] == 1:
             break
@@ -215,7 +215,7 @@ with concurrent.futures.ThreadPoolExecutor(8) as pool:
 
 
 def test_new_keys(service, configuration):
-    # So that the emulator searches for single keys.
+    # With this setting the emulator searches for single keys.
     service.start(LANECRYPT_HOST_SUBGROUPS="1")
     gpu = configuration()
     # The service leaves the first short keys of all its clients to them.
@@ -235,13 +235,13 @@ def test_a_short_program_never_connects(service, configuration, key, tmp_path):
     gpu.run(OPENSSL, "dgst", "-sha256", "-sign", key, "-out", tmp_path / "signature",
             tmp_path / "text")
     assert counters(gpu)["rsa_cpu_jobs"] == 1
-    # Only those who ask for statistics have ever connected.
+    # Only clients that asked for statistics have ever connected.
     assert service.statistics()["clients_total"] == 1
 
 
 def test_required(service, configuration, key, tmp_path):
     gpu = configuration(service="require", rsa="auto")
-    # Where it looks for the service of one user.
+    # The usual socket of a service for one user.
     usual = tmp_path / "lanecrypt"
     usual.mkdir(mode=0o700)
     gpu.environment["XDG_RUNTIME_DIR"] = str(tmp_path)
@@ -259,7 +259,7 @@ def test_required(service, configuration, key, tmp_path):
     assert counted["rsa_service_jobs"] == 1 and counted["rsa_cpu_jobs"] == 0
 
 
-# So many that a core takes some seconds for them.
+# So many that a core takes several seconds for them.
 SIGNS = 800
 
 
@@ -277,7 +277,7 @@ def test_the_service_ends_under_load(build, service, configuration, key, number)
     time.sleep(0.2)
     # It comes back under load, and is used again.
     service.start()
-    # By then they have tried again, unless the cores of this machine are done already.
+    # By then the clients have tried again, unless this machine's cores have already finished.
     time.sleep(1.5)
     are_at_work = any(process.poll() is None for process in processes)
     for process in processes:
@@ -311,11 +311,12 @@ def test_the_service_is_stopped_under_load(build, service, configuration, key):
     service.send(signal.SIGSTOP)
     stopped = time.monotonic()
     ended_well(process, 300)
-    # Whoever waited did so for the limit. Who waited for ever would not have ended.
+    # A waiting client waited until the time limit. A client that waited forever would not have
+    # ended.
     assert time.monotonic() - stopped > 4
     counted = counters(gpu)
     assert counted["rsa_cpu_jobs"] > 0
-    # Another program meets a service that accepts and says nothing.
+    # Another program connects to a service that accepts but sends nothing.
     done = begin(build, gpu, key=key, threads=4, signs=3)
     ended_well(done)
     service.send(signal.SIGCONT)

@@ -17,8 +17,8 @@ TRIED = [*FAST, "SHA2-256f"]
 
 @pytest.fixture(scope="module", name="running")
 def started(build, tmp_path_factory):
-    """One for all. It tries SLH-DSA on its device when the first key comes, whose signature may be
-    made by the program's own core meanwhile."""
+    """One service for all tests. It runs its device's self-test for SLH-DSA when the first key
+    comes. Meanwhile the program may make the signature on its own core."""
     if not (build / "bin" / "lanecryptd").exists():
         pytest.skip("lanecryptd was not built")
     folder = tmp_path_factory.mktemp("service")
@@ -97,7 +97,7 @@ def test_a_signature_is_verified_where_all_are(tmp_path, running, keys, build):
 
 
 def test_certificates(tmp_path, gpu):
-    """The key is new, which the service does not make."""
+    """The key is new. The service does not make such keys."""
     key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
     gpu.run(OPENSSL, "req", "-x509", "-newkey", "SLH-DSA-SHAKE-128f", "-nodes", "-keyout", key,
             "-out", certificate, "-subj", "/CN=root", "-days", "2", "-config", "/dev/null")
@@ -110,12 +110,12 @@ def test_jobs(running, gpu):
     gpu.run(OPENSSL, "speed", "-seconds", "1", "-async_jobs", "4", "SLH-DSA-SHA2-128f")
     by_service, _, failures = counters(gpu, "slh_dsa")
     assert by_service > 4 and failures == 0
-    # It gives some jobs up at the end.
+    # The program abandons some jobs at the end.
     assert 0 <= done(running, "SHA2-128f") - before - by_service <= 4
 
 
 def test_nothing_is_lost_when_the_service_is_killed(tmp_path, running, gpu, keys):
-    """The last of these: the service is gone then."""
+    """This is the last test, because it kills the service."""
     for number in range(4):
         if number == 2:
             running.end(9)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The systemd unit of the service: how it is started again, and how much memory it may take."""
+"""The systemd unit of the service: how it is restarted, and how much memory it may use."""
 
 import re
 
 
 def sections(text):
-    """The unit's settings, by the names of its sections."""
+    """Returns the unit's settings, by the names of its sections."""
     found, name = {}, None
     for line in text.splitlines():
         if line.startswith("["):
@@ -39,7 +39,7 @@ def test_the_memory_limit_is_above_all_quotas(repository):
     told = (repository / "docs" / "operate.md").read_text()
     assert f"MemoryMax={limit[1]}G" in told
     assert f"| {keys[1]} GiB |" in told
-    # What the page adds up to is less than the limit.
+    # The sum in the page is below the limit.
     table = told.split("### How much memory it may take")[1].split("### ")[0]
     rows = [float(size) for size in re.findall(r"\| ([\d.]+) GiB \|", table)]
     assert abs(sum(rows[:-1]) - rows[-1]) < 0.05 and rows[-1] < int(limit[1])

@@ -120,7 +120,7 @@ def test_a_c99_program_by_pkg_config(prefix, tmp_path):
     (tmp_path / "consumer.c").write_text(CONSUMER)
     package = only(prefix.glob("**/lanecrypt.pc"))
     environment = {**os.environ, "PKG_CONFIG_PATH": str(package.parent)}
-    # A shell reads the flags, as in a Makefile: the prefix holds a space.
+    # A shell reads the flags, as in a Makefile: the prefix contains a space.
     run("sh", "-c", "eval cc -std=c99 -pedantic-errors -Wall -Wextra -Werror consumer.c -o consumer"
         " $(pkg-config --cflags --libs lanecrypt)", cwd=tmp_path, env=environment)
     check_consumer(tmp_path / "consumer", prefix)
@@ -228,7 +228,7 @@ def test_the_command_runs_where_it_was_installed(prefix):
 
 @pytest.fixture(scope="module")
 def moved(prefix, tmp_path_factory):
-    """What was installed, moved to another folder."""
+    """The installed files, moved to another folder."""
     folder = tmp_path_factory.mktemp("moved") / "else where"
     shutil.copytree(prefix, folder, symlinks=True)
     return folder
@@ -283,14 +283,14 @@ def test_the_manual_is_there(prefix):
 
 
 def test_the_command_runs_a_program_with_what_was_moved(moved):
-    """It finds the service beside it, and the provider where that was installed."""
+    """It finds the service next to itself, and the provider where that was installed."""
     told = run(moved / "bin" / "lanecrypt", "run", "--devices", "host", "openssl", "list", "-providers",
                env={**os.environ, "LANECRYPT_DEVICES": "none"})
     assert re.search(r"^  gpu\n(?:    .*\n)*?    status: active$", told, re.M), told
 
 
 def test_systemd_takes_the_units(prefix, tmp_path):
-    """The path of the service is the one that was installed, also with a space in it."""
+    """The unit names the installed path of the service, even if it contains a space."""
     units = prefix / "lib" / "systemd" / "system"
     assert f'ExecStart="{prefix}/bin/lanecryptd" --socket' in (units / "lanecryptd.service").read_text()
     if not shutil.which("systemd-analyze"):
@@ -299,12 +299,12 @@ def test_systemd_takes_the_units(prefix, tmp_path):
     done = subprocess.run(["systemd-analyze", "verify", *sorted(units.iterdir())], env=environment,
                           capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    # What it exposes, from 0 to 10: all that the kernel offers is switched off but devices,
-    # sockets, and what the service needs to tell its clients apart.
+    # The exposure score, from 0 to 10. Everything that the kernel offers is switched off except
+    # devices, sockets, and what the service needs to tell its clients apart.
     run("systemd-analyze", "security", "--offline=true", "--threshold=10", units / "lanecryptd.service")
     told = run("systemd-sysusers", "--dry-run", "--root", tmp_path, prefix / "lib" / "sysusers.d" / "lanecrypt.conf")
     assert "lanecrypt" in told or told == ""
-    # A folder of `lanecrypt run` that is as old as anything is left alone.
+    # A folder of `lanecrypt run` is not removed, however old it is.
     rules = tmp_path / "age.conf"
     rules.write_text((prefix / "lib" / "tmpfiles.d" / "lanecrypt.conf").read_text() + "e /tmp - - - 1s\n")
     for name in ("lanecrypt-run.abcdef", "another"):

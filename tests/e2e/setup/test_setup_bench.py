@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""dev/bench in a tree of its own, with what is built here."""
+"""dev/bench in a separate tree, with the present build."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def test_bench_papers_writes_draws_and_fills_the_tables(tree):
     assert any(r["name"] == "M.aes-128-ecb.kernel.host" for r in content["results"])
     assert os.listdir(tree / "docs" / "plots") == ["papers-m.svg"]
     assert content["machine"]["gpu"] in (tree / "docs" / "plots" / "papers-m.svg").read_text()
-    # The emulator's figures fill no table, but the page names the file that they are in.
+    # The emulator's figures fill no table, but the page names the file that contains them.
     assert f"(`{results.name}`)" in (tree / "docs" / "lab" / "papers.md").read_text()
     assert sorted(os.listdir(tree / "build")) == ["bin", "lib"]
 

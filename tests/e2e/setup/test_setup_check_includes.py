@@ -43,7 +43,7 @@ def check(script):
 
 @pytest.mark.parametrize("text, line, what", [
     ("\nstd::vector<int> all;\n", 2, "std::vector needs <vector>"),
-    # Another standard header has it by chance.
+    # Another standard header happens to include it.
     ("#include <functional>\nstd::vector<int> all;\n", 2, "std::vector needs <vector>"),
     ("#include \"job/ours.h\"\nstd::mutex one;\n", 2, "std::mutex needs <mutex>"),
     ("// <cstdint>\nuint32_t word;\n", 2, "integers of a size need <cstdint>"),
@@ -79,7 +79,7 @@ def test_headers_of_ours_are_found(check, text, name):
 
 @pytest.mark.parametrize("text", [
     "#include \"job/ours.h\"\nlc::Slot slot;\n",
-    # Names of its own, or of another thing.
+    # Names that the file defines, or that mean something else.
     "class Queue;\nQueue *all;\n",
     "template <typename... Mode> void f(Mode... all);\n",
     "static int first_slot(int count) { return 1; }\nint one = first_slot(2);\n",

@@ -36,7 +36,7 @@ def test_it_shows_the_job(repository, build):
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Every file came back byte for byte." in done.stdout
     assert "host:0" in done.stdout and " NO" not in done.stdout
-    # First comes what a user gets who asks for nothing: no device.
+    # First comes the result without any setting: no device.
     first, then = done.stdout.split("On host, as LANECRYPT_DEVICES says.")
     assert "host:0" not in first and "openssl enc, gpu: no setting " in first
     assert "gpu: in_process = yes, threshold_bytes = 1M " in then and "GB/s" not in then
@@ -47,7 +47,7 @@ def test_it_shows_the_job(repository, build):
 
 @pytest.mark.full
 def test_it_takes_opencl_on_the_cpu_where_there_is_no_gpu(repository, build, devices):
-    """This is what a person sees who has no GPU and names no device."""
+    """A user without a GPU that names no device sees this."""
     usable = [d for d in devices if not d["reason"]]
     if any(d["is_gpu"] for d in usable):
         pytest.skip("there is a GPU here, which the demo takes instead")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""dev/join_wheels.py: one wheel of those for several versions of CPython. Its name says which version and
-which glibc it needs, and a wheel that needs more than every Linux has is refused."""
+"""dev/join_wheels.py: makes one wheel from those for several versions of CPython. Its name says
+which version and which glibc it needs. A wheel that needs more than every Linux has is refused."""
 
 import base64
 import csv
@@ -36,7 +36,7 @@ def shared(folder, name, source, *options):
 
 
 def c_library(folder, release):
-    """As a glibc of which `release` was the first to have the function `late`."""
+    """Makes a stand-in for a glibc in which `release` was the first to have the function `late`."""
     script = folder / "versions"
     script.write_text(f"GLIBC_{release} {{ global: late; }};")
     return shared(folder, "libc.so.6", "void late(void) {}", "-Wl,-soname,libc.so.6",
@@ -44,13 +44,14 @@ def c_library(folder, release):
 
 
 def that_needs(folder, release, *options):
-    """A library that calls that function."""
+    """Makes a library that calls that function."""
     return shared(folder, "library.so", "void late(void); void call(void) { late(); }",
                   c_library(folder, release), *options)
 
 
 def wheel_of(folder, library, tags, module, text="same"):
-    """A wheel for this version of Python with its extension module, that library and a command."""
+    """Makes a wheel for this version of Python with its extension module, that library and a
+    command."""
     root = folder / tags
     information = root / "lanecrypt-1.0.dist-info"
     (root / "lanecrypt" / "bin").mkdir(parents=True)
@@ -89,7 +90,7 @@ def library(tmp_path):
 def joined(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheels")
     library = that_needs(folder, "2.17")
-    # In the order of a folder's listing, or in any other.
+    # The result does not depend on the order of the wheels.
     done, made = join(folder, [wheel_of(folder, library, *kind) for kind in (CP311, STABLE, CP310)])
     assert done.returncode == 0, done.stderr
     return made[0]
@@ -126,7 +127,7 @@ def test_python_takes_the_file_of_its_own_version(joined, tmp_path):
     assert found.origin == str(folder / modules.get(sys.version_info[:2], STABLE[1]))
 
 
-# Of free-threaded versions, which they refuse too, pip knows since 24.1 only.
+# pip refuses free-threaded versions too, but knows them only since 24.1.
 @pytest.mark.parametrize("options, takes", [
     (("--python-version", "3.9"), False),
     (("--python-version", "3.10"), True),
@@ -147,7 +148,7 @@ def test_pip_takes_it_for_every_cpython_and_no_pypy(joined, tmp_path, options, t
 
 
 @pytest.mark.parametrize("kinds", [
-    # It would be given to 3.11, and to 3.12.
+    # pip would install the first set on 3.11, and the second on 3.12.
     (CP310, STABLE), (CP310, CP311)])
 def test_a_wheel_that_a_version_cannot_use_is_refused(tmp_path, library, kinds):
     done, made = join(tmp_path, [wheel_of(tmp_path, library, *kind) for kind in kinds])
@@ -163,7 +164,7 @@ def test_wheels_of_two_builds_are_refused(tmp_path, library):
 
 
 @pytest.mark.parametrize("release, tag", [("2.99", "manylinux_2_99_x86_64"),
-                                          # None is promised that nobody builds for.
+                                          # dev/wheel builds for 2.28, so no older one is promised.
                                           ("2.17", "manylinux_2_28_x86_64")])
 def test_it_is_named_after_what_it_needs(tmp_path, release, tag):
     done, made = join_one(tmp_path, that_needs(tmp_path, release))

@@ -12,7 +12,7 @@ SOURCE = """#include "kernel.h"
 kernel_of_newer();
 #endif
 """
-# Stands for nvcc.
+# A stand-in for nvcc.
 TELL = "#!/bin/sh\nprintf '%s\\n' \"$@\" > \"$0.told\"\nexit 3\n"
 
 
@@ -26,7 +26,7 @@ def script():
 
 
 def compile_here(script, folder, header):
-    """What nvcc was told to make of SOURCE, and how the script ended."""
+    """Returns the arguments with which nvcc was called for SOURCE, and how the script ended."""
     (folder / "kernel.h").write_text(header)
     (folder / "kernel.cu").write_text(SOURCE)
     nvcc = folder / "nvcc"

@@ -48,12 +48,12 @@ class Machine:
             stdin=subprocess.DEVNULL, user=user, check=False, cwd="/",
             env={"PATH": f"{self.folder}/bin:/usr/bin:/bin", "HOME": str(self.folder),
                  "STANDINS": str(self.folder), "LANECRYPT_CUDA_ARCHS": "none",
-                 # Nothing is fetched, whether or not there is a network: pip would bring 60 MB.
+                 # Nothing is fetched, whether or not there is a network: pip would fetch 60 MB.
                  "PIP_NO_INDEX": "1", "LANECRYPT_NO_PYTHON": "1", "LANECRYPT_NO_VECTORS": "1",
                  **environment})
 
     def folder_of(self, name):
-        """Where the cache keeps what dev/requirements/NAME.txt names."""
+        """Returns where the cache has the packages of dev/requirements/NAME.txt."""
         said = subprocess.run([self.folder / "dev" / "setup", "--folder", name], check=True, text=True,
                               capture_output=True, env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder)})
         return pathlib.Path(said.stdout.strip())
@@ -141,8 +141,8 @@ def test_a_python_that_is_too_old(machine):
 
 
 def test_lint_takes_no_other_clang_format(machine, repository):
-    """Another release would format differently. If nothing may be fetched, dev/lint says what
-    is missing."""
+    """Another release would format differently. If nothing may be fetched, dev/lint says what is
+    missing."""
     shutil.copy(repository / "dev" / "lint", machine.folder / "dev" / "lint")
     subprocess.run(["git", "init", "-q", machine.folder], check=True)
     for name in ("clang-format", "clang-format-14"):
@@ -232,7 +232,7 @@ def test_other_requirements_have_another_folder(machine):
 
 
 def test_what_has_another_hash_is_refused(machine):
-    """pip takes the file only if it has the hash that dev/requirements names."""
+    """pip accepts the file only if it has the hash that dev/requirements names."""
     wheel = machine.folder / "wheels/clang_format-14.0.6-py3-none-any.whl"
     wheel.parent.mkdir()
     with zipfile.ZipFile(wheel, "w") as file:

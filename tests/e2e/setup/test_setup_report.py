@@ -17,7 +17,7 @@ GTEST_FAILURE = """<testcase name="Wrong" status="run" result="completed" classn
 <failure message="no"/></testcase>"""
 CTEST = """<testsuite><testcase name="aes" classname="aes" status="{status}">
 <system-out>{output}</system-out></testcase>{more}</testsuite>"""
-# The output of a program of six tests that died in its fourth.
+# The output of a program of six tests that crashed in its fourth.
 DEATH = """Note: This is test shard 1 of 4.
 [==========] Running 6 tests from 2 test suites.
 [----------] Global test environment set-up.
@@ -86,7 +86,7 @@ def test_a_program_that_died_before_it_told(repository, results):
 
 
 def test_a_program_that_died_in_a_test(repository, results):
-    """The tests that it had done count. That one and the two that it had not begun failed."""
+    """The tests that it had finished count. That one and the two that it had not begun failed."""
     folder = results(gtest=None, ctest="fail", output=DEATH.format("terminate called"))
     code, last, said = report(repository, folder, "--list-skipped")
     assert (code, last) == (1, "1 passed, 4 failed, 1 skipped")
@@ -153,7 +153,7 @@ def test_nothing_ran(repository, tmp_path):
 
 
 def test_tests_of_one_program_in_several_processes(repository, tmp_path):
-    """Three processes, of which one passed, one failed and one died."""
+    """Three processes, of which one passed, one failed and one crashed."""
     names = ["Aes.Right", "Aes.Wrong/host", "Aes.Dies"]
     place = "--gtest_output=xml:/build/gtest/"
     (tmp_path / "unit.ctest.json").write_text(json.dumps({"tests": [
