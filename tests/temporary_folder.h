@@ -1,4 +1,4 @@
-// A folder for one test.
+// A temporary folder for one test.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,8 +12,8 @@
 
 namespace lanecrypt::test {
 
-// Empty at first, and removed with all that is in it. Throws if none can be made, which
-// fails the test.
+// The folder is empty at first, and is removed with its contents at the end. The constructor throws
+// if it cannot be created, which fails the test.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

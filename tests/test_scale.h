@@ -1,9 +1,9 @@
-// How much a test does: less where a sanitizer makes the emulator many times as
-// slow, more by hand.
+// How much a test does: less if a sanitizer makes the emulator many times slower, more on request.
 //
-// LANECRYPT_TEST_SCALE        counts of random cases times this, and below 1 a sample of the
-//                             listed cases (Sample); 1 if not set. dev/test also sets it where
-//                             it runs tests that it has run whole.
+// LANECRYPT_TEST_SCALE        a factor for the counts of random cases; below 1, also only a sample
+// of
+//                             the listed cases runs (Sample). The default is 1. dev/test also sets
+//                             it if it repeats tests that it has already run in full.
 // LANECRYPT_TEST_EVERY_FORM   1: every case and form on slow devices too.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-// Their threads and memory are not what a program without a sanitizer has.
+// A sanitized program has other threads and memory than a normal one.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kIsSanitized = true;
 #else
@@ -30,7 +30,7 @@ inline bool wants_every_case() {
   return value != nullptr && std::string_view(value) == "1";
 }
 
-// count * LANECRYPT_TEST_SCALE, at least 1.
+// Returns count * LANECRYPT_TEST_SCALE, but at least 1.
 inline uint64_t scaled(uint64_t count) {
   const char *text = std::getenv("LANECRYPT_TEST_SCALE");
   const double scale = text == nullptr || *text == '\0' ? 1 : std::atof(text);
@@ -41,11 +41,12 @@ inline uint64_t scaled(uint64_t count) {
 
 inline bool is_scaled_down() { return scaled(10) < 10; }
 
-// Which of the cases that a test lists it runs: all, and where LANECRYPT_TEST_SCALE is below 1
-// one of so many, evenly.
+// Chooses which of its listed cases a test runs: all, or an even sample of them if
+// LANECRYPT_TEST_SCALE is below 1.
 class Sample {
  public:
-  // one_in: a prime that divides the rounds of no inner loop, or some of them would never run.
+  // `one_in` is the sampling interval. It must be a prime that divides no inner loop's number of
+  // rounds; otherwise some cases would never run.
   explicit Sample(uint64_t one_in) : one_in_(is_scaled_down() ? one_in : 1) {}
   bool takes_next() { return turn_++ % one_in_ == 0; }
 
