@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GCM, CCM, ChaCha20, Poly1305 and ChaCha20-Poly1305 over Python's integers, written to be read
-beside the standards. They are slow and not constant time: only for test vectors.
+"""GCM, CCM, ChaCha20, Poly1305 and ChaCha20-Poly1305 with Python's integers, written to be
+compared with the standards. They are slow and not constant time: only for test vectors.
 """
 
 from aes_reference import BLOCK, Aes, blocks_of, ctr_crypt, xor
@@ -11,7 +11,8 @@ def padded(text):
 
 
 def ghash(h, text):
-    """SP 800-38D, 6.4. Bit 0 of a block, its first one, is the highest bit of the number."""
+    """GHASH, SP 800-38D, Algorithm 2, section 6.4. Bit 0 of a block, its first one, is the
+    highest bit of the number."""
     y, h = 0, int.from_bytes(h, "big")
     for block in blocks_of(text):
         x, product, v = y ^ int.from_bytes(block, "big"), 0, h
@@ -24,7 +25,7 @@ def ghash(h, text):
 
 
 def gcm_seal(key, iv, aad, text, cipher=Aes):
-    """SP 800-38D, 7.1; the tag has 16 bytes."""
+    """GCM-AE, SP 800-38D, Algorithm 4, section 7.1; the tag has 16 bytes."""
     block_cipher = cipher(key)
     h = block_cipher.encrypt_block(bytes(BLOCK))
     start = iv + bytes([0, 0, 0, 1])
@@ -41,7 +42,7 @@ def gcm_seal(key, iv, aad, text, cipher=Aes):
 
 
 def ccm_seal(key, nonce, aad, text, tag_bytes, cipher=Aes):
-    """SP 800-38C, 6.1 and appendix A, with less than 65,280 bytes of aad."""
+    """CCM, SP 800-38C, section 6.1 and appendix A, with less than 65,280 bytes of aad."""
     block_cipher, count_bytes = cipher(key), 15 - len(nonce)
     flags = (64 if aad else 0) + 8 * ((tag_bytes - 2) // 2) + count_bytes - 1
     told = len(aad).to_bytes(2, "big") if aad else b""
@@ -56,7 +57,7 @@ def ccm_seal(key, nonce, aad, text, tag_bytes, cipher=Aes):
 
 
 def chacha20_block(key, counter, nonce):
-    """RFC 8439, 2.3."""
+    """The ChaCha20 block function, RFC 8439, section 2.3."""
     words = [0x61707865, 0x3320646E, 0x79622D32, 0x6B206574]
     more = key + counter.to_bytes(4, "little") + nonce
     words += [int.from_bytes(more[i : i + 4], "little") for i in range(0, 48, 4)]
@@ -78,7 +79,7 @@ def chacha20_block(key, counter, nonce):
 
 
 def chacha20_crypt(key, start, text):
-    """`start` is the counter, little-endian, and the nonce."""
+    """ChaCha20. `start` is the counter, little-endian, followed by the nonce."""
     counter, nonce, out = int.from_bytes(start[:4], "little"), start[4:], []
     for number in range(0, len(text), 64):
         stream = chacha20_block(key, counter + number // 64, nonce)
@@ -87,7 +88,7 @@ def chacha20_crypt(key, start, text):
 
 
 def poly1305(key, message):
-    """RFC 8439, 2.5."""
+    """Poly1305, RFC 8439, section 2.5."""
     r = int.from_bytes(key[:16], "little") & 0x0FFFFFFC0FFFFFFC0FFFFFFC0FFFFFFF
     total = 0
     for block in blocks_of(message):
@@ -97,7 +98,7 @@ def poly1305(key, message):
 
 
 def chacha20_poly1305_seal(key, nonce, aad, text):
-    """RFC 8439, 2.8."""
+    """ChaCha20-Poly1305, RFC 8439, section 2.8."""
     sealed = chacha20_crypt(key, bytes([1, 0, 0, 0]) + nonce, text)
     lengths = len(aad).to_bytes(8, "little") + len(sealed).to_bytes(8, "little")
     one_time_key = chacha20_block(key, 0, nonce)[:32]

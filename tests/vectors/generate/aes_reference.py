@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""AES as FIPS 197 describes it, and modes around any cipher of 16-byte blocks, written to be read
-beside the standards. They are slow and not constant time: only for test vectors.
+"""AES as FIPS 197 describes it, and modes for any cipher with 16-byte blocks, written to be
+compared with the standards. They are slow and not constant time: only for test vectors.
 
-The state is a list of 16 bytes, column by column, so byte 4*c + r is row r of
-column c.
+The state is a list of 16 bytes, column by column, so byte 4*c + r is row r of column c.
 """
 
 BLOCK = 16
@@ -41,7 +40,7 @@ SBOX = make_sbox()
 INVERSE_SBOX = [SBOX.index(a) for a in range(256)]
 # Products by the constants of MixColumns and InvMixColumns.
 BY = {k: [multiply(a, k) for a in range(256)] for k in (2, 3, 9, 11, 13, 14)}
-# From which place of the state ShiftRows takes each byte, and its inverse.
+# The index in the state from which ShiftRows takes each byte, and the inverse.
 SHIFT_ROWS = [4 * ((c + r) % 4) + r for c in range(4) for r in range(4)]
 INVERSE_SHIFT_ROWS = [4 * ((c - r) % 4) + r for c in range(4) for r in range(4)]
 
@@ -89,7 +88,7 @@ def xor(a, b):
 
 
 class Aes:
-    """One key; blocks are bytes of 16."""
+    """AES with one key; a block is a bytes object of length 16."""
 
     def __init__(self, key):
         self.round_keys = expand_key(key)
@@ -125,7 +124,7 @@ def cbc_encrypt(key, iv, plaintext, cipher=Aes):
 
 
 def ctr_crypt(key, counter, text, cipher=Aes):
-    """The whole 128 bits of the counter block count, and wrap to 0."""
+    """All 128 bits of the counter block count, and wrap to 0."""
     block_cipher, out, count = cipher(key), [], int.from_bytes(counter, "big")
     for block in blocks_of(text):
         stream = block_cipher.encrypt_block(count.to_bytes(BLOCK, "big"))
@@ -135,7 +134,7 @@ def ctr_crypt(key, counter, text, cipher=Aes):
 
 
 def cfb_encrypt(key, iv, text, segment_bits, cipher=Aes):
-    """SP 800-38A, 6.3, bit by bit of the register."""
+    """CFB, SP 800-38A, section 6.3, bit by bit of the register."""
     block_cipher, out, register = cipher(key), 0, int.from_bytes(iv, "big")
     bits, value = 8 * len(text), int.from_bytes(text, "big")
     for at in range(0, bits, segment_bits):
@@ -157,8 +156,8 @@ def ofb_crypt(key, iv, text, cipher=Aes):
 
 
 def cts_encrypt(key, iv, text, variant):
-    """The addendum to SP 800-38A: CBC over the text with zeros after it. Then the last two
-    blocks are cut and exchanged."""
+    """The addendum to SP 800-38A: CBC over the text, padded with zeros. Then the last two blocks
+    are truncated and exchanged, as the variant requires."""
     part = (len(text) - 1) % BLOCK + 1
     whole = cbc_encrypt(key, iv, text + bytes(BLOCK - part))
     if len(text) == BLOCK:
@@ -169,12 +168,13 @@ def cts_encrypt(key, iv, text, variant):
 
 
 def turn_bytes(block):
-    """Each byte with its bits in the other order."""
+    """Returns each byte with its bits in reverse order."""
     return bytes(int(f"{byte:08b}"[::-1], 2) for byte in block)
 
 
 def xts_encrypt(keys, tweak, text, cipher=Aes, is_gb=False):
-    """One data unit by IEEE 1619, 5.3. GB/T 17964-2021 has the bits of tweaks in the other order."""
+    """One data unit by IEEE 1619, 5.3. In GB/T 17964-2021 the bits of tweaks are in reverse
+    order."""
     half = len(keys) // 2
     turned = turn_bytes if is_gb else bytes
     data_cipher = cipher(keys[:half])

@@ -103,8 +103,8 @@ KEYSBOX_KEYS = {
     """.split(),
 }
 
-# (mode, bits of the key, direction): key, IV, first text. The text is a
-# plaintext to encrypt, a ciphertext to decrypt.
+# (mode, bits of the key, direction): key, IV, first text. The text is a plaintext for encryption
+# and a ciphertext for decryption.
 MONTE_CARLO_SEEDS = {
     ("ecb", 128, "encrypt"): (
         "139a35422f1d61de3c91787fe0507afd",

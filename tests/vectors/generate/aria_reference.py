@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ARIA as RFC 5794 writes it, for the modes of aes_reference.py."""
+"""ARIA (RFC 5794), for the modes of aes_reference.py."""
 
 from aes_reference import INVERSE_SBOX, SBOX, xor
 
@@ -15,14 +15,14 @@ SB2 = bytes.fromhex(
 )
 SB4 = bytes(SB2.index(y) for y in range(256))
 ODD, EVEN = (SBOX, SB2, INVERSE_SBOX, SB4), (INVERSE_SBOX, SB4, SBOX, SB2)
-# 2.4.3: the bytes of which each byte is the sum.
+# RFC 5794, 2.4.3: the input bytes whose sum is each output byte.
 SUMS = ((3, 4, 6, 8, 9, 13, 14), (2, 5, 7, 8, 9, 12, 15), (1, 4, 6, 10, 11, 12, 15), (0, 5, 7, 10, 11, 13, 14),
         (0, 2, 5, 8, 11, 14, 15), (1, 3, 4, 9, 10, 14, 15), (0, 2, 7, 9, 10, 12, 13), (1, 3, 6, 8, 11, 12, 13),
         (0, 1, 4, 7, 10, 13, 15), (0, 1, 5, 6, 11, 12, 14), (2, 3, 5, 6, 8, 13, 15), (2, 3, 4, 7, 9, 12, 14),
         (1, 2, 6, 7, 9, 11, 12), (0, 3, 6, 7, 8, 10, 13), (0, 3, 4, 5, 9, 11, 14), (1, 2, 4, 5, 8, 10, 15))  # fmt: skip
 CONSTANTS = [bytes.fromhex(text) for text in ("517cc1b727220a94fe13abe8fa9a6ee0", "6db14acc9e21c820ff28b1d5ef5de2b0",
                                               "db92371d2126e9700324977504e8c90e")]  # fmt: skip
-# By how many bits the words are turned to the right, for four round keys each.
+# The right rotations of the words in bits, for four round keys each.
 TURNS = (19, 31, 128 - 61, 128 - 31, 128 - 19)
 
 
@@ -46,7 +46,7 @@ def turn_right(block, bits):
 
 
 class Aria:
-    """One key; blocks are bytes of 16."""
+    """ARIA with one key; a block is a bytes object of length 16."""
 
     def __init__(self, key):
         first = (len(key) - 16) // 8

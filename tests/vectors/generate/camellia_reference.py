@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Camellia as RFC 3713 writes it, for the modes of aes_reference.py."""
+"""Camellia (RFC 3713), for the modes of aes_reference.py."""
 
 from aes_reference import xor
 
@@ -19,19 +19,19 @@ def turn(value, bits, size):
     return (value << bits | value >> (size - bits)) & ((1 << size) - 1)
 
 
-# 2.4.1
+# RFC 3713, 2.4.1.
 SBOX2 = bytes(turn(s, 1, 8) for s in SBOX1)
 SBOX3 = bytes(turn(s, 7, 8) for s in SBOX1)
 SBOX4 = bytes(SBOX1[turn(x, 1, 8)] for x in range(256))
 SBOXES = (SBOX1, SBOX2, SBOX3, SBOX4, SBOX2, SBOX3, SBOX4, SBOX1)
-# The outputs of the eight S-boxes of which each byte is the sum.
+# The outputs of the eight S-boxes whose sum is each output byte.
 SUMS = ((0, 2, 3, 5, 6, 7), (0, 1, 3, 4, 6, 7), (0, 1, 2, 4, 5, 7), (1, 2, 3, 4, 5, 6),
         (0, 1, 5, 6, 7), (1, 2, 4, 6, 7), (2, 3, 4, 5, 7), (0, 3, 4, 5, 6))  # fmt: skip
 SIGMA = (0xA09E667F3BCC908B, 0xB67AE8584CAA73B2, 0xC6EF372FE94F82BE, 0x54FF53A5F1D36F1C,
          0x10E527FADE682D1D, 0xB05688C2B3E6C1FD)  # fmt: skip
 LOW = (1 << 64) - 1
-# 2.2: for each pair of subkeys, in order of use, the value that it comes from and by how many
-# bits that is turned. With a key of 128 bits one pair comes from two values.
+# RFC 3713, 2.2: for each pair of subkeys, in order of use, the value from which it is taken and
+# that value's rotation in bits. With a key of 128 bits one pair is taken from two values.
 SHORT = (("L", 0), ("A", 0), ("L", 15), ("A", 15), ("A", 30), ("L", 45), ("A", 45, "L", 60), ("A", 60),
          ("L", 77), ("L", 94), ("A", 94), ("L", 111), ("A", 111))  # fmt: skip
 LONG = (("L", 0), ("B", 0), ("R", 15), ("A", 15), ("R", 30), ("B", 30), ("L", 45), ("A", 45), ("L", 60),
@@ -68,7 +68,7 @@ def two_rounds(value, first, second):
 
 
 class Camellia:
-    """One key; blocks are bytes of 16."""
+    """Camellia with one key; a block is a bytes object of length 16."""
 
     def __init__(self, key):
         whole, right = int.from_bytes(key[:16], "big"), key[16:]

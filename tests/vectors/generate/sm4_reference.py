@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SM4 as GB/T 32907-2016 (draft-ribose-cfrg-sm4-10) writes it, for the modes of aes_reference.py."""
+"""SM4 (GB/T 32907-2016, draft-ribose-cfrg-sm4-10), for the modes of aes_reference.py."""
 
-# The S-box of 6.2.1 of the draft, from its structure: an inverse in this field between two equal
-# affine maps.
+# The S-box of section 6.2.1 of the draft is computed from its structure: an inverse in this field
+# between two equal affine maps.
 FIELD = 0x1F5
 
 
@@ -49,7 +49,7 @@ def words_of(block):
 
 
 class Sm4:
-    """One key; blocks are bytes of 16."""
+    """SM4 with one key; a block is a bytes object of length 16."""
 
     def __init__(self, key):
         self.round_keys = []

@@ -17,7 +17,7 @@ from slh_signer import sign, tree_of  # noqa: E402
 
 # n, h, a, k and lg_w of the draft's sets, each of which has one tree.
 DRAFT = {"128-24": (16, 22, 24, 6, 2), "192-24": (24, 21, 25, 9, 3), "256-24": (32, 21, 25, 12, 2)}
-# The same with trees that can be grown here: h and a.
+# Small trees that can be computed here: h and a.
 SMALL = ((5, 6), (11, 12))
 FAMILIES = ("SHA2", "SHAKE")
 MESSAGE = b"Lanecrypt signs this."

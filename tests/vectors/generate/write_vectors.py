@@ -311,7 +311,7 @@ def rfc8439():
 
 
 def rfc8439_poly1305():
-    """R, S and the data of each case, and what makes it hard."""
+    """Writes R, S and the data of each case, and a title that says what makes it hard."""
     out = Writer(
         "Poly1305: RFC 8439, section 2.5.2, and sums at the edges of the field, as those",
         "of appendix A.3.",
@@ -373,7 +373,7 @@ def ecb_inner_loop(crypt, text):
 
 
 def cbc_inner_loop(aes, direction, iv, text):
-    """Does 1,000 blocks in CBC. The text of each is the last answer but one."""
+    """Does 1,000 blocks in CBC. The text of each is the answer before the last one."""
     chain, before, last = iv, iv, iv
     for _ in range(1000):
         if direction == "encrypt":
@@ -381,7 +381,7 @@ def cbc_inner_loop(aes, direction, iv, text):
         else:
             answer = bytes(xor(aes.decrypt_block(text), chain))
             chain = text
-        # The second text is the IV. From then on it is the answer before the last one.
+        # The second text is the IV. Later each text is the answer before the last one.
         text = last
         before, last = last, answer
     return before, last
