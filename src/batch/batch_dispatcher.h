@@ -16,7 +16,7 @@
 
 namespace lanecrypt::runtime {
 
-// Of one family: a batcher for each device, and the CPU. Any thread.
+// The batchers of one family, one for each device, and the CPU. Thread-safe.
 class BatchDispatcher {
  public:
   // Opens a device for the family, on the calling thread, and proves it. An error says why
@@ -38,7 +38,7 @@ class BatchDispatcher {
   // nothing.
   Status submit(const BatchRequestPointer &request);
 
-  // Of device `number`: whether it was tried, and why it does none of it any more.
+  // Returns whether device `number` was tried, and why it is no longer used for this family.
   DeviceService service(uint32_t number) const { return batchers_[number]->service(); }
 
   // For BatchChoice, of the selected devices.

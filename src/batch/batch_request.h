@@ -41,7 +41,7 @@ class BatchRequest : public Completion {
   // What the counters call its bytes.
   virtual uint32_t bytes_of(uint32_t operation) const = 0;
   // Does one on the CPU. A device that failed has left its input whole, and a wrong result
-  // of one was written nowhere. It may throw for want of memory.
+  // of one was written nowhere. It may throw for lack of memory.
   virtual Status run_on_cpu(uint32_t operation) = 0;
   // Does again, on the CPU, what a device did wrong, and checks the result by the public key if
   // there is one. By default whatever the CPU gives is right.
@@ -61,7 +61,7 @@ class BatchRequest : public Completion {
   // Whose job it is (lc_completion.owner).
   const uint64_t owner;
 
-  // ---- The business of whoever has the request ----
+  // ---- For the current owner of the request ----
   std::vector<uint32_t> todo;  // numbers of operations, the next at the end
   uint32_t under_way = 0;      // operations
   // The devices, by their numbers, that could not finish it.

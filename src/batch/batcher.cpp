@@ -112,7 +112,7 @@ void Batcher::take_back(const BatchRequestPointer &request) {
 int64_t Batcher::expected(BatchKind kind, size_t operations, int64_t guess) const {
   const auto found = histories_.find(kind);
   if (found == histories_.end()) return guess;
-  // Of a size not seen yet: as long as the next larger one, else the largest.
+  // A size not seen yet takes as long as the next larger one, or else the largest.
   const std::array<int64_t, kBuckets> &known = found->second;
   const size_t bucket = std::min(bucket_of(operations), kBuckets - 1);
   for (size_t at = bucket; at < kBuckets; ++at)

@@ -17,8 +17,8 @@
 
 namespace lanecrypt::runtime {
 
-// Any thread, but for the work itself. Whoever derives from it calls end() before any
-// part of his goes.
+// Thread-safe, except for the work itself. A derived class calls end() before any member of its own
+// is destroyed.
 class DeviceThread {
  public:
   virtual ~DeviceThread() = default;

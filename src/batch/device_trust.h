@@ -13,7 +13,8 @@ struct DeviceTrust {
   // What of its results the CPU computes back, besides their check on the device: all
   // with LC_VERIFY_FULL, else one of each batch, and of the first of each kind more.
   lc_verify verify = LC_VERIFY_SAMPLED;
-  // Of what must end for the device not to be stuck; 0: default_time_limit().
+  // The time within which work must end; a device that takes longer is stuck. 0:
+  // default_time_limit().
   std::chrono::milliseconds time_limit{0};
   // For tests of what comes after it: not at the opening, nor after a wrong result.
   bool skip_self_test = false;

@@ -34,8 +34,8 @@ class [[nodiscard]] Failure {
   // Both take a lack of memory for what it is.
   static Failure of_item(Status why) { return of(FailureOf::kItem, std::move(why)); }
   static Failure of_device(Status why) { return of(FailureOf::kDevice, std::move(why)); }
-  // Of the CPU's check of a result: LC_ERROR_DEVICE says that the result is wrong, and anything
-  // else that it could not be checked.
+  // The failure of the CPU's check of a result: LC_ERROR_DEVICE says that the result is wrong, and
+  // anything else that it could not be checked.
   static Failure of_check(Status why) {
     return why.code() == LC_ERROR_DEVICE ? of_device(std::move(why)) : of_item(std::move(why));
   }

@@ -1,5 +1,5 @@
-// Whose turn it is to use a device: its own thread's, or that of a caller who puts a job into a
-// stream himself.
+// Arbitrates the use of a device between its own thread and callers that put a job into a stream by
+// themselves.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -141,7 +141,8 @@ class DeviceUse {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool is_taken_ = false, is_closed_ = false;
-  // Of the device's thread: it has it; it waits, or nobody else may have it before.
+  // is_devices_: the device's thread has the device. device_waits_: it waits for the device, or is
+  // to have it next.
   bool is_devices_ = false, device_waits_ = false;
   unsigned callers_waiting_ = 0, visitors_ = 0;
 };

@@ -90,7 +90,8 @@ class AeadLaunch : public ChunkLaunch {
   // In hash_runs.cpp.
   // From so many bytes on a key's matrices are worth making.
   static constexpr uint64_t kWorthMatrices = 1 << 20;
-  // Of a run: the bytes of a tile, and as many as keep the device full with so many in all.
+  // The bytes of a run: at least those of a tile, and as many as keep the device full with `bytes`
+  // bytes in all.
   static uint64_t least_run_bytes(const CipherKind &kind);
   // by_matrix: they go by matrices.
   uint64_t run_bytes(const CipherKind &kind, uint64_t bytes, bool by_matrix) const;

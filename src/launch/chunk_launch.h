@@ -1,5 +1,5 @@
 // The launches of chunks, as the pipeline sees them: what goes to the device beside the data,
-// what runs there, and what comes back beside the output. Whoever adds one adds it to
+// what runs there, and what comes back beside the output. A new kind of launch is added to
 // make_chunk_launches().
 //
 // SPDX-License-Identifier: Apache-2.0

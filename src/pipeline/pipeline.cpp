@@ -406,7 +406,7 @@ Status Pipeline::begin_on_device(Slot &slot, DeviceChunk &chunk) {
   }
   LC_TRY(slot.launch->upload(*stream, *slot.workspace, slot.work));
   // Each of two marks that tell the time takes the device some 5 us, and the host 2. In a stream of
-  // his own a caller can mark events himself.
+  // its own a caller can record events itself.
   slot.is_timed = !slot.is_in_callers_order && slot.launch->is_worth_timing(slot.work);
   LC_TRY(launch_work(*stream, slot));
   LC_TRY(slot.launch->download(*stream, *slot.workspace, slot.work));

@@ -102,7 +102,7 @@ class Pipeline {
   std::shared_ptr<device::Event> end_in_stream(const Request &request) const;
   // A chunk of it that has ended well, for any thread that has the use of the device.
   std::optional<Retired> retire_in_stream(const Request &request);
-  // Of more than a few chunks in streams: the request of the oldest, if its caller looks after it.
+  // Returns the request of the oldest of more than a few chunks in streams, if its caller polls it.
   // Otherwise nullptr.
   RequestPointer oldest_owned() const;
   // Waits until no other thread has anything to do with this pipeline. Called at the end, when

@@ -25,7 +25,7 @@ enum class Stage {
   kFinishing,   // its output is checked
   kScattering,  // its output goes to where it belongs
   kOver,
-  kGivenUp,  // the device is stuck: whoever waited for it leaves this alone
+  kGivenUp,  // the device is stuck: no waiter touches this any more
 };
 
 struct Slot {

@@ -137,7 +137,7 @@ void Request::refuse_equal_nonces() {
 void Request::end() {
   settle();
   if (nonces != nullptr) refuse_equal_nonces();
-  // Nobody needs the key any more, whoever still holds the request.
+  // The key is no longer needed, even if the request is still referenced.
   secure::wipe(job.keys.data(), job.keys.size());
   if (!keystream.empty()) secure::wipe(keystream.data(), keystream.size() * sizeof(Iv));
   result.failed_devices = tried.size();

@@ -33,10 +33,10 @@ class Users {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // Finds the user, who is remembered for kUserRemembered at least: whoever goes and comes again
-  // is still charged for what it had.
+  // Finds the user, which is remembered for kUserRemembered at least after its last client has
+  // gone: a user that comes again is still charged for what it had.
   std::shared_ptr<User> find(uid_t number, Time now);
-  // Those that have clients.
+  // Returns the users that have clients.
   std::vector<std::shared_ptr<const User>> all() const;
   // Returns whether a user with a client may get a report now, and counts it. The count survives
   // the user's clients, so a user gains nothing by connecting again.

@@ -80,8 +80,8 @@ void add_limits(const Limits &limits, Properties *properties) {
   properties->driver = limits.version_text;
   properties->platform = limits.vendor;
   if (limits.is_software()) properties->is_gpu = false;
-  // Of a large chip: where there are less, thread blocks wait for their turn, and each fills
-  // its tables once more.
+  // The count of a large chip. On smaller ones some thread blocks wait for others, and each fills
+  // its tables again.
   constexpr uint32_t kUnknownUnits = 528;
   properties->compute_units = !properties->is_gpu
                                   ? std::max(std::thread::hardware_concurrency(), 1u)

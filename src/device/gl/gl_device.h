@@ -1,4 +1,4 @@
-// A device of OpenGL, with the kernels that whoever opens it brings.
+// A device of OpenGL, with the kernels that the code which opens it provides.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

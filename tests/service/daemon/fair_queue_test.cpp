@@ -132,7 +132,7 @@ TEST_F(FairQueueTest, WhoWasEmptyComesAgain) {
   EXPECT_EQ("2 3 ", take_all());
 }
 
-// Whoever begins something that takes long leaves room for others.
+// A user with long operations leaves room for others.
 TEST_F(FairQueueTest, AUserHasHalfOfWhatOthersLeave) {
   FairQueue queue(8);
   const auto take = [&] {

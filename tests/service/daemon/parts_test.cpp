@@ -197,7 +197,7 @@ TEST(Users, WhoComesAgainIsStillCharged) {
   const std::shared_ptr<User> again = users.find(7, now + kUserRemembered / 2);
   EXPECT_EQ(5s, again->key_queue.charged);
   EXPECT_EQ(1u, users.all().size());
-  // Whoever has clients is not forgotten.
+  // A user with clients is not forgotten.
   now += 1h;
   EXPECT_NE(nullptr, users.find(8, now));
   EXPECT_EQ(again, users.find(7, now));
@@ -405,8 +405,8 @@ TEST(Peers, AreRefusedIfTheirProcessHasEnded) {
 
 // ---- Sessions ----
 
-// Whoever answers a request may be the library's thread, whose results others wait for, or the main
-// thread. To end a session of thousands of channels takes longer than these may be busy.
+// A request may be answered on the library's thread, whose results others wait for, or on the main
+// thread. Ending a session of thousands of channels takes longer than these may be busy.
 TEST(Releases, EndSessionsWhoseAnswersHaveNoRoom) {
   Service service("none", LC_VERIFY_SAMPLED, 4096);
   service.channel_threads.start(1);
