@@ -189,7 +189,7 @@ PRAGMA_ONCE = re.compile(r"^#pragma once$", re.M)
 HAS_GUARD = re.compile(r"^#pragma once$|^#ifndef (\w+)\n#define \1$", re.M)
 # The other kinds of files that the project has. Files that a compiler or an editor leaves behind
 # are of none of these kinds. Names without a suffix are scripts, or are in KNOWN_NAMES.
-OTHER_KINDS = {".1", ".7", ".8", ".clang-format", ".cmake", ".conf", ".gitignore", ".glsl", ".in",
+OTHER_KINDS = {".1", ".7", ".8", ".clang-format", ".git-blame-ignore-revs", ".cmake", ".conf", ".gitignore", ".glsl", ".in",
                ".json", ".lock", ".map", ".md", ".mjs", ".php", ".pl", ".preset", ".rb", ".rs", ".socket",
                ".svg", ".toml", ".txt", ".typed"}
 KNOWN_NAMES = {"LICENSE"}
