@@ -277,7 +277,7 @@ bool BlockLaunch::has_unaligned(const CipherWork &work) const {
 // kernels/block/table/xts_partial_block.inc.
 bool BlockLaunch::has_partial_units(const CipherWork &work) const {
   return work.kind.info().has_data_units() && has_unaligned(work) &&
-         are_units_partial(work.pieces, device_.properties().warp_threads);
+         have_partial_units(work.pieces, device_.properties().warp_threads);
 }
 
 const device::Buffer *BlockLaunch::schedules(const BlockWorkspace &workspace,

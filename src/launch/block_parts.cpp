@@ -226,7 +226,7 @@ std::vector<BlockPart> cut_into_parts(const CipherKind &kind, BlockForm form,
   return parts;
 }
 
-bool are_units_partial(std::span<const CipherPiece> pieces, uint32_t warp_threads) {
+bool have_partial_units(std::span<const CipherPiece> pieces, uint32_t warp_threads) {
   // A slot by itself takes a few times as long as in a tile.
   constexpr uint64_t kPart = 16;
   const uint64_t tile = uint64_t{BLOCK_TABLE_BLOCKS} * warp_threads;

@@ -44,7 +44,7 @@ std::vector<BlockPart> cut_into_parts(const CipherKind &kind, BlockForm form,
 
 // XTS: whether most of the time would go to slots that kernels for whole blocks do one by one,
 // since data units end in a part of a block. warp_threads: of a warp.
-bool are_units_partial(std::span<const CipherPiece> pieces, uint32_t warp_threads);
+bool have_partial_units(std::span<const CipherPiece> pieces, uint32_t warp_threads);
 
 // Pieces that are alike but for where they lie and for their IVs, whose counters begin alike.
 struct AlikePieces {

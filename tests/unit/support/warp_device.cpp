@@ -38,10 +38,11 @@ namespace {
       ENTRY(name##_ctr_unaligned), ENTRY(name##_cbc_encrypt), ENTRY(name##_cbc_encrypt_unaligned)
 #define OF_CIPHER(name) \
   OF_FORM(name##_table4), OF_FORM(name##_table4_slot), ENTRY(name##_table4_cfb_decrypt)
-#define OF_XTS(name)                                                                         \
-  ENTRY(name##_encrypt), ENTRY(name##_decrypt), ENTRY(name##_encrypt_unaligned),             \
-      ENTRY(name##_decrypt_unaligned), ENTRY(name##_encrypt_odd), ENTRY(name##_decrypt_odd), \
-      ENTRY(name##_encrypt_odd_ends), ENTRY(name##_decrypt_odd_ends)
+#define OF_XTS(name)                                                             \
+  ENTRY(name##_encrypt), ENTRY(name##_decrypt), ENTRY(name##_encrypt_unaligned), \
+      ENTRY(name##_decrypt_unaligned), ENTRY(name##_encrypt_partial),            \
+      ENTRY(name##_decrypt_partial), ENTRY(name##_encrypt_partial_ends),         \
+      ENTRY(name##_decrypt_partial_ends)
 
 constexpr HostKernelEntry kKernels[] = {OF_CIPHER(aes),
                                         OF_CIPHER(sm4),
@@ -91,7 +92,7 @@ class WarpStream : public ForwardingStream {
     std::transform(launch.arguments.begin(), launch.arguments.end(), std::back_inserter(arguments),
                    device::value_of);
     // The threads exchange words in shared memory behind the part that a GPU uses.
-    const device::HostGrid grid = {launch.groups, launch.thread_block_size,
+    const device::HostGrid grid = {launch.thread_blocks, launch.thread_block_size,
                                    launch.shared_bytes + WARP_THREADS * 4};
     device::HostThreadBlocks().run(*kernel, arguments, grid, 1);
     return Status();

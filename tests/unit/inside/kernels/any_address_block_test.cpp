@@ -78,7 +78,7 @@ TEST_F(AnyAddressOfBlocks, OfOneKeyAndOfSeveral) {
         if (one.unit_bytes == 0) return Kernels{form + mode + "_unaligned"};
         // The last units of most messages end in a partial block.
         return Kernels{form + mode + "_partial", form + mode + "_partial_ends",
-                       one.block + "_table4_" + info.substr(0, info.rfind('_')) + "_points"};
+                       one.block + "_table4_" + mode.substr(0, mode.rfind('_')) + "_points"};
       };
       EXPECT_EQ(expected(one.encrypts), of_blocks(encrypting));
       EXPECT_EQ(expected(one.decrypts), of_blocks(decrypting));

@@ -145,7 +145,7 @@ class PartialBlockUnits : public testing::TestWithParam<KernelCase> {
                       memory + in, answer.data(), text.length);
       for (ExpectedSpan &span : expected) span.expect(out, answer);
     }
-    ASSERT_TRUE(runtime::are_units_partial(pieces, kThreads));
+    ASSERT_TRUE(runtime::have_partial_units(pieces, kThreads));
     run(kind, key, pieces, points, memory);
     for (size_t n = 0; n < spans.size(); ++n) {
       const std::optional<uint64_t> at = expected[n].first_difference();

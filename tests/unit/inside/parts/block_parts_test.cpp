@@ -71,22 +71,22 @@ CipherPiece units_of(uint64_t unit, uint64_t bytes) {
   return piece;
 }
 
-TEST(BlockParts, UnitsAreOddWhereMostTilesHoldAPartOfABlock) {
-  const auto are_odd = [](std::vector<CipherPiece> pieces) {
+TEST(BlockParts, UnitsArePartialWhereMostTilesHoldAPartOfABlock) {
+  const auto are_partial = [](std::vector<CipherPiece> pieces) {
     return have_partial_units(pieces, 32);
   };
-  EXPECT_TRUE(are_odd({units_of(520, 52000)}));
-  EXPECT_TRUE(are_odd({units_of(4097, kMebibyte)}));
-  EXPECT_TRUE(are_odd({units_of(17, 17)}));
-  EXPECT_FALSE(are_odd({units_of(4096, kMebibyte)}));
-  EXPECT_FALSE(are_odd({units_of(48, 48)}));
+  EXPECT_TRUE(are_partial({units_of(520, 52000)}));
+  EXPECT_TRUE(are_partial({units_of(4097, kMebibyte)}));
+  EXPECT_TRUE(are_partial({units_of(17, 17)}));
+  EXPECT_FALSE(are_partial({units_of(4096, kMebibyte)}));
+  EXPECT_FALSE(are_partial({units_of(48, 48)}));
   // Only the last block is partial, of a long text and of short ones.
-  EXPECT_FALSE(are_odd({units_of(4096, kMebibyte + 17)}));
-  EXPECT_FALSE(are_odd({units_of(kMebibyte, kMebibyte - 1)}));
-  EXPECT_TRUE(are_odd({units_of(4097, 4097), units_of(4097, 4097)}));
+  EXPECT_FALSE(are_partial({units_of(4096, kMebibyte + 17)}));
+  EXPECT_FALSE(are_partial({units_of(kMebibyte, kMebibyte - 1)}));
+  EXPECT_TRUE(are_partial({units_of(4097, 4097), units_of(4097, 4097)}));
   // The majority of the tiles decides.
-  EXPECT_FALSE(are_odd({units_of(4096, kMebibyte), units_of(33, 3300)}));
-  EXPECT_TRUE(are_odd({units_of(4096, kMebibyte), units_of(33, 330000)}));
+  EXPECT_FALSE(are_partial({units_of(4096, kMebibyte), units_of(33, 3300)}));
+  EXPECT_TRUE(are_partial({units_of(4096, kMebibyte), units_of(33, 330000)}));
 }
 
 std::vector<BlockPart> list(uint64_t bytes, uint64_t count, std::array<AlikePieces, 3> &alike) {
@@ -136,7 +136,7 @@ TEST(BlockParts, AWindowThatIsHardlyBegunHasFewTiles) {
   EXPECT_EQ(65536 / (8 * 128) + 1, alike[1].tiles);
   EXPECT_EQ(65536 / (32 * 32) + 1, alike[1].concurrent_tiles);
   EXPECT_EQ(29u, divide_up(parts[0].tiles, kWarps.count));
-  EXPECT_EQ(11u, divide_up(parts[1].tiles, kWarps.beside));
+  EXPECT_EQ(11u, divide_up(parts[1].tiles, kWarps.concurrent));
   // A row of the window that is full has all its columns. In 8 rows it would have 66 tiles, which
   // divide the number of warps: see the next test.
   const uint32_t rows = list(kMebibyte + 254 * kBlockBytes, 1024, alike)[0].rows;
