@@ -29,7 +29,8 @@ TEST_F(Connecting, OneForAllThreads) {
   std::vector<std::thread> threads;
   std::atomic<int> done{0};
   for (int t = 0; t < 32; ++t)
-    threads.emplace_back([&, t] { done += connect() != nullptr && run(t) == Taken::kDone; });
+    threads.emplace_back(
+        [&, t] { done += connect() != nullptr && run(t) == OffloadResult::kDone; });
   for (std::thread &thread : threads) thread.join();
   EXPECT_EQ(32, done);
   EXPECT_EQ(1, fake.sessions);
@@ -62,7 +63,7 @@ TEST_F(Connecting, PausesAreTwiceAsLongEachTime) {
     expect_pause(milliseconds(length), [&] { EXPECT_EQ(nullptr, connect()); });
   fake.start();
   ASSERT_TRUE(connects());
-  EXPECT_EQ(Taken::kDone, run());
+  EXPECT_EQ(OffloadResult::kDone, run());
 }
 
 // A connection alone does not reset the pause: a service may crash at each operation.
@@ -70,7 +71,7 @@ TEST_F(Connecting, OnlyAnAnswerMakesPausesShortAgain) {
   const auto fails_for = [&](int length) {
     fake.answer = FakeService::Answer::kCloses;
     ASSERT_TRUE(connects());
-    expect_pause(milliseconds(length), [&] { EXPECT_EQ(Taken::kFailed, run()); });
+    expect_pause(milliseconds(length), [&] { EXPECT_EQ(OffloadResult::kFailed, run()); });
   };
   fails_for(250);
   fails_for(500);
@@ -80,7 +81,7 @@ TEST_F(Connecting, OnlyAnAnswerMakesPausesShortAgain) {
   for (int n = 0; n < 20 && !was_short; ++n) {
     fake.answer = FakeService::Answer::kRight;
     ASSERT_TRUE(connects());
-    EXPECT_EQ(Taken::kDone, run());
+    EXPECT_EQ(OffloadResult::kDone, run());
     const auto began = client::Clock::now();
     fails_for(250);
     was_short = client::Clock::now() - began < seconds(1);

@@ -42,7 +42,7 @@ class Generating : public WithFake {
 TEST_F(Generating, MakesAKey) {
   EXPECT_EQ(Made::kMade, generate());
   EXPECT_EQ(256u, took);
-  EXPECT_EQ(Taken::kDone, run());
+  EXPECT_EQ(OffloadResult::kDone, run());
   EXPECT_EQ(1, fake.opened);
 }
 
@@ -70,7 +70,7 @@ TEST_F(Generating, IsStopped) {
   EXPECT_EQ(0u, took);
   EXPECT_NE(nullptr, user.here().session());
   fake.delay_ms = 0;
-  EXPECT_EQ(Taken::kDone, run());
+  EXPECT_EQ(OffloadResult::kDone, run());
 }
 
 TEST_F(Generating, GivesUpASilentService) {

@@ -15,10 +15,10 @@ class BadAnswer : public WithFake, public testing::WithParamInterface<Answer> {}
 
 TEST_P(BadAnswer, EndsTheSessionOnce) {
   ASSERT_TRUE(connects());
-  EXPECT_EQ(Taken::kDone, run());
+  EXPECT_EQ(OffloadResult::kDone, run());
   fake.answer = GetParam();
   const auto began = client::Clock::now();
-  EXPECT_EQ(Taken::kFailed, run());
+  EXPECT_EQ(OffloadResult::kFailed, run());
   // The loss is reported once, and the client does not connect again at once.
   EXPECT_TRUE(user.here().take_loss());
   EXPECT_FALSE(user.here().take_loss());
@@ -32,7 +32,7 @@ TEST_P(BadAnswer, EndsTheSessionOnce) {
   fake.answer = Answer::kRight;
   std::this_thread::sleep_for(milliseconds(300));
   ASSERT_TRUE(connects()) << user.here().why();
-  EXPECT_EQ(Taken::kDone, run());
+  EXPECT_EQ(OffloadResult::kDone, run());
   EXPECT_EQ(2, fake.with_key);
 }
 
@@ -49,22 +49,22 @@ using Hostile = WithFake;
 TEST_F(Hostile, AnAnswerThatComesTwiceBreaksNothing) {
   ASSERT_TRUE(connects());
   fake.answer = Answer::kTwice;
-  EXPECT_EQ(Taken::kDone, run(1));
+  EXPECT_EQ(OffloadResult::kDone, run(1));
   const Bytes input = input_of(1);
   Bytes output(128);
-  EXPECT_EQ(Taken::kDone, client::run_private(user.here(), key, input, output));
+  EXPECT_EQ(OffloadResult::kDone, client::run_private(user.here(), key, input, output));
 }
 
 TEST_F(Hostile, SilenceHasALimit) {
   ASSERT_TRUE(connects());
-  EXPECT_EQ(Taken::kDone, run());
+  EXPECT_EQ(OffloadResult::kDone, run());
   fake.answer = Answer::kNone;
   const auto began = client::Clock::now();
   std::vector<std::thread> threads;
   for (int t = 0; t < 20; ++t)
     threads.emplace_back([&, t] {
       std::this_thread::sleep_for(milliseconds(200 * t));
-      EXPECT_EQ(Taken::kFailed, run(t));
+      EXPECT_EQ(OffloadResult::kFailed, run(t));
     });
   for (std::thread &thread : threads) thread.join();
   const auto took = client::Clock::now() - began;
@@ -82,7 +82,8 @@ TEST_F(Hostile, AServiceThatGoesFailsNobodyElse) {
   fake.delay_ms = 10'000;
   std::atomic<int> failed{0};
   std::vector<std::thread> threads;
-  for (int t = 0; t < 50; ++t) threads.emplace_back([&, t] { failed += run(t) == Taken::kFailed; });
+  for (int t = 0; t < 50; ++t)
+    threads.emplace_back([&, t] { failed += run(t) == OffloadResult::kFailed; });
   EXPECT_TRUE(comes_true([&] { return fake.requests == 50; }));
   const auto began = client::Clock::now();
   fake.stop();
@@ -100,7 +101,7 @@ TEST_P(BadGreeting, IsNoSession) {
   EXPECT_EQ(nullptr, connect());
   EXPECT_LT(client::Clock::now() - began, seconds(5)) << "as if it were silent";
   EXPECT_FALSE(user.here().why().empty());
-  EXPECT_EQ(Taken::kNot, run());
+  EXPECT_EQ(OffloadResult::kNotTaken, run());
   // Nothing was lost, since there was no session.
   EXPECT_FALSE(user.here().take_loss());
 }
@@ -117,7 +118,7 @@ TEST_P(BadChannels, EndTheSession) {
   fake.channels = GetParam();
   ASSERT_TRUE(connects());
   const auto began = client::Clock::now();
-  EXPECT_EQ(Taken::kFailed, run());
+  EXPECT_EQ(OffloadResult::kFailed, run());
   EXPECT_LT(client::Clock::now() - began, seconds(5)) << "as if it were silent";
   EXPECT_EQ(nullptr, user.here().session());
   EXPECT_TRUE(user.here().take_loss());
@@ -132,13 +133,13 @@ INSTANTIATE_TEST_SUITE_P(Each, BadChannels,
 TEST_F(Hostile, NoChannelsAreNoFault) {
   fake.channels = Channels::kRefused;
   ASSERT_TRUE(connects());
-  EXPECT_EQ(Taken::kNot, run());
-  EXPECT_EQ(Taken::kNot, run());
+  EXPECT_EQ(OffloadResult::kNotTaken, run());
+  EXPECT_EQ(OffloadResult::kNotTaken, run());
   fake.channels = Channels::kRight;
   // The client does not request channels again for a while.
-  EXPECT_EQ(Taken::kNot, run());
+  EXPECT_EQ(OffloadResult::kNotTaken, run());
   std::this_thread::sleep_for(milliseconds(1100));
-  EXPECT_EQ(Taken::kDone, run());
+  EXPECT_EQ(OffloadResult::kDone, run());
   EXPECT_EQ(1, fake.sessions);
 }
 

@@ -225,7 +225,7 @@ TEST_F(Jobs, ShareFewChannels) {
   }
   EXPECT_LE(fake.opened, 4);
   // Idle jobs keep at most half of the channels: other operations use the rest.
-  EXPECT_EQ(Taken::kDone, run());
+  EXPECT_EQ(OffloadResult::kDone, run());
 }
 
 TEST_F(Jobs, AChildLeavesItsParentsAlone) {

@@ -17,7 +17,7 @@ using Private = WithFake;
 
 TEST_F(Private, BringsTheKeyOnce) {
   ASSERT_TRUE(connects());
-  for (int n = 0; n < 10; ++n) EXPECT_EQ(Taken::kDone, run(n));
+  for (int n = 0; n < 10; ++n) EXPECT_EQ(OffloadResult::kDone, run(n));
   EXPECT_EQ(1, fake.sessions);
   EXPECT_EQ(1, fake.with_key);
   EXPECT_EQ(10, fake.requests);
@@ -27,15 +27,15 @@ TEST_F(Private, BringsTheKeyOnce) {
 }
 
 TEST_F(Private, NeedsASession) {
-  EXPECT_EQ(Taken::kNot, run());
+  EXPECT_EQ(OffloadResult::kNotTaken, run());
   EXPECT_EQ(0, fake.sessions);
 }
 
 TEST_F(Private, BringsTheKeyAgainToWhoHasForgottenIt) {
   ASSERT_TRUE(connects());
-  EXPECT_EQ(Taken::kDone, run());
+  EXPECT_EQ(OffloadResult::kDone, run());
   fake.answer = FakeService::Answer::kForgetsOnce;
-  EXPECT_EQ(Taken::kDone, run());
+  EXPECT_EQ(OffloadResult::kDone, run());
   EXPECT_EQ(2, fake.with_key);
   EXPECT_EQ(3, fake.requests);
   EXPECT_EQ(1u, connect()->keys);
@@ -44,17 +44,17 @@ TEST_F(Private, BringsTheKeyAgainToWhoHasForgottenIt) {
 TEST_F(Private, GivesUpWhereTheKeyIsNeverKnown) {
   ASSERT_TRUE(connects());
   fake.answer = FakeService::Answer::kUnknownKey;
-  EXPECT_EQ(Taken::kNot, run());
+  EXPECT_EQ(OffloadResult::kNotTaken, run());
   EXPECT_LE(fake.requests, 2);
   fake.answer = FakeService::Answer::kRight;
-  EXPECT_EQ(Taken::kDone, run());
+  EXPECT_EQ(OffloadResult::kDone, run());
 }
 
 TEST_F(Private, RemembersThatAKeyIsRefused) {
   ASSERT_TRUE(connects());
   fake.answer = FakeService::Answer::kOutcome;
   fake.outcome = Outcome::kBadKey;
-  EXPECT_EQ(Taken::kNot, run());
+  EXPECT_EQ(OffloadResult::kNotTaken, run());
   EXPECT_TRUE(key.is_refused());
 }
 
@@ -63,26 +63,26 @@ TEST_F(Private, TellsFailuresFromWantOfRoom) {
   fake.answer = FakeService::Answer::kOutcome;
   for (const Outcome outcome : {Outcome::kBusy, Outcome::kNoDevice, Outcome::kBadInput}) {
     fake.outcome = outcome;
-    EXPECT_EQ(Taken::kNot, run());
+    EXPECT_EQ(OffloadResult::kNotTaken, run());
   }
   fake.outcome = Outcome::kFailed;
-  EXPECT_EQ(Taken::kFailed, run());
+  EXPECT_EQ(OffloadResult::kFailed, run());
   EXPECT_FALSE(key.is_refused());
   // None of these outcomes ends the session.
   fake.answer = FakeService::Answer::kRight;
-  EXPECT_EQ(Taken::kDone, run());
+  EXPECT_EQ(OffloadResult::kDone, run());
   EXPECT_EQ(1, fake.sessions);
 }
 
 TEST_F(Private, ForgetsKeys) {
   ASSERT_TRUE(connects());
-  EXPECT_EQ(Taken::kDone, run());
+  EXPECT_EQ(OffloadResult::kDone, run());
   key.forget_in(*connect());
   EXPECT_TRUE(comes_true([&] { return fake.forgotten == 1; }));
   EXPECT_EQ(0u, connect()->keys);
   TestKey never_sent;
   never_sent.forget_in(*connect());
-  EXPECT_EQ(Taken::kDone, run());
+  EXPECT_EQ(OffloadResult::kDone, run());
   EXPECT_EQ(2, fake.with_key);
   EXPECT_EQ(1, fake.forgotten);
 }
@@ -90,22 +90,22 @@ TEST_F(Private, ForgetsKeys) {
 TEST_F(Private, LeavesNoMoreKeysThanAllowed) {
   fake.most_keys = 1;
   ASSERT_TRUE(connects());
-  EXPECT_EQ(Taken::kDone, run());
+  EXPECT_EQ(OffloadResult::kDone, run());
   TestKey second;
   const Bytes input = input_of(1);
   Bytes output(128);
-  EXPECT_EQ(Taken::kNot, client::run_private(user.here(), second, input, output));
+  EXPECT_EQ(OffloadResult::kNotTaken, client::run_private(user.here(), second, input, output));
   key.forget_in(*connect());
-  EXPECT_EQ(Taken::kDone, client::run_private(user.here(), second, input, output));
+  EXPECT_EQ(OffloadResult::kDone, client::run_private(user.here(), second, input, output));
 }
 
 TEST_F(Private, DoesNothingWithoutNumbers) {
   ASSERT_TRUE(connects());
   key.has_numbers = false;
-  EXPECT_EQ(Taken::kNot, run());
+  EXPECT_EQ(OffloadResult::kNotTaken, run());
   EXPECT_EQ(0, fake.requests);
   key.has_numbers = true;
-  EXPECT_EQ(Taken::kDone, run());
+  EXPECT_EQ(OffloadResult::kDone, run());
   EXPECT_EQ(1, fake.opened);
 }
 
@@ -114,7 +114,7 @@ TEST_F(Private, OfTheLongestKey) {
   TestKey longest(1024);
   const Bytes input = input_of(3, 1024);
   Bytes output(1024);
-  EXPECT_EQ(Taken::kDone, client::run_private(user.here(), longest, input, output));
+  EXPECT_EQ(OffloadResult::kDone, client::run_private(user.here(), longest, input, output));
   EXPECT_EQ(reversed(input), output);
 }
 
@@ -125,7 +125,7 @@ TEST_F(Private, OfManyThreads) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 200; ++t)
     threads.emplace_back([&, t] {
-      for (int n = 0; n < 20; ++n) done += run(200 * n + t) == Taken::kDone;
+      for (int n = 0; n < 20; ++n) done += run(200 * n + t) == OffloadResult::kDone;
     });
   for (std::thread &thread : threads) thread.join();
   EXPECT_EQ(200 * 20, done);
@@ -143,9 +143,9 @@ TEST_F(Private, WithoutEnoughChannels) {
   for (int t = 0; t < 32; ++t)
     threads.emplace_back([&, t] {
       for (int n = 0; n < 20; ++n) {
-        const Taken taken = run(t);
-        done += taken == Taken::kDone;
-        not_taken += taken == Taken::kNot;
+        const OffloadResult taken = run(t);
+        done += taken == OffloadResult::kDone;
+        not_taken += taken == OffloadResult::kNotTaken;
       }
     });
   for (std::thread &thread : threads) thread.join();
@@ -164,11 +164,11 @@ TEST_F(Private, AmidSignals) {
   ASSERT_EQ(0, setitimer(ITIMER_REAL, &often, nullptr));
   EXPECT_NE(nullptr, connect());
   fake.delay_ms = 20;
-  for (int n = 0; n < 20; ++n) EXPECT_EQ(Taken::kDone, run(n));
+  for (int n = 0; n < 20; ++n) EXPECT_EQ(OffloadResult::kDone, run(n));
   // Signals do not make the time limit longer either.
   fake.answer = FakeService::Answer::kNone;
   const auto began = client::Clock::now();
-  EXPECT_EQ(Taken::kFailed, run());
+  EXPECT_EQ(OffloadResult::kFailed, run());
   EXPECT_LT(client::Clock::now() - began, seconds(20));
   setitimer(ITIMER_REAL, &never, nullptr);
   sigaction(SIGALRM, &before, nullptr);
@@ -189,7 +189,7 @@ int in_child(const What &what) {
 
 TEST_F(Private, AChildMakesItsOwnConnection) {
   ASSERT_TRUE(connects());
-  EXPECT_EQ(Taken::kDone, run());
+  EXPECT_EQ(OffloadResult::kDone, run());
   const auto numbers = [] {
     int count = 0;
     for (int n = 0; n < 4096; ++n) count += fcntl(n, F_GETFD) >= 0;
@@ -198,19 +198,21 @@ TEST_F(Private, AChildMakesItsOwnConnection) {
   const int before = numbers();
   const int status = in_child([&] {
     if (user.here().session() != nullptr) return 1;
-    if (run() != Taken::kNot) return 2;
+    if (run() != OffloadResult::kNotTaken) return 2;
     if (connect() == nullptr) return 3;
     for (int n = 0; n < 5; ++n)
-      if (run(n) != Taken::kDone) return 4;
+      if (run(n) != OffloadResult::kDone) return 4;
     // The copies of the parent's sockets are closed, and the child has its own sockets instead.
     if (numbers() != before) return 5;
-    return in_child([&] { return connect() != nullptr && run() == Taken::kDone ? 0 : 1; }) == 0 ? 0
-                                                                                                : 6;
+    return in_child(
+               [&] { return connect() != nullptr && run() == OffloadResult::kDone ? 0 : 1; }) == 0
+               ? 0
+               : 6;
   });
   EXPECT_EQ(0, status);
   EXPECT_EQ(3, fake.sessions);
   EXPECT_EQ(3, fake.with_key);
-  for (int n = 0; n < 5; ++n) EXPECT_EQ(Taken::kDone, run(n));
+  for (int n = 0; n < 5; ++n) EXPECT_EQ(OffloadResult::kDone, run(n));
   EXPECT_EQ(3, fake.sessions);
 }
 
@@ -222,12 +224,13 @@ TEST_F(Private, AChildOfABusyParent) {
   for (int t = 0; t < 8; ++t)
     threads.emplace_back([&, t] {
       while (!ends) {
-        EXPECT_EQ(Taken::kDone, run(t));
+        EXPECT_EQ(OffloadResult::kDone, run(t));
         if (t == 0) key.forget_in(*connect());
       }
     });
   for (int n = 0; n < 40; ++n)
-    EXPECT_EQ(0, in_child([&] { return connect() != nullptr && run() == Taken::kDone ? 0 : 1; }));
+    EXPECT_EQ(
+        0, in_child([&] { return connect() != nullptr && run() == OffloadResult::kDone ? 0 : 1; }));
   ends = true;
   for (std::thread &thread : threads) thread.join();
 }
@@ -236,7 +239,7 @@ TEST_F(Private, AChildOfABusyParent) {
 // numbers.
 TEST_F(Private, TheProgramTakesOurNumbers) {
   ASSERT_TRUE(connects());
-  EXPECT_EQ(Taken::kDone, run());
+  EXPECT_EQ(OffloadResult::kDone, run());
   const int status = in_child([&] {
     // In this process the client's own connection is closed.
     client::Client mine(client::ServiceAddress::named(fake.path()));
@@ -244,7 +247,7 @@ TEST_F(Private, TheProgramTakesOurNumbers) {
     const Bytes input = input_of(1);
     Bytes output(128);
     const auto run_mine = [&] { return client::run_private(mine.here(), own, input, output); };
-    if (mine.here().connect(true) == nullptr || run_mine() != Taken::kDone) return 1;
+    if (mine.here().connect(true) == nullptr || run_mine() != OffloadResult::kDone) return 1;
     std::vector<int> pipes;
     for (int n = 3; n < 2000; ++n) {
       if (fcntl(n, F_GETFD) < 0) continue;
@@ -257,7 +260,7 @@ TEST_F(Private, TheProgramTakesOurNumbers) {
       pipes.push_back(n);
       pipes.push_back(higher);
     }
-    if (run_mine() == Taken::kDone) return 3;
+    if (run_mine() == OffloadResult::kDone) return 3;
     // Nothing was written to the program's files, and they are still open.
     for (const int one : pipes)
       if (fcntl(one, F_GETFD) < 0) return 4;
@@ -268,7 +271,7 @@ TEST_F(Private, TheProgramTakesOurNumbers) {
     }
     // The program caused that, so it does not count as a loss of the service.
     if (mine.here().take_loss()) return 6;
-    if (mine.here().connect(true) == nullptr || run_mine() != Taken::kDone) return 7;
+    if (mine.here().connect(true) == nullptr || run_mine() != OffloadResult::kDone) return 7;
     return 0;
   });
   EXPECT_EQ(0, status);
@@ -290,10 +293,10 @@ TEST_F(Private, WithoutFreeDescriptors) {
     rlimit few = {256, 256};
     setrlimit(RLIMIT_NOFILE, &few);
     for (int one; (one = dup(0)) >= 0;) all.push_back(one);
-    if (run_one() != Taken::kNot) return 2;
+    if (run_one() != OffloadResult::kNotTaken) return 2;
     for (const int one : all) close(one);
     std::this_thread::sleep_for(milliseconds(1100));
-    return run_one() == Taken::kDone && output == reversed(input) ? 0 : 3;
+    return run_one() == OffloadResult::kDone && output == reversed(input) ? 0 : 3;
   });
   EXPECT_EQ(0, status);
   EXPECT_EQ(2, fake.sessions);
@@ -304,7 +307,7 @@ TEST_F(Private, TakesNoStandardNumber) {
     for (const int n : {0, 1, 2}) close(n);
     rlimit few = {512, 512};  // so that there are no high numbers
     setrlimit(RLIMIT_NOFILE, &few);
-    if (connect() == nullptr || run() != Taken::kDone) return 1;
+    if (connect() == nullptr || run() != OffloadResult::kDone) return 1;
     for (const int n : {0, 1, 2})
       if (fcntl(n, F_GETFD) >= 0) return 2;
     return 0;
@@ -327,7 +330,7 @@ TEST(Client, LeavesNoDescriptor) {
     const Bytes input = input_of(1);
     Bytes output(128);
     ASSERT_NE(nullptr, user.here().connect(true));
-    EXPECT_EQ(Taken::kDone, client::run_private(user.here(), key, input, output));
+    EXPECT_EQ(OffloadResult::kDone, client::run_private(user.here(), key, input, output));
   }
   for (int wait = 0; wait < 5000 && numbers() != before; ++wait)
     std::this_thread::sleep_for(milliseconds(1));

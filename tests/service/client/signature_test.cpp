@@ -21,12 +21,12 @@ using Answer = FakeService::Answer;
 class Signatures : public WithFake, public testing::WithParamInterface<SignatureSet> {
  protected:
   // The fake signature begins with its input.
-  Taken sign(int seed = 1) {
+  OffloadResult sign(int seed = 1) {
     const Bytes input = input_of(seed, GetParam().input_bytes);
     Bytes signature(GetParam().signature_bytes, 0xEE);
-    const Taken taken = client::run_private(user.here(), key_, input, signature);
+    const OffloadResult taken = client::run_private(user.here(), key_, input, signature);
     const Bytes head(signature.begin(), signature.begin() + std::ptrdiff_t(input.size()));
-    if (taken == Taken::kDone) {
+    if (taken == OffloadResult::kDone) {
       EXPECT_EQ(input, head);
       EXPECT_EQ(uint8_t(GetParam().number), signature.back());
     } else {
@@ -39,11 +39,11 @@ class Signatures : public WithFake, public testing::WithParamInterface<Signature
 
 TEST_P(Signatures, BringsTheKeyOnceAndAgainToWhoHasForgottenIt) {
   ASSERT_TRUE(connects());
-  for (int n = 0; n < 10; ++n) EXPECT_EQ(Taken::kDone, sign(n));
+  for (int n = 0; n < 10; ++n) EXPECT_EQ(OffloadResult::kDone, sign(n));
   EXPECT_EQ(1, fake.with_key);
   EXPECT_EQ(10, fake.requests);
   fake.answer = Answer::kForgetsOnce;
-  EXPECT_EQ(Taken::kDone, sign());
+  EXPECT_EQ(OffloadResult::kDone, sign());
   EXPECT_EQ(2, fake.with_key);
   key_.forget_in(*connect());
   EXPECT_TRUE(comes_true([&] { return fake.forgotten == 1; }));
@@ -52,8 +52,8 @@ TEST_P(Signatures, BringsTheKeyOnceAndAgainToWhoHasForgottenIt) {
 TEST_P(Signatures, SharesItsSessionWithRsa) {
   ASSERT_TRUE(connects());
   for (int n = 0; n < 5; ++n) {
-    EXPECT_EQ(Taken::kDone, sign(n));
-    EXPECT_EQ(Taken::kDone, run(n));
+    EXPECT_EQ(OffloadResult::kDone, sign(n));
+    EXPECT_EQ(OffloadResult::kDone, run(n));
   }
   EXPECT_EQ(1, fake.sessions);
   EXPECT_EQ(1, fake.opened);
@@ -65,13 +65,13 @@ TEST_P(Signatures, OtherAnswersEndTheSession) {
                               Answer::kDoneWithNothing, Answer::kOtherKind, Answer::kCloses}) {
     while (connect() == nullptr) std::this_thread::sleep_for(milliseconds(20));
     fake.answer = answer;
-    EXPECT_EQ(Taken::kFailed, sign());
+    EXPECT_EQ(OffloadResult::kFailed, sign());
     EXPECT_TRUE(user.here().take_loss());
     EXPECT_EQ(nullptr, user.here().session());
     // An operation that the service does resets the pause.
     fake.answer = Answer::kRight;
     while (connect() == nullptr) std::this_thread::sleep_for(milliseconds(20));
-    EXPECT_EQ(Taken::kDone, sign());
+    EXPECT_EQ(OffloadResult::kDone, sign());
   }
 }
 
@@ -80,12 +80,12 @@ TEST_P(Signatures, AreRefusedWithoutAnOutput) {
   fake.answer = Answer::kOutcome;
   for (const Outcome outcome : {Outcome::kBusy, Outcome::kNoDevice, Outcome::kBadInput}) {
     fake.outcome = outcome;
-    EXPECT_EQ(Taken::kNot, sign());
+    EXPECT_EQ(OffloadResult::kNotTaken, sign());
   }
   fake.outcome = Outcome::kFailed;
-  EXPECT_EQ(Taken::kFailed, sign());
+  EXPECT_EQ(OffloadResult::kFailed, sign());
   fake.answer = Answer::kRight;
-  EXPECT_EQ(Taken::kDone, sign());
+  EXPECT_EQ(OffloadResult::kDone, sign());
   EXPECT_EQ(1, fake.sessions);
 }
 
@@ -95,16 +95,17 @@ TEST_P(Signatures, ThatGiveTheKeyAwayAreNeverMade) {
   ASSERT_TRUE(connects());
   fake.answer = Answer::kOutcome;
   fake.outcome = Outcome::kFaultSigned;
-  EXPECT_EQ(GetParam().family == Family::kSlhDsa ? Taken::kNever : Taken::kFailed, sign());
+  EXPECT_EQ(GetParam().family == Family::kSlhDsa ? OffloadResult::kRefused : OffloadResult::kFailed,
+            sign());
   fake.answer = Answer::kRight;
-  EXPECT_EQ(Taken::kDone, sign());
+  EXPECT_EQ(OffloadResult::kDone, sign());
 }
 
 // An output with an outcome other than kDone is invalid.
 TEST_P(Signatures, AnOutputWithoutSuccessEndsTheSession) {
   ASSERT_TRUE(connects());
   fake.answer = Answer::kFailedWithOutput;
-  EXPECT_EQ(Taken::kFailed, sign());
+  EXPECT_EQ(OffloadResult::kFailed, sign());
   EXPECT_EQ(nullptr, user.here().session());
 }
 

@@ -14,7 +14,7 @@
 namespace service_test {
 
 namespace client = lanecrypt::client;
-using OffloadResult;
+using lanecrypt::OffloadResult;
 using lanecrypt::service::Outcome;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -64,11 +64,11 @@ inline Bytes reversed(const Bytes &input) { return {input.rbegin(), input.rend()
 class WithFake : public testing::Test {
  protected:
   // Runs one operation, whose output must be right if it is done.
-  Taken run(int seed = 1) {
+  OffloadResult run(int seed = 1) {
     const Bytes input = input_of(seed);
     Bytes output(input.size(), 0xEE);
-    const Taken taken = client::run_private(user.here(), key, input, output);
-    if (taken == Taken::kDone) {
+    const OffloadResult taken = client::run_private(user.here(), key, input, output);
+    if (taken == OffloadResult::kDone) {
       EXPECT_EQ(reversed(input), output);
     } else {
       EXPECT_EQ(Bytes(input.size(), 0xEE), output);

@@ -233,7 +233,7 @@ class CoreCount : public testing::Test {
   }
   unsigned cores_of(const std::string &list) const {
     write("list", list);
-    return cpu::thread_block_cores(folder_.path() + "/list", folder_.path());
+    return cpu::group_cores(folder_.path() + "/list", folder_.path());
   }
 
   const TemporaryFolder folder_;
