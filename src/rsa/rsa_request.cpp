@@ -78,7 +78,7 @@ Status RsaRequest::draw() {
   for (auto key = job.keys.begin(); key != job.keys.end(); ++seeds) {
     const RandomSource &source = (*key)->random;
     key = std::find_if(key, job.keys.end(),
-                       [&](const RsaKeyPointer &next) { return next->random != source; });
+                       [&](const RsaKeyPointer &other) { return other->random != source; });
     // If there is but one source, it gives all at once.
     const bool is_only = seeds == 0 && key == job.keys.end();
     const size_t bytes = kSeed + (is_only ? blind_bytes : 0);

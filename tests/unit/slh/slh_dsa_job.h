@@ -59,7 +59,8 @@ class SlhRunner {
                      .messages = nullptr,
                      .message_count = 0,
                      .message_size = sizeof(lc_slh_dsa_message),
-                     .verdicts = nullptr};
+                     .verdicts = nullptr,
+                     .has_device = 0};
   SlhBytes context_string, additional_random;
   lc_result done{};  // sums of all jobs so far
 

@@ -180,10 +180,14 @@ TEST_P(ExecutorWithoutMemory, EveryRequestEnds) {
       std::vector<uint8_t> out(kBytes);
       const Status status = run(one, out);
       ASSERT_TRUE(has_struck_);
-      if (status.ok()) EXPECT_FALSE(one.has_wrong_tag);
-      if (status.ok() || one.has_wrong_tag) EXPECT_EQ(status.ok(), out == right);
-      if (!status.ok() && !one.has_wrong_tag)
+      if (status.ok()) {
+        EXPECT_FALSE(one.has_wrong_tag);
+      }
+      if (status.ok() || one.has_wrong_tag) {
+        EXPECT_EQ(status.ok(), out == right);
+      } else {
         EXPECT_TRUE(status.code() == LC_ERROR_MEMORY || status.code() == outcome) << status.text();
+      }
       if (!has_failed_) {
         EXPECT_EQ(one.has_wrong_tag ? LC_ERROR_TAG : LC_OK, status.code()) << status.text();
         break;
