@@ -219,7 +219,7 @@ TEST(DeviceList, GridsAreNamedRight) {
     const ScopedEnvironment grid("LANECRYPT_AES_GRID", wrong);
     Context context("host", LC_FALLBACK_NONE);
     EXPECT_NE(LC_OK, lc_device_test(context.get(), 0)) << wrong;
-    EXPECT_NE(nullptr, std::strstr(lc_last_error(), "groups x threads")) << lc_last_error();
+    EXPECT_NE(nullptr, std::strstr(lc_last_error(), "thread blocks x threads")) << lc_last_error();
   }
   const ScopedEnvironment grid("LANECRYPT_AES_GRID", "3x1");
   Context context("host", LC_FALLBACK_NONE);
