@@ -80,7 +80,8 @@ struct Provider {
   bool may_use_cores() const;
   // devices() returns the library's context. The first call loads the library. It returns nullptr
   // if the library cannot be loaded or rejects the list of devices; then everything stays on the
-  // CPU. Thread-safe.
+  // CPU. Thread-safe. Afterwards the lc_...() functions, which library.cpp defines, call the
+  // library.
   lc_context *devices();
   // why_no_devices() returns the reason why devices() returned nullptr, or `other` if it did not.
   // The text is valid until this thread's next call of the library.

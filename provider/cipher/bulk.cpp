@@ -66,6 +66,8 @@ lc_cipher_job job_of(const CipherContext &context, lc_cipher cipher, const lc_me
   return job;
 }
 
+// run_on_cores() has the library process `message` on several cores: that is what LC_CPU means as
+// the device of a job. LC_CHOICE_CPU, in contrast, means OpenSSL on the caller's core.
 OffloadResult run_on_cores(CipherContext &context, lc_cipher cipher, const lc_message &message) {
   lc_context *const library = context.provider->devices();
   if (library == nullptr) return OffloadResult::kNotTaken;

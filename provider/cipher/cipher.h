@@ -45,10 +45,11 @@ int cipher_at_once(CipherContext &context, uint8_t *out, size_t *out_bytes, size
 bool feed(CipherContext &context, uint8_t *out, size_t *out_bytes, const uint8_t *in,
           size_t in_bytes);
 
-// place_of() decides where a request is done, as far as that is known at no cost. LC_CHOICE_CPU:
-// OpenSSL's context, on the caller's thread. LC_CHOICE_CORES: several cores, by the library in the
-// same CPU time; never for authenticated modes and XTS. LC_CHOICE_DEVICE: a device. It is called
-// once for each request.
+// place_of() decides where a request is done, once for each request. Usually it answers at once.
+// The caller waits only if the library opens a device now, or, for a request of 4 GiB or more,
+// looks for devices (Context::place() in src/abi/context.cpp). LC_CHOICE_CPU: OpenSSL's context, on
+// the caller's thread. LC_CHOICE_CORES: several cores, by the library in the same CPU time; never
+// for authenticated modes and XTS. LC_CHOICE_DEVICE: a device.
 Placement place_of(const CipherContext &context, const uint8_t *out, const uint8_t *in,
                    size_t in_bytes);
 

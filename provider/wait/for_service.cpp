@@ -104,6 +104,7 @@ client::Channel *prepare(client::Connection &connection, const client::Key &key,
   if (session == nullptr || watch == nullptr || !key.has_room_in(*session)) return nullptr;
   client::Channel *const channel = watch->prepare(session);
   if (channel == nullptr && session->has_ended()) {
+    // Makes the connection notice the end of the session now, so that the loss is logged now.
     (void)connection.session();
     *taken = OffloadResult::kFailed;
   }

@@ -31,8 +31,8 @@ enum class Made {
 };
 
 // Makes `wish.count` keys, several at once, and returns when all are made or the generation has
-// ended. take() may have got some keys even if the result is not kMade. Returns kNot if there is no
-// session.
+// ended. take() may have got some keys even if the result is not kMade. Returns Made::kNot if there
+// is no session.
 Made generate(Connection &connection, const NewKeys &wish);
 
 }  // namespace lanecrypt::client

@@ -8,7 +8,10 @@ namespace lanecrypt {
 enum class OffloadResult {
   kDone,      // all output was written
   kNotTaken,  // nothing was written, and the caller's core may do it: no fault of anybody's
-  kFailed,    // it failed, or the service has stopped answering; the provider has raised an error
+  // It failed, or the service has stopped answering. The client of the service raises no error:
+  // the provider's run_on_service() makes kNotTaken of its kFailed, unless the service is required.
+  // When another function of the provider returns kFailed, an error has been raised.
+  kFailed,
   kWrongTag,  // decryption: the tag is wrong, and the output was wiped
   kRefused,   // nobody may do it, or a key of SLH-DSA was given away
 };

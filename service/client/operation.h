@@ -12,11 +12,11 @@
 namespace lanecrypt::client {
 
 // Maps the state of a finished exchange to its result, and tells the connection of an answer or a
-// loss.
+// loss. Raises no error.
 OffloadResult conclude(Connection &connection, const Exchange &exchange, Exchange::State state);
 
 // Runs one operation with `key` and blocks until it is done. `in` and `out` are as in Exchange.
-// Returns kNot if there is no session.
+// Returns kNotTaken if there is no session, or no room for the key or for a channel.
 OffloadResult run_private(Connection &connection, Key &key, std::span<const uint8_t> in,
                           std::span<uint8_t> out);
 

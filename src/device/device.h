@@ -56,8 +56,9 @@ struct Properties {
   // The sets of kernels that the device has, a bit_of() each; known before the device is open.
   uint32_t kernel_sets = ~uint32_t{0};
   bool has(KernelSet set) const { return (kernel_sets & bit_of(set)) != 0; }
-  bool single_thread_subgroups =
-      true;  // SINGLE_THREAD_SUBGROUPS of warps.h: a thread has a number of RSA for itself
+  // SINGLE_THREAD_SUBGROUPS of kernels/number/subgroup.h: each thread has a number of RSA for
+  // itself.
+  bool single_thread_subgroups = true;
   // The names of the device's kernels; empty if it has all of kernels/. If an API reports them only
   // when the device is open, Device::properties() has them.
   std::vector<std::string> kernels;

@@ -2,8 +2,8 @@
 // whose names contain the row's name:
 //   src/device/cuda/NAME_kernels.cu      compiled to a fatbin by nvcc
 //   src/device/opencl/NAME_source.cpp    NAME_source(): the parts that OpenCL compiles
-//   src/device/host/NAME_kernels.h       compiled by the emulator, which also takes its list from
-//   it src/verify/NAME_known_answers.cpp    NAME_known_answers(): what a device must answer first
+//   src/device/host/NAME_kernels.h       compiled for the emulator; the build lists its kernels
+//   src/verify/NAME_known_answers.cpp    NAME_known_answers(): what a device must answer first
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

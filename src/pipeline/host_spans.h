@@ -1,5 +1,5 @@
-// The caller's bytes of one chunk, as runs that are contiguous both in host memory and in the
-// chunk's memory on the device.
+// The caller's bytes of one chunk, as spans. A span, also called a run, is contiguous both in host
+// memory and in the chunk's memory on the device.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,6 +13,7 @@
 
 namespace lanecrypt::runtime {
 
+// One span.
 struct HostSpan {
   uint8_t *host;  // an input is only read
   uint64_t at;    // where the run is in the chunk
@@ -23,11 +24,11 @@ struct HostSpan {
   uint64_t ring_at;  // if not direct: its place in the chunk's pinned memory
 };
 
-// One side of a chunk, input or output.
+// The spans of one side of a chunk: its input or its output.
 class HostSpans {
  public:
   void clear();
-  // Adds a run, in order of `at`. must_stage: output that overwrites its input. The device may
+  // Adds a span, in order of `at`. must_stage: output that overwrites its input. The device may
   // not write there, since it may be lost half way.
   void add(const uint8_t *host, uint64_t at, uint64_t length, bool must_stage = false);
   // The next run is not copied together with the last one, since others fill what lies between.

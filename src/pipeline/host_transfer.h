@@ -25,7 +25,8 @@ struct CopyThreads {
   std::atomic<uint64_t> waiting_bytes = 0;
 };
 
-// What one chunk needs of the host's threads and memory.
+// What one chunk needs of the host's threads and memory: its HostSpans, which of them are pinned or
+// copied, and the memory for that. Parameters of this type are named `share`.
 struct ChunkTransfer {
   HostSpans in, out;
   bool may_pin = false;     // set by the caller
@@ -57,7 +58,8 @@ class HostTransfer {
   HostTransfer(device::Device &device, const PinnedMemory &pinned, CopyThreads &copy_threads,
                bool saves_cpu);
 
-  // Chooses the way of a share whose runs are added.
+  // Chooses which input and output of `share` are pinned, and which are copied through the ring.
+  // All spans must have been added to share.in and share.out.
   void plan(ChunkTransfer &share);
   // Whether copying it takes less time than waking another thread.
   static bool is_small(const HostSpans &runs);
