@@ -15,7 +15,7 @@ LEFT_OUT = ("bench/results/", "tests/vectors/", "docs/plots/", "dev/words.txt", 
             ".git-blame-ignore-revs")
 # Commits after this one are checked. Those before it have subjects of many forms.
 FIRST_COMMIT = "a596dfd74fd6"
-SUBJECT = re.compile(r"[a-z][\w./+-]*(, [a-z][\w./+-]*)*: \S.*[^.]")
+SUBJECT = re.compile(r"\.?[a-z][\w./+-]*: \S.*[^.]")
 MOST_CHARACTERS = 65
 COMMENT = {".py": "#", ".txt": "#", ".cmake": "#", ".sh": "#", ".h": "//", ".cpp": "//", ".hpp": "//", ".c": "/*", ".cu": "//"}
 

@@ -189,7 +189,7 @@ class Context {
     check(lc_device_get(get(), index, &info));
     return info;
   }
-  // Of a device, or of LC_CPU.
+  // Returns the counters of a device, or of LC_CPU.
   lc_counters counters(uint32_t index) const {
     lc_counters counters{};
     counters.struct_size = sizeof counters;

@@ -8,7 +8,7 @@ namespace lanecrypt::runtime {
 namespace {
 
 constexpr BatchChoice::Duration kLeastWindow = std::chrono::milliseconds(8);
-// Of the device's estimate, where it may be no better than the CPU's.
+// The part of the device's estimate that counts if it may be no better than the CPU's.
 constexpr int64_t kMarginPercent = 10;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Where a single operation runs: on the CPU of its caller, who has means of his own, or
-// in a device's next batch. A caller alone is served sooner by his CPU; many at once, by
+// Where a single operation runs: on the CPU of its caller, which can do it itself, or
+// in a device's next batch. A single caller is served sooner by its CPU; many at once, by
 // a device. (As in SSLShader: K. Jang and others, "SSLShader: Cheap SSL Acceleration with
 // Commodity Processors", NSDI 2011.)
 //
@@ -46,7 +46,7 @@ class BatchChoice {
   BatchChoice(Devices devices, unsigned cores);
 
   // Whether a device is sooner. Where it is not, the caller counts as one at
-  // work on his CPU until report_cpu_time(). in_line: how many operations the calling
+  // work on its CPU until report_cpu_time(). in_line: how many operations the calling
   // thread has to do, which wait for one another on the CPU.
   bool is_device_sooner(const OperationProfile &profile, uint32_t in_line);
   // 0: it was not measured.

@@ -73,7 +73,7 @@ void BatchDispatcher::warm_up() {
     if (batchers_[number]->may_work()) batchers_[number]->warm_up();
 }
 
-// Of the devices that work, the one with the least to do; the first of equals.
+// Returns the working device with the least to do; the first of equals.
 Batcher *BatchDispatcher::choose(const std::vector<uint32_t> &tried, bool with_room) const {
   Batcher *best = nullptr;
   for (const uint32_t number : selected_) {
@@ -113,7 +113,7 @@ Status BatchDispatcher::submit(const BatchRequestPointer &request) {
     LC_TRY(request->prepare_for_device());
     if (named != nullptr && named->submit(request)) return Status();
     // One operation more does not wait behind a full queue; a caller of many has them
-    // all in memory of his own, and one who wants a device waits for it.
+    // all in its own memory, and one that wants a device waits for it.
     const bool with_room = request->operations() == 1 && fallback_ == LC_FALLBACK_CPU;
     for (Batcher *batcher = choose(request->tried, with_room);
          named == nullptr && batcher != nullptr; batcher = choose(request->tried, with_room))

@@ -180,7 +180,7 @@ void Batcher::serve(std::unique_lock<std::mutex> &lock) {
   }
 }
 
-// Of all that is under way, which shares the device.
+// The interval for everything under way, which shares the device.
 std::chrono::milliseconds Batcher::limit() const {
   double shares = 0;
   for (const UnderWayPointer &each : under_way_)
@@ -194,7 +194,7 @@ void Batcher::look_for_arrivals(std::unique_lock<std::mutex> &lock) {
   wake_at_ = 0;
 }
 
-// Of one operation alone, whose caller a sleep would keep waiting.
+// The interval for a single operation, whose caller a sleep would keep waiting.
 bool Batcher::is_lone_about_to_end() const {
   if (under_way_.size() != 1 || !order_.empty()) return false;
   const UnderWay &only = *under_way_.front();

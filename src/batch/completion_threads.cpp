@@ -114,7 +114,7 @@ void CompletionThreads::complete(const EndedBatch &batch, size_t part_begin, siz
   }
 }
 
-// Of a large request, all at once.
+// The items of a large request complete at once.
 void CompletionThreads::end_right(std::span<const BatchItem> of_one_request,
                                   const EndedBatch &batch) {
   const BatchRequestPointer &pointer = of_one_request.front().request;

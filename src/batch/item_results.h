@@ -30,7 +30,7 @@ class ItemResults {
     states_[n] = kFailed;
     failures_.insert_or_assign(n, std::move(why));
   }
-  // Of an operation that is neither right nor wrong.
+  // The status of an operation that is neither right nor wrong.
   const Failure &failure(size_t n) const { return failures_.at(n); }
   bool has_any_right() const {
     return std::find(states_.begin(), states_.end(), kRight) != states_.end();

@@ -288,7 +288,7 @@ void Executor::run() {
   lock.unlock();
   thread_.end_opening();
   use_->close();
-  end_all(process_ends());  // what a caller put into his stream at the last moment
+  end_all(process_ends());  // what a caller put into its stream at the last moment
   close_device();
 }
 

@@ -53,7 +53,7 @@ bool Executor::start_here(const RequestPointer &request) {
 }
 
 void Executor::put_into_stream(const RequestPointer &request, Turn &turn, Alarm &alarm) {
-  // Of a caller who looks after nothing, so that his many jobs need few slots.
+  // A caller that polls nothing: its many jobs then need few slots.
   if (const RequestPointer oldest = pipeline_->oldest_owned(); oldest != nullptr)
     take_back_without_callback(*oldest);
   std::list<RequestPointer> its_rest = {request};
@@ -65,7 +65,7 @@ void Executor::put_into_stream(const RequestPointer &request, Turn &turn, Alarm 
     }
   };
   load_bytes_ += request->load_bytes;
-  // Of a launch that fails, the first steps may still wait in the stream, and hold what the next
+  // The first steps of a launch that fails may still wait in the stream, and hold what the next
   // launch in another stream would take for its own. The device's thread, which ends what failed,
   // comes before anyone launches again.
   turn.pass_to_device(true);

@@ -68,7 +68,7 @@ inline Status wrong_argument(std::string text) {
 
 // Both texts are so short that they take no memory of their own.
 //
-// Of a request that exit() found waiting, or that came after it.
+// process_ends() is for a request that exit() found waiting, or that came after it.
 inline Status process_ends() noexcept { return Status(LC_ERROR_STOPPED, "process ends"); }
 inline Status out_of_memory() noexcept { return Status(LC_ERROR_MEMORY, "out of memory"); }
 

@@ -87,7 +87,7 @@ Status AeadLaunch::start(device::Stream &stream, const char *kernel, uint64_t th
        .overlaps_previous = overlaps_previous});
 }
 
-// Of very many parts with few runs each, more threads than runs would only be in the way.
+// With very many parts of few runs each, more threads than runs would gain nothing.
 uint32_t AeadLaunch::sum_threads(const AeadWork &aead) const {
   const device::Properties &properties = device_.properties();
   const bool are_few =

@@ -22,7 +22,7 @@ struct AeadWorkspace : LaunchWorkspace {
   std::unique_ptr<device::Buffer> powers, matrices, one_time_keys, hashes, kept_sums;
   std::unique_ptr<device::Buffer> results, results_host;
   uint64_t host_bytes = 0;  // of results_host that this launch fills
-  // Of results_host, where the kernels write there; else they write to `results`.
+  // A view of results_host, if the kernels write there; otherwise they write to `results`.
   std::unique_ptr<device::Buffer> reached;
   // Never read where none are given.
   const device::Buffer *nonces_of(const SegmentRule &segments) const {

@@ -25,7 +25,7 @@ constexpr uint64_t kPointBytes = 16;
 // Half a bitsliced thread block: what has room beside a thread block of tables.
 constexpr uint32_t kConcurrentThreads = BLOCK_BITSLICE_THREADS / 2;
 
-// Of a key's schedule, and of a bitsliced one; and which kernels there are.
+// The bytes of a key's schedule, and of a bitsliced one; and the kernels that exist.
 struct ScheduleShape {
   std::string_view name;
   uint64_t bytes, plane_bytes;
@@ -95,7 +95,7 @@ uint32_t plane_count(const CipherWork &work) {
                               : key_count(work);
 }
 
-// Of the bitsliced kernels, those that are parallel in blocks take plain keys.
+// The bitsliced kernels that are parallel in blocks take plain keys.
 bool has_planes(BlockForm form, const CipherKind &kind) {
   return form == BlockForm::kBitslice &&
          (kind.is_chain() || kind.info().has_data_units() || kind.info().is_feedback);

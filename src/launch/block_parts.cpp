@@ -32,7 +32,7 @@ uint64_t count_tiles(const CipherKind &kind, BlockForm form, uint32_t rows, uint
   const uint64_t skew = skew_of(piece, uint64_t{256} * rows);
   if (rows == 1) return (skew + blocks - 1) / columns - skew / columns + 1;
   if (blocks == 0) return 0;
-  // Of the last window, those that have a block in its first row.
+  // The columns of the last window that have a block in its first row.
   const uint64_t last = skew + blocks - 1, size = uint64_t{256} * rows;
   return last / size * (256 / columns) + std::min<uint64_t>(last % size, 255) / columns + 1;
 }
@@ -87,7 +87,7 @@ Cut choose_cut(const CipherKind &kind, const BlockWarps &warps, const CipherPiec
   uint64_t taken = static_cast<uint64_t>(wanted / blocks_of_thread + 0.5) * blocks_of_thread;
   if (taken < kLeastTrips * blocks_of_thread) {
     if (rows == 0) return {};
-    // Of so few trips one too many would take longer than what the tables have to do.
+    // With so few trips, one too many would take longer than what the tables have to do.
     rows = BLOCK_BITSLICE_FEW_ROWS;
     taken = static_cast<uint64_t>(wanted / rows) * rows;
     if (taken < kLeastOfFewRows * rows) return {};
@@ -165,7 +165,7 @@ AlikePlan plan_alike(const CipherKind &kind, BlockForm form, const BlockWarps &w
   AlikePlan plan = {most_rows, concurrent.rows, 0};
   double least = 0;
   for (uint32_t rows = most_rows;; rows /= 2) {
-    // Of windows with fewer rows more begin, but fewer tiles of a last trip are empty.
+    // More windows with fewer rows begin, but fewer tiles of a last trip are empty.
     const Trips tables = table_trips(kind, form, warps, between, rows, share);
     const auto consider = [&](uint64_t concurrent_pieces, double concurrent_end) {
       const double end = std::max(

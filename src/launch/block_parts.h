@@ -50,7 +50,7 @@ bool have_partial_units(std::span<const CipherPiece> pieces, uint32_t warp_threa
 struct AlikePieces {
   CipherPiece piece = {};  // one of them
   uint64_t count = 0;
-  // Of one of them, in the launch's form and bitsliced; parts_of_alike() sets both.
+  // The tiles of one of them, in the launch's form and bitsliced; parts_of_alike() sets both.
   uint64_t tiles = 0, concurrent_tiles = 0;
 };
 

@@ -45,7 +45,7 @@ class ChunkLaunch {
   virtual Status download(device::Stream &, LaunchWorkspace &, const ChunkWork &) {
     return Status();
   }
-  // Of work.aead.parts[part]; any thread.
+  // Returns the sum of work.aead.parts[part]. Any thread.
   virtual cpu::AeadSum sum(const LaunchWorkspace &, const ChunkWork &, size_t) const { return {}; }
   // Called where all that the launch put into its stream has ended, the zeroing too.
   virtual void has_ended(LaunchWorkspace &) {}

@@ -36,7 +36,7 @@ uint64_t AeadLaunch::run_bytes(const CipherKind &kind, uint64_t bytes, bool by_m
   const auto share = [&](uint64_t workers) {
     return std::max(divide_up(divide_up(bytes, workers), least) * least, least);
   };
-  // Of one key that has most of it each warp takes one run, and all end together.
+  // If one key has most of the runs, each warp takes one run, and all end together.
   if (by_matrix) return share(uint64_t{matrix_thread_blocks(kind)} * matrix_warps(kind));
   return std::min(share(uint64_t{device_.properties().compute_units} * 64), kMost);
 }

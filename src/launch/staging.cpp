@@ -105,7 +105,7 @@ Status Staging::make_views(StagedMemory &memory) {
   for (const Thing &thing : things_) {
     const uint64_t address = memory.device->address() + thing.at;
     std::unique_ptr<device::Buffer> &view = *thing.to;
-    // Of jobs that are alike they stay where they were.
+    // For jobs that are alike, they stay where they were.
     if (view != nullptr && view->address() == address && view->bytes() == thing.bytes) continue;
     Result<std::unique_ptr<device::Buffer>> made = device_.view(address, thing.bytes);
     if (!made.ok()) return made.status();

@@ -498,7 +498,7 @@ void Pipeline::give_slot_back(Slot &slot) {
 
 Retired Pipeline::retire() { return take_back(await_over()); }
 
-// Of a chunk that is over.
+// For a chunk that has ended.
 Retired Pipeline::take_back(Slot &slot) noexcept {
   if (slot.is_polled && slot.stage == Stage::kReturning) {
     slot.status = slot.download_end->wait();

@@ -15,7 +15,7 @@ constexpr size_t kFewInStreams = 32;
 
 }  // namespace
 
-// Whether the caller of a chunk in his stream sees to it that its end is noticed.
+// Returns whether the caller of a chunk in its own stream polls for the end.
 bool Pipeline::owns(const Slot *slot) {
   const Request &request = *slot->requests.front();
   return request.poll_until_done != nullptr && !request.has_callback();

@@ -1,4 +1,4 @@
-// Decides where a cipher request runs that its caller could also do by OpenSSL, on his own
+// Decides where a cipher request runs that its caller could also do by OpenSSL, on its own
 // thread. It estimates the time of each side from measurements on this machine and from the
 // work that waits there now.
 //

@@ -109,7 +109,7 @@ class Dispatcher {
                  std::optional<uint32_t> from = {}) noexcept;
   // Why such a request has no place.
   Status no_place(const CipherKind &kind) const;
-  // Of a job for which a device has the set of kernels, or the CPU does it.
+  // For a job for which a device has the set of kernels, or which the CPU does.
   Status place_by_set(device::KernelSet set, uint32_t *number) const;
 
   DispatcherOptions options_;

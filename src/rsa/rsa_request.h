@@ -45,7 +45,7 @@ class RsaRequest : public BatchRequest {
   Status draw();
 
   std::vector<RsaKind> kinds_;  // the keys'
-  // Of a job with a key that has a random function.
+  // Set for a job with a key that has a random function.
   std::unique_ptr<cpu::SeededRandom> random_;
   std::vector<uint32_t, secure::WipingAllocator<uint32_t>> blinds_;  // by message
 };

@@ -61,7 +61,7 @@ class Request : public Completion {
   // CBC encryption in slices: the chain value of each message, on the device that has the
   // request.
   std::unique_ptr<device::Buffer> chain;
-  // Of a job in LC_STREAM_PER_THREAD.
+  // For a job in LC_STREAM_PER_THREAD.
   std::unique_ptr<ThreadOrder> order;
   // Set before it is dispatched if its nonces are compared while it runs. end() waits for the
   // outcome, and wipes what was encrypted with a nonce that came twice.

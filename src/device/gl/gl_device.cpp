@@ -104,7 +104,7 @@ Result<std::unique_ptr<Device>> open_for_compute(const EglPlace &place,
                                                  const Properties &properties) {
   auto context = open_context(place);
   if (!context.ok()) return context.status();
-  // Of two that were opened the other was current last.
+  // Two contexts were opened, and the other one was made current last.
   LC_TRY((*context)->enter());
   const Limits &limits = (*context)->limits();
   if (!ComputeKernels::can_run(limits))
